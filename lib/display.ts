@@ -1,0 +1,161 @@
+/**
+ * Plain text for people: aligned tables that fit a width, colour where it is wanted, and other people's text made harmless.
+ *
+ * Pure: nothing here writes. Who prints decides on `colors` and `width`.
+ */
+import { stripVTControlCharacters, styleText } from 'node:util'
+
+export type Tone = 'good' | 'bad' | 'unsure' | 'quiet' | 'strong'
+const TONES: Record<Tone, Parameters<typeof styleText>[0]> = {
+  good: 'green',
+  bad: 'red',
+  unsure: 'yellow',
+  quiet: 'gray',
+  strong: 'bold',
+}
+
+export type Look = {
+  /** Escape sequences for colour. Default false. */
+  colors?: boolean
+  /** Characters a line may take. Default: what the terminal has, else 100. */
+  width?: number
+}
+
+/** The look that fits a stream: colours on a terminal unless NO_COLOR is set, its width, else 100 characters. */
+export function lookOf(stream: { isTTY?: boolean; columns?: number; hasColors?: () => boolean }): Required<Look> {
+  const terminal = stream.isTTY === true
+  return {
+    colors: terminal && !process.env['NO_COLOR'] && (stream.hasColors?.() ?? true),
+    width: terminal ? Math.max(40, stream.columns ?? 80) : 100,
+  }
+}
+
+/** Colour a text by what it means. Without `colors` it comes back as it is. */
+export function tone(text: string, as: Tone, look: Look = {}): string {
+  return look.colors ? styleText(TONES[as], text, { validateStream: false }) : text
+}
+
+/**
+ * Somebody else's text, safe to print: control characters, escape sequences, bidirectional overrides and invisible
+ * characters become U+FFFD, line breaks become spaces, and it is cut at `max` characters.
+ *
+ * @param max characters, default 200
+ * @example
+ * foreign('get\u001b[31m_user') // 'get�[31m_user'
+ */
+export function foreign(text: string, max = 200): string {
+  const safe = text
+    .toWellFormed()
+    .replace(/[\t\n\r]+/g, ' ')
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}]/gu, '\ufffd')
+  const characters = [...safe]
+  return characters.length > max ? `${characters.slice(0, max - 1).join('')}…` : safe
+}
+
+const WIDE =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u
+const NONE = /[\p{Mn}\p{Me}\p{Cf}]/u
+
+/** Columns that a text takes in a terminal: escape sequences and combining marks take none, wide characters two. */
+export function textWidth(text: string): number {
+  let width = 0
+  for (const character of stripVTControlCharacters(text)) {
+    width += NONE.test(character) ? 0 : WIDE.test(character) ? 2 : 1
+  }
+  return width
+}
+
+/** Pad to a width in columns. */
+export function pad(text: string, width: number, align: 'left' | 'right' = 'left'): string {
+  const blank = ' '.repeat(Math.max(0, width - textWidth(text)))
+  return align === 'left' ? text + blank : blank + text
+}
+
+/** Cut to a width in columns, with an ellipsis where something is lost. Escape sequences are dropped from a cut text. */
+export function cut(text: string, width: number): string {
+  if (textWidth(text) <= width) return text
+  let out = ''
+  let used = 0
+  for (const character of stripVTControlCharacters(text)) {
+    const step = textWidth(character)
+    if (used + step > width - 1) break
+    out += character
+    used += step
+  }
+  return `${out}…`
+}
+
+/** Break a text at spaces into lines of at most `width` columns, each behind `indent`. */
+export function wrap(text: string, width: number, indent = ''): string {
+  const lines: string[] = []
+  for (const paragraph of text.split('\n')) {
+    let line = ''
+    for (const word of paragraph.split(' ')) {
+      if (line && textWidth(indent + line) + 1 + textWidth(word) > width) {
+        lines.push(indent + line)
+        line = word
+      } else line = line ? `${line} ${word}` : word
+    }
+    lines.push(indent + line)
+  }
+  return lines.join('\n')
+}
+
+export type Column = {
+  head: string
+  /** Default left; numbers go right. */
+  align?: 'left' | 'right'
+  /** The narrowest this column may be cut to when the table is too wide. Default: it is never cut. */
+  min?: number
+}
+
+/**
+ * An aligned table: heads, then rows, two spaces between columns, no line wider than `look.width` while columns with a
+ * `min` can still give.
+ *
+ * @example
+ * table([{ head: 'case' }, { head: 'pass', align: 'right' }], [['a', '5/5'], ['longer', '0/5']])
+ * // 'case    pass\na        5/5\nlonger   0/5'
+ */
+export function table(columns: Column[], rows: string[][], look: Look = {}): string {
+  const widths = columns.map((column, i) =>
+    Math.max(textWidth(column.head), ...rows.map((row) => textWidth(row[i] ?? ''))),
+  )
+  const limit = look.width ?? 100
+  let over = widths.reduce((sum, width) => sum + width + 2, -2) - limit
+  while (over > 0) {
+    let widest = -1
+    for (const [i, column] of columns.entries()) {
+      const width = widths[i] ?? 0
+      if (column.min !== undefined && width > column.min && (widest < 0 || width > (widths[widest] ?? 0))) widest = i
+    }
+    if (widest < 0) break
+    widths[widest] = (widths[widest] ?? 0) - 1
+    over--
+  }
+  const line = (cells: string[]) =>
+    columns
+      .map((column, i) => pad(cut(cells[i] ?? '', widths[i] ?? 0), widths[i] ?? 0, column.align))
+      .join('  ')
+      .trimEnd()
+  const head = columns.map((column) => tone(column.head, 'quiet', look))
+  return [head, ...rows].map(line).join('\n')
+}
+
+/** `1 case`, `2 cases`: a count with its noun. */
+export function count(n: number, noun: string, plural = `${noun}s`): string {
+  return `${n.toLocaleString('en-US')} ${n === 1 ? noun : plural}`
+}
+
+/** A share as a whole percentage, `-` where it is undefined. `percent(0.925) // '93%'` */
+export function percent(share: number, digits = 0): string {
+  return Number.isFinite(share) ? `${(share * 100).toFixed(digits)}%` : '-'
+}
+
+/** Milliseconds as a person reads them: `850 ms`, `2.4 s`, `3 min 20 s`. */
+export function duration(ms: number): string {
+  if (!Number.isFinite(ms)) return '-'
+  if (ms < 1000) return `${Math.round(ms)} ms`
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`
+  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`
+}
