@@ -1,0 +1,264 @@
+/**
+ * Heat: cases by configurations, with the passes written into each cell.
+ *
+ * Shows at a glance which cases always pass, which never do, and which are a matter of luck.
+ */
+import type { JsonObject } from '../canonical.ts'
+import { type Column, foreign, pad, type Tone, table, textWidth, tone } from '../display.ts'
+import { Chart } from './chart.ts'
+import { capital } from './notes.ts'
+import { glyphs, page, type TextLook } from './plot.ts'
+import { labels, type RowReader, readRows } from './rows.ts'
+import { frame, nothing, tips, widest } from './spec.ts'
+import { DIVERGING } from './theme.ts'
+
+export type HeatRow = {
+  case: string
+  configuration: string
+  /** Trials that passed, 0 to `trials`. */
+  passes: number
+  /** Trials that count: those lost to errors of the infrastructure are not among them. */
+  trials: number
+  /** Trials lost to errors. Default 0. */
+  errors?: number
+  /** What the case is, such as `benign` or `adversarial`; cases of one kind stand together. */
+  kind?: string
+}
+
+export type HeatOptions = {
+  /** What a pass is. Default `passes`. */
+  metric?: string
+  title?: string
+}
+
+type Cell = { row: HeatRow; case: string; configuration: string; said: string; share: number | null }
+type Grid = {
+  cells: Map<string, Cell>
+  cases: { name: string; label: string; kind: string }[]
+  configurations: string[]
+}
+
+/**
+ * Heat map of passes, cases sorted from the most passes to the fewest.
+ *
+ * @param rows one per case and configuration; a pair that is not there stays blank
+ * @throws TouchstoneError `chart_invalid` naming row and field, also for a pair given twice
+ * @example
+ * const c = heat([{ case: 'a', configuration: 'naive', passes: 3, trials: 5 }], { metric: 'goal reached' })
+ * c.title // 'Goal reached, by case and configuration'
+ * heat([{ case: 'a', configuration: 'naive', passes: 6, trials: 5 }]) // throws chart_invalid
+ */
+export function heat(rows: readonly HeatRow[], options: HeatOptions = {}): Chart<HeatRow> {
+  const read = readRows(rows, readHeat)
+  const title = options.title ?? `${capital(options.metric ?? 'passes')}, by case and configuration`
+  const grid = arrange(read)
+  const notes = [heatNote(read, grid)]
+  const empty = read.length === 0
+  return new Chart<HeatRow>({
+    kind: 'heat',
+    title,
+    notes,
+    rows: read,
+    spec: empty ? nothing(title, [], 'No cases.') : drawn(grid, title, notes),
+    text: (look) => page(title, empty ? [] : notes, empty ? ['No cases.'] : inText(grid, look), look),
+  })
+}
+
+function readHeat(row: RowReader): HeatRow {
+  const trials = row.count('trials')
+  const passes = row.count('passes')
+  if (passes > trials) row.fail('passes', `at most ${trials} passes`)
+  const kind = row.optionalText('kind')
+  return {
+    case: row.text('case'),
+    configuration: row.text('configuration'),
+    passes,
+    trials,
+    ...(row.has('errors') ? { errors: row.count('errors') } : {}),
+    ...(kind ? { kind } : {}),
+  }
+}
+
+const key = (caseName: string, configuration: string) => JSON.stringify([caseName, configuration])
+
+function arrange(rows: HeatRow[]): Grid {
+  const usual = Math.max(0, ...rows.map((row) => row.trials))
+  const caseLabels = labels(rows.map((row) => row.case))
+  const configurationLabels = labels(
+    rows.map((row) => row.configuration),
+    24,
+  )
+  const cells = new Map<string, Cell>()
+  const totals = new Map<string, { share: number; n: number; kind: string }>()
+  for (const [i, row] of rows.entries()) {
+    const id = key(row.case, row.configuration)
+    if (cells.has(id))
+      readRows([row], (reader) => reader.fail('case', 'each case and configuration once'), `rows from ${i}: rows`)
+    const share = row.trials ? row.passes / row.trials : null
+    const digits =
+      row.trials === usual && row.trials > 0 ? String(row.passes) : row.trials ? `${row.passes}/${row.trials}` : '-'
+    const cell = { row, share, said: row.errors ? `${digits}!` : digits }
+    cells.set(id, {
+      ...cell,
+      case: caseLabels.get(row.case) ?? '',
+      configuration: configurationLabels.get(row.configuration) ?? '',
+    })
+    const total = totals.get(row.case) ?? { share: 0, n: 0, kind: row.kind ?? '' }
+    totals.set(row.case, share === null ? total : { ...total, share: total.share + share, n: total.n + 1 })
+  }
+  const mean = (total: { share: number; n: number }) => (total.n ? total.share / total.n : -1)
+  const kinds = [...new Set([...totals.values()].map((total) => total.kind))]
+  const cases = [...totals]
+    .sort(([, a], [, b]) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind) || mean(b) - mean(a))
+    .map(([name, { kind }]) => ({ name, label: caseLabels.get(name) ?? '', kind: foreign(kind, 40) }))
+  return { cells, cases, configurations: [...configurationLabels.keys()] }
+}
+
+function heatNote(rows: HeatRow[], grid: Grid): string {
+  const trials = [...new Set(rows.map((row) => row.trials).filter((n) => n > 0))]
+  const usual = Math.max(0, ...trials)
+  const digits =
+    trials.length > 1
+      ? `Digit: passes of ${usual} trials, or of the number behind the slash.`
+      : `Digit: passes of ${usual} trials.`
+  const lost = rows.reduce((sum, row) => sum + (row.errors ?? 0), 0)
+  const none = rows.some((row) => row.trials === 0) ? ' -: no trial counts.' : ''
+  const size = `${grid.cases.length} cases, ${grid.configurations.length} configurations.`.replace(
+    /\b1 (\w+)s/g,
+    '1 $1',
+  )
+  return `${size} ${digits}${none}${lost ? ` !: with trials lost to errors, which do not count (${lost} in all).` : ''}`
+}
+
+function drawn(grid: Grid, title: string, notes: string[]): JsonObject {
+  const values = [...grid.cells.values()].map((cell) => ({
+    case: cell.case,
+    configuration: cell.configuration,
+    kind: grid.cases.find((one) => one.name === cell.row.case)?.kind ?? '',
+    share: cell.share,
+    said: cell.said,
+    passes: cell.row.passes,
+    trials: cell.row.trials,
+    errors: cell.row.errors ?? 0,
+  }))
+  const columns = grid.configurations.map((name) => labels(grid.configurations, 24).get(name) ?? '')
+  const columnPx = Math.max(48, Math.ceil(widest(columns)) + 14)
+  const kinds = [...new Set(grid.cases.map((one) => one.kind))]
+  const blocks = kinds.map((kind, i): JsonObject => {
+    const own = grid.cases.filter((one) => one.kind === kind).map((one) => one.label)
+    return {
+      width: { step: columnPx },
+      height: { step: 24 },
+      transform: [{ filter: { field: 'kind', equal: kind } }],
+      ...(kinds.length > 1
+        ? {
+            title: {
+              text: kind || 'other',
+              fontSize: 11,
+              fontWeight: 'bold',
+              frame: 'bounds',
+              anchor: 'start',
+              offset: 6,
+            },
+          }
+        : {}),
+      encoding: {
+        x: {
+          field: 'configuration',
+          type: 'nominal',
+          scale: { domain: columns },
+          axis: i === 0 ? { title: null, orient: 'top', labelAngle: 0, labelPadding: 8 } : null,
+        },
+        y: { field: 'case', type: 'nominal', scale: { domain: own }, axis: { title: null } },
+        tooltip: tips('case', 'configuration', 'passes', 'trials', 'errors'),
+      },
+      layer: [
+        {
+          mark: { type: 'rect', stroke: { expr: 'background' }, strokeWidth: 2 },
+          encoding: {
+            color: {
+              field: 'share',
+              type: 'quantitative',
+              scale: { domain: [0, 1], range: DIVERGING },
+              legend: null,
+            },
+          },
+        },
+        {
+          mark: { type: 'text', fontSize: 12, baseline: 'middle', fontWeight: 'bold' },
+          transform: [{ filter: 'isValid(datum.share)' }],
+          encoding: {
+            text: { field: 'said', type: 'nominal' },
+            color: {
+              condition: { test: 'datum.share === 0 || datum.share > 0.9', value: '#ffffff' },
+              value: '#1f2428',
+            },
+          },
+        },
+        {
+          mark: { type: 'text', style: 'note', fontSize: 12, baseline: 'middle' },
+          transform: [{ filter: '!isValid(datum.share)' }],
+          encoding: { text: { field: 'said', type: 'nominal' } },
+        },
+      ],
+    }
+  })
+  const width = widest(grid.cases.map((one) => one.label)) + columns.length * columnPx
+  return frame(title, notes, { data: { values }, spacing: 14, vconcat: blocks }, width)
+}
+
+function toneOf(share: number | null): Tone {
+  return share === null ? 'quiet' : share === 1 ? 'good' : share === 0 ? 'bad' : 'unsure'
+}
+
+/** Digits with a bar of one block a trial; configurations that do not fit beside each other stand in tables below each other. */
+function inText(grid: Grid, look: TextLook): string[] {
+  const width = look.width ?? 100
+  const g = glyphs(look)
+  const caseWidth = Math.min(32, Math.max(12, Math.floor(width * 0.35)))
+  const names = labels(
+    grid.cases.map((one) => one.name),
+    caseWidth,
+  )
+  const heads = labels(grid.configurations, Math.max(8, Math.min(24, width - caseWidth - 4)))
+  const cellText = (cell: Cell | undefined): string => {
+    if (!cell) return ''
+    const { passes, trials } = cell.row
+    const bar = trials > 0 && trials <= 10 ? ` ${g.full.repeat(passes)}${g.empty.repeat(trials - passes)}` : ''
+    return tone(`${cell.said}${bar}`, toneOf(cell.share), look)
+  }
+  const columns = grid.configurations.map((configuration) => {
+    const head = heads.get(configuration) ?? ''
+    const cells = grid.cases.map((one) => cellText(grid.cells.get(key(one.name, configuration))))
+    return { head, cells, width: Math.max(textWidth(head), ...cells.map(textWidth)) }
+  })
+  const first = Math.max(4, ...[...names.values()].map(textWidth))
+  const kinds = [...new Set(grid.cases.map((one) => one.kind))]
+  const out: string[] = []
+  for (let from = 0; from < columns.length; ) {
+    let to = from
+    for (
+      let used = first;
+      to < columns.length && (to === from || used + 2 + (columns[to]?.width ?? 0) <= width);
+      to++
+    ) {
+      used += 2 + (columns[to]?.width ?? 0)
+    }
+    const shown = columns.slice(from, to)
+    for (const kind of kinds) {
+      if (out.length) out.push('')
+      const rows = grid.cases.flatMap((one, i) =>
+        one.kind === kind
+          ? [[pad(names.get(one.name) ?? '', first), ...shown.map((column) => column.cells[i] ?? '')]]
+          : [],
+      )
+      const head: Column[] = [
+        { head: kinds.length > 1 ? kind || 'other' : 'case' },
+        ...shown.map(({ head }) => ({ head })),
+      ]
+      out.push(...table(head, rows, { ...look, width }).split('\n'))
+    }
+    from = to
+  }
+  return out
+}

@@ -1,0 +1,142 @@
+/** Rows as charts take them: checked field by field, and other people's names made safe, short and still distinct. */
+import { cut, foreign, textWidth } from '../display.ts'
+import { TouchstoneError } from '../errors.ts'
+
+/** Where a value stands, for an error: `rows[2].estimate`. */
+type Field = { of: string; row: number; field: string }
+
+function refuse(expected: string, got: unknown, { of, row, field }: Field): never {
+  const shown = typeof got === 'string' ? `"${foreign(got, 40)}"` : Array.isArray(got) ? 'an array' : String(got)
+  throw new TouchstoneError('chart_invalid', `expected ${expected}, got ${shown}`, { where: `${of}[${row}].${field}` })
+}
+
+/** Reads one row. Each method returns the checked field or throws `chart_invalid` naming row and field. */
+export class RowReader {
+  private readonly row: Record<string, unknown>
+  private readonly number: number
+  private readonly of: string
+
+  constructor(row: unknown, number: number, of: string) {
+    if (typeof row !== 'object' || row === null || Array.isArray(row)) {
+      const got = row === null ? 'null' : Array.isArray(row) ? 'an array' : typeof row
+      throw new TouchstoneError('chart_invalid', `expected a row object, got ${got}`, { where: `${of}[${number}]` })
+    }
+    this.row = row as Record<string, unknown>
+    this.number = number
+    this.of = of
+  }
+
+  fail(field: string, expected: string): never {
+    refuse(expected, this.row[field], { of: this.of, row: this.number, field })
+  }
+
+  text(field: string): string {
+    const value = this.row[field]
+    return typeof value === 'string' && value !== '' ? value : this.fail(field, 'a text that is not empty')
+  }
+
+  optionalText(field: string): string | undefined {
+    return this.row[field] === undefined || this.row[field] === null ? undefined : this.text(field)
+  }
+
+  /** A whole number >= 0. */
+  count(field: string): number {
+    const value = this.row[field]
+    return Number.isSafeInteger(value) && (value as number) >= 0
+      ? (value as number)
+      : this.fail(field, 'a whole number >= 0')
+  }
+
+  /** A finite number within bounds; NaN, null and nothing mean "undefined" and come back as null. */
+  maybe(field: string, bounds: Bounds): number | null {
+    const value = this.row[field]
+    if (value === undefined || value === null || Number.isNaN(value)) return null
+    return typeof value === 'number' && within(value, bounds) ? value : this.fail(field, bounds.expected)
+  }
+
+  /** A finite number within bounds. */
+  needed(field: string, bounds: Bounds): number {
+    return this.maybe(field, bounds) ?? this.fail(field, bounds.expected)
+  }
+
+  /** Both ends of an interval, or neither. */
+  interval(bounds: Bounds): { low: number | null; high: number | null } {
+    const low = this.maybe('low', bounds)
+    const high = this.maybe('high', bounds)
+    if ((low === null) !== (high === null))
+      this.fail(low === null ? 'low' : 'high', 'both ends of an interval or neither')
+    if (low !== null && high !== null && low > high) this.fail('low', `an end at or below high (${high})`)
+    return { low, high }
+  }
+
+  has(field: string): boolean {
+    return this.row[field] !== undefined && this.row[field] !== null
+  }
+
+  /** A reader for each row of a list inside this row. */
+  list(field: string): RowReader[] {
+    const value = this.row[field]
+    if (!Array.isArray(value)) this.fail(field, 'an array')
+    return value.map((member, i) => new RowReader(member, i, `${this.of}[${this.number}].${field}`))
+  }
+
+  numbers(field: string, bounds: Bounds): number[] {
+    const value = this.row[field]
+    if (!Array.isArray(value)) this.fail(field, 'an array of numbers')
+    for (const [i, member] of value.entries()) {
+      if (typeof member !== 'number' || !within(member, bounds)) {
+        refuse(bounds.expected, member, { of: this.of, row: this.number, field: `${field}[${i}]` })
+      }
+    }
+    return value as number[]
+  }
+}
+
+export type Bounds = { low: number; high: number; lowOpen?: boolean; expected: string }
+
+export const SHARE: Bounds = { low: 0, high: 1, expected: 'a share in [0, 1]' }
+export const SHARE_DIFFERENCE: Bounds = { low: -1, high: 1, expected: 'a difference of shares in [-1, 1]' }
+export const FINITE: Bounds = { low: -Number.MAX_VALUE, high: Number.MAX_VALUE, expected: 'a finite number' }
+export const AT_LEAST_ZERO: Bounds = { low: 0, high: Number.MAX_VALUE, expected: 'a finite number >= 0' }
+export const ABOVE_ZERO: Bounds = { low: 0, high: Number.MAX_VALUE, lowOpen: true, expected: 'a finite number > 0' }
+
+function within(value: number, bounds: Bounds): boolean {
+  return value >= bounds.low && value <= bounds.high && !(bounds.lowOpen && value === bounds.low)
+}
+
+/** Check an array of rows with one reader each. @throws TouchstoneError `chart_invalid` */
+export function readRows<T>(rows: unknown, read: (row: RowReader) => T, of = 'rows'): T[] {
+  if (!Array.isArray(rows)) {
+    throw new TouchstoneError('chart_invalid', `expected an array of rows, got ${typeof rows}`, { where: of })
+  }
+  return rows.map((row, i) => read(new RowReader(row, i, of)))
+}
+
+/**
+ * A label for each distinct name: harmless to print, at most `max` columns wide, never the same for two names.
+ *
+ * Too long a name loses its middle, since names of models and cases differ at their ends.
+ *
+ * @param max columns, default 36
+ */
+export function labels(names: Iterable<string>, max = 36): Map<string, string> {
+  const out = new Map<string, string>()
+  const taken = new Set<string>()
+  for (const name of new Set(names)) {
+    const safe = foreign(name, 400).trim() || '(blank)'
+    let label = middle(safe, max)
+    for (let n = 2; taken.has(label); n++) label = `${middle(safe, max - ` (${n})`.length)} (${n})`
+    taken.add(label)
+    out.set(name, label)
+  }
+  return out
+}
+
+function middle(text: string, max: number): string {
+  if (textWidth(text) <= max) return text
+  const tail = Math.floor((max - 1) / 2)
+  const ends = [...text]
+  let end = ''
+  while (ends.length && textWidth(ends.at(-1) + end) <= tail) end = ends.pop() + end
+  return cut(`${text}`, max - textWidth(end)) + end
+}

@@ -1,0 +1,55 @@
+/** The frame that all specs share: schema, theme, heading, data inside; and what is drawn where there is nothing to draw. */
+import type { Json, JsonObject } from '../canonical.ts'
+import { schema } from './chart.ts'
+import { measure } from './font.ts'
+import { config, heading } from './theme.ts'
+
+/**
+ * A whole Vega-Lite spec: heading and theme round what a kind of chart draws.
+ *
+ * @param widthPx what the chart takes from its leftmost label to its rightmost, so that the heading is broken to fit
+ */
+export function frame(title: string, notes: string[], drawing: JsonObject, widthPx = 560): JsonObject {
+  return {
+    $schema: schema(6),
+    title: heading(title, notes, Math.max(480, widthPx)),
+    config: config('light'),
+    ...drawing,
+  }
+}
+
+/** The widest of some labels, in pixels. */
+export function widest(texts: string[]): number {
+  return Math.max(0, ...texts.map((text) => measure(text, 11)))
+}
+
+/** What is drawn for no rows: a sentence, never an empty axis that could be read as zero. */
+export function nothing(title: string, notes: string[], why: string): JsonObject {
+  return frame(title, notes, {
+    width: 420,
+    height: 40,
+    data: { values: [{ why }] },
+    mark: { type: 'text', style: 'note', align: 'left', baseline: 'middle' },
+    encoding: { text: { field: 'why', type: 'nominal' }, x: { value: 0 }, y: { value: 20 } },
+  })
+}
+
+/** A vertical place in pixels that each row of the data gives in `field`, for marks that share a band. */
+export function offsetBy(field: string): JsonObject {
+  return { expr: `datum.${field}` }
+}
+
+/** A row per name, in the order given. `labelOffset` moves the names to the mark that they name. */
+export function band(field: string, names: string[], labelOffset = 0): JsonObject {
+  return {
+    field,
+    type: 'nominal',
+    scale: { domain: names as Json[], paddingInner: 0, paddingOuter: 0 },
+    axis: { title: null, grid: false, labelOffset },
+  }
+}
+
+/** Fields shown when a reader of the page points at a mark. */
+export function tips(...fields: string[]): JsonObject[] {
+  return fields.map((field) => ({ field, type: 'nominal' }))
+}

@@ -1,0 +1,233 @@
+/**
+ * Strip: for each configuration the estimate with its interval, and under it each repeat as a dot of its own.
+ *
+ * Made for few repeats: five dots say what five runs did, where a box or a bar with a standard deviation would pretend to more.
+ */
+import type { JsonObject } from '../canonical.ts'
+import { count, cut, pad, tone } from '../display.ts'
+import { Chart } from './chart.ts'
+import { counted, intervalNote } from './notes.ts'
+import { axisLines, dotLine, intervalLine, niceTicks, padAll, page, type TextLook, type TextScale } from './plot.ts'
+import { axis, say, sayInterval, type Unit } from './quantity.ts'
+import { FINITE, labels, type RowReader, readRows, SHARE } from './rows.ts'
+import { band, frame, nothing, offsetBy, tips, widest } from './spec.ts'
+
+export type StripRow = {
+  configuration: string
+  /** In the chart's unit; NaN or null where it is undefined. */
+  estimate: number | null
+  /** Both ends of the interval in the chart's unit, or neither. */
+  low: number | null
+  high: number | null
+  /** One per repeat: its mean over the cases, in the chart's unit, and over how many trials (for tooltips). */
+  runs: { value: number; n?: number }[]
+  /** Why the estimate is undefined. */
+  reason?: string
+}
+
+export type StripOptions = {
+  /** What was measured. Default `share that pass`. */
+  metric?: string
+  /** `share` (default; values in [0, 1]) or a unit as written: `ms`, `tokens`, `USD`. */
+  unit?: Unit
+  /** How many cases and repeats the rows are over. */
+  cases?: number
+  repeats?: number
+  /** What the interval speaks about. Default `cases like these`. */
+  target?: string
+  /** Confidence of the interval, in (0, 1). Default 0.95. */
+  level?: number
+  title?: string
+}
+
+type Row = Required<Omit<StripRow, 'reason'>> & { label: string; said: string }
+
+const WIDTH_PX = 420
+const DOT_PX = 8
+
+/**
+ * Strip chart of configurations: estimate, interval, and every repeat.
+ *
+ * @param rows in the order in which they shall stand; an empty array draws a sentence
+ * @throws TouchstoneError `chart_invalid` naming row and field
+ * @example
+ * const c = strip([{ configuration: 'a', estimate: 0.5, low: 0.4, high: 0.6, runs: [{ value: 0.5 }] }], { metric: 'goal rate', cases: 24, repeats: 5 })
+ * c.notes[0] // '24 cases, 5 repeats each. Bar: 95% interval for cases like these. Dot: one repeat, its mean over the cases.'
+ * strip([{ configuration: 'a', estimate: 62, low: 50, high: 70, runs: [] }]) // throws chart_invalid
+ */
+export function strip(rows: readonly StripRow[], options: StripOptions = {}): Chart<StripRow> {
+  const unit = options.unit ?? 'share'
+  const metric = options.metric ?? 'share that pass'
+  const bounds = unit === 'share' ? SHARE : FINITE
+  const read = readRows(rows, (row) => readStrip(row, bounds))
+  const named = labels(read.map((row) => row.configuration))
+  const shown: Row[] = read.map((row) => ({ ...row, label: named.get(row.configuration) ?? '', said: said(row, unit) }))
+  const title = options.title ?? `${metric[0]?.toUpperCase()}${metric.slice(1)} by configuration`
+  const notes = [stripNote(options)]
+  const spec = shown.length ? drawn(shown, unit, metric, title, notes) : nothing(title, notes, 'No configurations.')
+  const text = (look: TextLook) =>
+    page(title, notes, shown.length ? inText(shown, unit, look) : ['No configurations.'], look)
+  return new Chart<StripRow>({ kind: 'strip', title, notes, rows: read, spec, text })
+}
+
+function readStrip(row: RowReader, bounds: typeof SHARE) {
+  const configuration = row.text('configuration')
+  const estimate = row.maybe('estimate', bounds)
+  const reason = row.optionalText('reason')
+  const runs = row.list('runs').map((run) => {
+    const value = run.needed('value', bounds)
+    return run.has('n') ? { value, n: run.count('n') } : { value }
+  })
+  return { configuration, estimate, ...row.interval(bounds), runs, ...(reason ? { reason } : {}) }
+}
+
+function said(row: ReturnType<typeof readStrip>, unit: Unit): string {
+  if (row.estimate === null)
+    return `undefined: ${row.reason ?? (row.runs.length ? 'no estimate was given' : 'no runs')}`
+  const interval = sayInterval(row.low, row.high, unit) || '(no interval)'
+  return `${say(row.estimate, unit, (row.high ?? 1) - (row.low ?? 0))} ${interval}`
+}
+
+function stripNote(options: StripOptions): string {
+  const n = counted(options)
+  return `${n ? `${n}. ` : ''}${intervalNote('Bar', options)} Dot: one repeat, its mean over the cases.`
+}
+
+/** The range that the axis covers: all of [0, 1] for shares, else from zero when nothing is below it. */
+function domain(rows: Row[], unit: Unit): { low: number; high: number; ticks: number[] } {
+  if (unit === 'share') return { low: 0, high: 1, ticks: [0, 0.25, 0.5, 0.75, 1] }
+  const all = rows.flatMap((row) => [row.estimate, row.low, row.high, ...row.runs.map((run) => run.value)])
+  const values = all.filter((value) => value !== null)
+  const low = Math.min(0, ...values)
+  const high = Math.max(...values, low === 0 ? 0 : low)
+  const ticks = niceTicks(low, high > low ? high : low + 1)
+  const step = (ticks[1] ?? 1) - (ticks[0] ?? 0)
+  const end = (ticks.at(-1) ?? 1) >= high ? (ticks.at(-1) ?? 1) : (ticks.at(-1) ?? 0) + step
+  const start = (ticks[0] ?? 0) <= low ? (ticks[0] ?? 0) : (ticks[0] ?? 0) - step
+  return { low: start, high: end, ticks: niceTicks(start, end) }
+}
+
+/** Dots that would overlap stand below each other, each at its own value. */
+function stack(values: number[], pxPerUnit: number): number[] {
+  const lastOf: number[] = []
+  const order = values.map((value, i) => ({ value, i })).sort((a, b) => a.value - b.value)
+  const levels = new Array<number>(values.length).fill(0)
+  for (const { value, i } of order) {
+    const px = value * pxPerUnit
+    let level = 0
+    while (lastOf[level] !== undefined && px - (lastOf[level] ?? 0) < DOT_PX) level++
+    lastOf[level] = px
+    levels[i] = level
+  }
+  return levels
+}
+
+function drawn(rows: Row[], unit: Unit, metric: string, title: string, notes: string[]): JsonObject {
+  const range = domain(rows, unit)
+  const stacks = rows.map((row) =>
+    stack(
+      row.runs.map((run) => run.value),
+      WIDTH_PX / (range.high - range.low),
+    ),
+  )
+  const deepest = Math.max(0, ...stacks.flat())
+  const step = 38 + DOT_PX * deepest
+  const bar = 14 - step / 2
+  const runs = rows.flatMap((row, r) =>
+    row.runs.map((run, i) => ({
+      configuration: row.label,
+      repeat: i + 1,
+      value: run.value,
+      trials: run.n ?? null,
+      below: bar + 12 + DOT_PX * (stacks[r]?.[i] ?? 0),
+    })),
+  )
+  const values = rows.map(({ label, configuration, estimate, low, high, said }) => ({
+    configuration: label,
+    name: configuration.toWellFormed(),
+    estimate,
+    low,
+    high,
+    said,
+  }))
+  const y = band(
+    'configuration',
+    rows.map((row) => row.label),
+    bar,
+  )
+  const scale = { domain: [range.low, range.high], nice: false, zero: false }
+  const x = (field: string): JsonObject => ({
+    field,
+    type: 'quantitative',
+    scale,
+    axis: { ...axis(metric, unit), values: range.ticks },
+  })
+  const defined = [{ filter: 'isValid(datum.estimate)' }]
+  const ranged = [{ filter: 'isValid(datum.low) && isValid(datum.high)' }]
+  return frame(
+    title,
+    notes,
+    {
+      width: WIDTH_PX,
+      height: { step },
+      datasets: { rows: values, runs },
+      layer: [
+        {
+          data: { name: 'rows' },
+          transform: ranged,
+          mark: { type: 'rule', style: 'accent', strokeWidth: 3, strokeCap: 'round', yOffset: bar },
+          encoding: { x: x('low'), x2: { field: 'high' }, y },
+        },
+        {
+          data: { name: 'rows' },
+          transform: defined,
+          mark: { type: 'point', style: 'accent', filled: true, opacity: 1, size: 90, yOffset: bar },
+          encoding: { x: x('estimate'), y, tooltip: tips('name', 'said') },
+        },
+        {
+          data: { name: 'runs' },
+          mark: { type: 'circle', style: 'quiet', opacity: 1, size: 40, yOffset: offsetBy('below') },
+          encoding: { x: x('value'), y, tooltip: tips('configuration', 'repeat', 'value', 'trials') },
+        },
+        {
+          data: { name: 'rows' },
+          mark: { type: 'text', style: 'label', align: 'left', baseline: 'middle', dx: 14, yOffset: bar },
+          encoding: { x: { value: 'width' }, y, text: { field: 'said', type: 'nominal' } },
+        },
+      ],
+    },
+    widest(rows.map((row) => row.label)) + WIDTH_PX + widest(rows.map((row) => row.said)) + 20,
+  )
+}
+
+function inText(rows: Row[], unit: Unit, look: TextLook): string[] {
+  const width = look.width ?? 100
+  const beside = padAll(rows.map((row) => row.said))
+  const besideWidth = Math.min(Math.max(...rows.map((row) => row.said.length)), 30)
+  const nameWidth = Math.min(Math.max(...rows.map((row) => row.label.length)), Math.max(10, Math.floor(width * 0.3)))
+  const range = domain(rows, unit)
+  const scale: TextScale = { ...range, cells: Math.max(12, Math.min(61, width - nameWidth - besideWidth - 4)) }
+  const narrow = labels(
+    rows.map((row) => row.configuration),
+    nameWidth,
+  )
+  const [ticks, rule] = axisLines(range.ticks, scale, (value) => say(value, unit).replace(/ \S+$/, ''), look)
+  const blank = ' '.repeat(nameWidth + 2)
+  const body = [blank + ticks, blank + tone(rule, 'quiet', look)]
+  for (const [i, row] of rows.entries()) {
+    const name = pad(cut(narrow.get(row.configuration) ?? '', nameWidth), nameWidth)
+    const interval = intervalLine({ value: row.estimate, low: row.low, high: row.high }, scale, look).toString()
+    const dots = dotLine(
+      row.runs.map((run) => run.value),
+      scale,
+      look,
+    ).toString()
+    body.push(`${tone(name, 'strong', look)}  ${interval}  ${cut(beside[i]?.trimEnd() ?? '', besideWidth)}`)
+    // A digit stands for that many repeats, which the page's last line says.
+    body.push(`${blank}${tone(dots, 'quiet', look)}  ${tone(count(row.runs.length, 'run'), 'quiet', look)}`)
+  }
+  const stacked = body.some(
+    (line, i) => i % 2 === 1 && i > 2 && /[2-9+]/.test(line.slice(blank.length, blank.length + scale.cells)),
+  )
+  return stacked ? [...body, tone('A digit under a bar: that many repeats in one place.', 'quiet', look)] : body
+}

@@ -1,0 +1,138 @@
+/**
+ * How charts look: colours that colour-blind readers can tell apart and that survive a grey print, in a light and a dark
+ * theme, and headings that say what was counted.
+ */
+import type { JsonObject } from '../canonical.ts'
+import { FAMILY, measure, type Weight } from './font.ts'
+
+/** Okabe and Ito's set without its yellow, which is lost on white; darkened where 3:1 against white asks for it. */
+export const CATEGORY = ['#0072b2', '#d55e00', '#009e73', '#b6568f', '#4d4d4d', '#3a9bd9', '#a07800', '#7a52a5']
+
+/** The same hues, lifted for a dark page. */
+const CATEGORY_DARK = ['#56b4e9', '#f28e4b', '#2fc296', '#dd8bbd', '#c4c9cd', '#8fd0f5', '#d9b13b', '#b79be0']
+
+/** Line dashes beside the colours, for readers and printers without colour. */
+export const DASH = [
+  [1, 0],
+  [6, 3],
+  [2, 2],
+  [8, 3, 2, 3],
+  [10, 4],
+  [4, 1],
+  [1, 3],
+  [12, 2, 2, 2],
+]
+
+/** Low to high over a pale middle: orange is short, teal is reached. Both ends are darker than the middle. */
+export const DIVERGING = ['#b9500d', '#ec9c5a', '#f6d5b3', '#f4f1ea', '#b9dcd3', '#5fb0a2', '#0b7a70']
+
+/** Signs, in mid tones that stand out from both backgrounds. */
+export const BETTER = '#128577'
+export const WORSE = '#d0621a'
+export const SAME = '#7f8890'
+
+type Theme = { background: string; ink: string; quiet: string; grid: string; accent: string; halo: string }
+
+const LIGHT: Theme = {
+  background: '#ffffff',
+  ink: '#1f2428',
+  quiet: '#5d666e',
+  grid: '#e3e6e8',
+  accent: '#0072b2',
+  halo: '#ffffff',
+}
+
+const DARK: Theme = {
+  background: '#15191d',
+  ink: '#e8ebed',
+  quiet: '#a3adb5',
+  grid: '#333a41',
+  accent: '#56b4e9',
+  halo: '#15191d',
+}
+
+/**
+ * The Vega-Lite config of a theme. Marks take neutral colours through named styles (`ink`, `quiet`, `accent`, `halo`), so
+ * that exchanging the config is all that a dark page needs.
+ */
+export function config(name: 'light' | 'dark'): JsonObject {
+  const theme = name === 'light' ? LIGHT : DARK
+  const fill = (color: string): JsonObject => ({ color, fill: color, stroke: color })
+  return {
+    background: theme.background,
+    font: FAMILY,
+    padding: 12,
+    view: { stroke: null },
+    axis: {
+      domain: false,
+      gridColor: theme.grid,
+      labelColor: theme.ink,
+      labelFlush: false,
+      labelFontSize: 11,
+      labelLimit: 1000,
+      labelPadding: 6,
+      tickColor: theme.grid,
+      tickCount: 5,
+      ticks: false,
+      titleColor: theme.quiet,
+      titleFontSize: 11,
+      titleFontWeight: 'normal',
+      titlePadding: 10,
+    },
+    legend: {
+      labelColor: theme.ink,
+      labelFontSize: 11,
+      labelLimit: 1000,
+      orient: 'top',
+      symbolStrokeWidth: 2,
+      titleColor: theme.quiet,
+      titleFontSize: 11,
+      titleFontWeight: 'normal',
+    },
+    header: { labelColor: theme.ink, labelFontSize: 11, titleColor: theme.quiet, labelLimit: 1000 },
+    title: {
+      anchor: 'start',
+      color: theme.ink,
+      fontSize: 14,
+      fontWeight: 'bold',
+      frame: 'bounds',
+      lineHeight: 18,
+      offset: 14,
+      subtitleColor: theme.quiet,
+      subtitleFontSize: 11,
+      subtitleLineHeight: 15,
+      subtitlePadding: 5,
+    },
+    style: {
+      ink: { ...fill(theme.ink) },
+      quiet: { ...fill(theme.quiet) },
+      accent: { ...fill(theme.accent) },
+      halo: { ...fill(theme.halo) },
+      label: { fill: theme.ink, color: theme.ink, fontSize: 11 },
+      note: { fill: theme.quiet, color: theme.quiet, fontSize: 11 },
+      zero: { stroke: theme.ink, color: theme.ink, strokeWidth: 1 },
+    },
+    range: { category: name === 'light' ? CATEGORY : CATEGORY_DARK, diverging: DIVERGING },
+  }
+}
+
+/** A title with the notes below it, broken into lines that fit `widthPx`. */
+export function heading(title: string, notes: string[], widthPx: number): JsonObject {
+  return {
+    text: lines(title, 14, 'bold', widthPx),
+    subtitle: notes.flatMap((note) => lines(note, 11, 'regular', widthPx)),
+  }
+}
+
+function lines(text: string, sizePx: number, weight: Weight, widthPx: number): string[] {
+  const out: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    const longer = line ? `${line} ${word}` : word
+    if (line && measure(longer, sizePx, weight) > widthPx) {
+      out.push(line)
+      line = word
+    } else line = longer
+  }
+  return [...out, line]
+}
