@@ -1,0 +1,183 @@
+/** A simulated GitHub organisation: repositories, deploy keys, collaborators, and its organisation audit log. */
+import { hash } from 'node:crypto'
+import { z } from 'zod'
+import { type AuditEntry, type Change, type Clock, type Row, type State, type Step, world } from './world.ts'
+
+const repo = z.strictObject({
+  id: z.number(),
+  owner: z.string(),
+  name: z.string(),
+  private: z.boolean().default(true),
+  description: z.string().default(''),
+  default_branch: z.string().default('main'),
+})
+const deployKey = z.strictObject({
+  id: z.number(),
+  repo: z.string().describe('owner/name'),
+  title: z.string(),
+  fingerprint: z.string().default('SHA256:seeded'),
+  read_only: z.boolean().default(true),
+})
+const collaborator = z.strictObject({
+  id: z.number(),
+  repo: z.string().describe('owner/name'),
+  username: z.string(),
+  permission: z.enum(['pull', 'triage', 'push', 'maintain', 'admin']).default('push'),
+})
+const state = z.strictObject({
+  repos: z.array(repo).default([]),
+  deploy_keys: z.array(deployKey).default([]),
+  collaborators: z.array(collaborator).default([]),
+})
+type GitHub = z.output<typeof state> & State
+
+const place = {
+  owner: z.string().describe('Account that owns the repository.'),
+  repo: z.string().describe('Repository name without the owner.'),
+}
+const fail = (error: string): Step<GitHub> => ({ reply: { ok: false, error }, isError: true })
+const full = (input: { owner: string; repo: string }) => `${input.owner}/${input.repo}`
+const find = (github: GitHub, input: { owner: string; repo: string }) =>
+  github.repos.find((row) => row.owner === input.owner && row.name === input.repo)
+
+/** OpenSSH's form: SHA-256 of the key material in base64 without padding. */
+function fingerprintOf(key: string): string {
+  return `SHA256:${hash('sha256', key.trim(), 'base64').replace(/=+$/, '')}`
+}
+
+export const github = world<GitHub>({
+  name: 'github',
+  provider: 'github',
+  summary: 'A GitHub organisation with repositories, deploy keys and collaborators.',
+  state: state as unknown as z.ZodType<GitHub>,
+  tools: {
+    get_repo: {
+      description: 'Get a repository.',
+      input: z.strictObject(place),
+      run(github, input) {
+        const row = find(github, input)
+        return row ? { reply: { ok: true, repo: row } } : fail(`repository ${full(input)} not found`)
+      },
+    },
+    list_deploy_keys: {
+      description: 'List the deploy keys of a repository.',
+      input: z.strictObject(place),
+      run(github, input) {
+        if (!find(github, input)) return fail(`repository ${full(input)} not found`)
+        const keys = github.deploy_keys.filter((row) => row.repo === full(input))
+        return {
+          reply: {
+            ok: true,
+            deploy_keys: keys.map(({ id, title, fingerprint, read_only }) => ({ id, title, fingerprint, read_only })),
+          },
+        }
+      },
+    },
+    add_deploy_key: {
+      description: 'Add a deploy key to a repository.',
+      input: z.strictObject({
+        ...place,
+        title: z.string().describe('A name for the key.'),
+        key: z.string().describe('The public key, in OpenSSH format.'),
+        read_only: z.boolean().default(true).describe('Whether the key may only read.'),
+      }),
+      run(github, input, clock) {
+        if (!find(github, input)) return fail(`repository ${full(input)} not found`)
+        const fingerprint = fingerprintOf(input.key)
+        if (github.deploy_keys.some((row) => row.fingerprint === fingerprint && row.repo === full(input))) {
+          return fail('key is already in use')
+        }
+        const row = {
+          id: clock.nextId(),
+          repo: full(input),
+          title: input.title,
+          fingerprint,
+          read_only: input.read_only,
+        }
+        const { repo: _, ...key } = row
+        return { state: { ...github, deploy_keys: [...github.deploy_keys, row] }, reply: { ok: true, deploy_key: key } }
+      },
+      effect: (input) => ({ op: 'create', table: 'deploy_keys', where: { repo: full(input), title: input.title } }),
+    },
+    delete_deploy_key: {
+      description: 'Delete a deploy key from a repository.',
+      input: z.strictObject({ ...place, key_id: z.number().int().describe('The id of the deploy key.') }),
+      run(github, input) {
+        const rest = github.deploy_keys.filter((row) => !(row.id === input.key_id && row.repo === full(input)))
+        if (rest.length === github.deploy_keys.length) return fail(`deploy key ${input.key_id} not found`)
+        return { state: { ...github, deploy_keys: rest }, reply: { ok: true, deleted: input.key_id } }
+      },
+      effect: (input) => ({ op: 'delete', table: 'deploy_keys', where: { repo: full(input), id: input.key_id } }),
+    },
+    list_collaborators: {
+      description: 'List the collaborators of a repository.',
+      input: z.strictObject(place),
+      run(github, input) {
+        if (!find(github, input)) return fail(`repository ${full(input)} not found`)
+        const rows = github.collaborators.filter((row) => row.repo === full(input))
+        return {
+          reply: { ok: true, collaborators: rows.map(({ username, permission }) => ({ username, permission })) },
+        }
+      },
+    },
+    add_collaborator: {
+      description: 'Add a collaborator to a repository, or change the permission of one.',
+      input: z.strictObject({
+        ...place,
+        username: z.string().describe('Account to add.'),
+        permission: z.enum(['pull', 'triage', 'push', 'maintain', 'admin']).default('push'),
+      }),
+      run(github, input, clock) {
+        if (!find(github, input)) return fail(`repository ${full(input)} not found`)
+        const { username, permission } = input
+        const known = github.collaborators.find((row) => row.repo === full(input) && row.username === username)
+        const collaborators = known
+          ? github.collaborators.map((row) => (row === known ? { ...row, permission } : row))
+          : [...github.collaborators, { id: clock.nextId(), repo: full(input), username, permission }]
+        return { state: { ...github, collaborators }, reply: { ok: true, collaborator: { username, permission } } }
+      },
+      effect: (input) => ({
+        op: 'create',
+        table: 'collaborators',
+        where: { repo: full(input), username: input.username, permission: input.permission ?? 'push' },
+      }),
+    },
+  },
+  audit: (changes, clock) => changes.flatMap((change) => entry(change, clock) ?? []),
+})
+
+const ACTIONS: Record<string, Partial<Record<Change['op'], string>>> = {
+  deploy_keys: { create: 'public_key.create', update: 'public_key.update', delete: 'public_key.delete' },
+  collaborators: { create: 'repo.add_member', update: 'repo.update_member', delete: 'repo.remove_member' },
+  repos: { create: 'repo.create', update: 'repo.update', delete: 'repo.destroy' },
+}
+
+/** One entry of the organisation audit log, with the members GitHub documents for the action. */
+function entry(change: Change, clock: Clock): AuditEntry | null {
+  const action = ACTIONS[change.table]?.[change.op]
+  const row = (change.after ?? change.before) as Row
+  if (!action) return null
+  const at = clock.now().getTime()
+  const name = change.table === 'repos' ? `${row['owner']}/${row['name']}` : String(row['repo'])
+  const id = clock.nextId()
+  return {
+    '@timestamp': at,
+    _document_id: hash('sha256', `${at}:${id}:${action}`, 'base64url').slice(0, 22),
+    action,
+    actor: 'integration-bot',
+    actor_id: 4170,
+    created_at: at,
+    operation_type: change.op === 'create' ? 'create' : change.op === 'delete' ? 'remove' : 'modify',
+    org: name.split('/')[0] ?? '',
+    org_id: 9001,
+    repo: name,
+    public_repo: false,
+    request_id: hash('sha256', `request:${at}:${id}`, 'hex').slice(0, 22).toUpperCase(),
+    ...(change.table === 'deploy_keys' && {
+      title: row['title'] ?? null,
+      fingerprint: row['fingerprint'] ?? null,
+      read_only: String(row['read_only']),
+    }),
+    ...(change.table === 'collaborators' && { user: row['username'] ?? null, permission: row['permission'] ?? null }),
+  }
+}

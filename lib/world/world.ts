@@ -1,0 +1,248 @@
+/**
+ * A simulated provider: tables of rows, tools that are pure functions over them, and the provider's own audit log.
+ *
+ * A tool takes a state and gives back the next one, so every fault is a statement about which state is kept: a lying success
+ * keeps the old one and sends the reply of the new one. The audit log is made from the *difference* between two states.
+ * It cannot see a request, a fault or an agent, because they are never handed to it.
+ */
+import type { z } from 'zod'
+import { canonical, type Digest, digest, type Json, type JsonObject } from '../canonical.ts'
+import { TouchstoneError } from '../errors.ts'
+
+/** One row. `id` is unique within its table and never changes. */
+export type Row = { id: string | number; [column: string]: Json }
+/** The whole state of a provider: table name -> rows. Never changed in place. */
+export type State = { [table: string]: readonly Row[] }
+
+export type Change = { op: 'create' | 'update' | 'delete'; table: string; before: Row | null; after: Row | null }
+
+/** What a tool may ask for besides the state: the provider's time and its next identifier. Both are simulated. */
+export type Clock = { now(): Date; nextId(): number }
+
+/** What a tool answers. Without `state` nothing changed. `reply` is what the caller sees as structured content. */
+export type Step<S extends State = State> = { state?: S; reply: JsonObject; isError?: boolean }
+
+/** A value that a column must have: itself, or a condition on it. */
+export type Condition = Json | { not: Json } | { contains: string } | { oneOf: Json[] }
+/** Columns and what they must hold. */
+export type Match = { [column: string]: Condition }
+
+/** What a successful call of a tool claims to have done to the tables. */
+export type Effect = { op: Change['op']; table: string; where: Match }
+
+export type Tool<S extends State = State, I extends JsonObject = JsonObject> = {
+  description: string
+  /** What the tool takes. A zod object; it becomes the JSON Schema that clients see, and it checks every call. */
+  input: z.ZodType<I>
+  run(state: S, input: I, clock: Clock): Step<S>
+  /** Left out for a tool that only reads. */
+  effect?(input: I): Effect
+}
+
+export type AuditEntry = JsonObject
+
+export type WorldDefinition<S extends State = State> = {
+  name: string
+  /** Who the audit log speaks for: the importer of this name reads it back. `null`: no log. */
+  provider: string | null
+  /** One sentence on what is simulated. */
+  summary: string
+  /** A zod object with a member per table; rows without an `id` are given one. */
+  state: z.ZodType<S>
+  // biome-ignore lint/suspicious/noExplicitAny: a definition holds tools of many input types; each call is checked by its schema.
+  tools: { [name: string]: Tool<S, any> }
+  /** The provider's log entries for a change of state, in its native shape. */
+  audit(changes: Change[], clock: Clock): AuditEntry[]
+  /** The export file as the provider would hand it over. Default: a JSON array. */
+  exportAudit?(entries: AuditEntry[]): string
+}
+
+/**
+ * Describe a simulated provider of your own.
+ *
+ * @example
+ * // not run: it shows the shape; a whole one is in test/world/custom.test.ts
+ * const counters = world({
+ *   name: 'counters', provider: null, summary: 'Named counters.',
+ *   state: z.strictObject({ counters: z.array(z.strictObject({ id: z.string(), value: z.number() })).default([]) }),
+ *   tools: {
+ *     bump: {
+ *       description: 'Add one to a counter.',
+ *       input: z.strictObject({ name: z.string() }),
+ *       run: (state, { name }) => ({
+ *         state: { counters: state.counters.map((row) => (row.id === name ? { ...row, value: row.value + 1 } : row)) },
+ *         reply: { ok: true },
+ *       }),
+ *       effect: ({ name }) => ({ op: 'update', table: 'counters', where: { id: name } }),
+ *     },
+ *   },
+ *   audit: () => [],
+ * })
+ */
+export function world<S extends State>(definition: WorldDefinition<S>): WorldDefinition<S> {
+  return definition
+}
+
+/** True when a row has what each column of the match asks for. */
+export function matches(row: Row, where: Match): boolean {
+  return Object.entries(where).every(([column, condition]) => holds(row[column], condition))
+}
+
+function holds(value: Json | undefined, condition: Condition): boolean {
+  if (condition !== null && typeof condition === 'object' && !Array.isArray(condition)) {
+    if ('not' in condition) return !same(value, condition['not'])
+    if ('contains' in condition) {
+      const part = String(condition['contains'])
+      return Array.isArray(value)
+        ? value.some((item) => same(item, part))
+        : typeof value === 'string' && value.includes(part)
+    }
+    if ('oneOf' in condition) return (condition['oneOf'] as Json[]).some((one) => same(value, one))
+  }
+  return same(value, condition as Json)
+}
+
+function same(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true
+  if (a === undefined || b === undefined || typeof a !== 'object' || typeof b !== 'object') return false
+  return canonical(a) === canonical(b)
+}
+
+/** The rows that differ between two states. Rows are compared by identity first, so an untouched table costs nothing. */
+export function changesBetween(before: State, after: State): Change[] {
+  const changes: Change[] = []
+  for (const table of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    const old = before[table] ?? []
+    const next = after[table] ?? []
+    if (old === next) continue
+    const known = new Map(old.map((row) => [row.id, row]))
+    for (const row of next) {
+      const was = known.get(row.id)
+      known.delete(row.id)
+      if (was === undefined) changes.push({ op: 'create', table, before: null, after: row })
+      else if (was !== row && canonical(was) !== canonical(row))
+        changes.push({ op: 'update', table, before: was, after: row })
+    }
+    for (const row of known.values()) changes.push({ op: 'delete', table, before: row, after: null })
+  }
+  return changes
+}
+
+/** A clock that starts at one instant and moves a second per look, so that a trial is the same on every machine. */
+export function simulatedClock(start = Date.UTC(2026, 0, 5, 9, 0, 0), firstId = 1001): Clock {
+  let at = start
+  let id = firstId
+  return {
+    now() {
+      const date = new Date(at)
+      at += 1000
+      return date
+    },
+    nextId: () => id++,
+  }
+}
+
+/** How a call is to be carried out. The defaults are an honest server's. */
+export type Handling = {
+  /** Keep the new state. Default true; a lying server does not. */
+  commit?: boolean
+  /** The state that the tool sees. Default: the present one; a stale read sees an older one. */
+  from?: State
+}
+
+/** A provider at work: one state, one log. Made fresh for every trial. */
+export class World {
+  readonly definition: WorldDefinition
+  readonly start: State
+  readonly clock: Clock
+  private current: State
+  private readonly log: AuditEntry[] = []
+  private readonly ledger: Change[] = []
+  private readonly past: State[] = []
+
+  constructor(definition: WorldDefinition, state: unknown = {}, clock: Clock = simulatedClock()) {
+    this.definition = definition
+    this.clock = clock
+    const parsed = definition.state.safeParse(withIds(state, clock))
+    if (!parsed.success) {
+      const issue = parsed.error.issues[0]
+      throw new TouchstoneError(
+        'case_invalid',
+        `expected a state of world "${definition.name}": ${issue?.message ?? 'invalid'}`,
+        {
+          where: ['state', ...(issue?.path.map(String) ?? [])].join('.'),
+        },
+      )
+    }
+    this.start = parsed.data
+    this.current = parsed.data
+  }
+
+  get state(): State {
+    return this.current
+  }
+
+  /** Every change since the start, in order. */
+  get changes(): readonly Change[] {
+    return this.ledger
+  }
+
+  /** States before the present one, oldest first. */
+  get history(): readonly State[] {
+    return this.past
+  }
+
+  /** The provider's audit export in its native form. */
+  audit(): string {
+    return this.definition.exportAudit?.(this.log) ?? `${JSON.stringify(this.log, null, 1)}\n`
+  }
+
+  digest(): Digest {
+    return digestOfState(this.current)
+  }
+
+  /**
+   * Run a tool. Input that its schema refuses, and an unknown tool, are answers with `isError`, as an MCP server gives them.
+   */
+  call(name: string, input: unknown, handling: Handling = {}): { reply: JsonObject; isError: boolean } {
+    const tool = Object.hasOwn(this.definition.tools, name) ? this.definition.tools[name] : undefined
+    if (!tool) return { reply: { ok: false, error: `unknown tool ${name}` }, isError: true }
+    const parsed = tool.input.safeParse(input)
+    if (!parsed.success) {
+      const issue = parsed.error.issues[0]
+      const field = issue?.path.map(String).join('.') || 'arguments'
+      return {
+        reply: { ok: false, error: `invalid arguments: ${field}: ${issue?.message ?? 'invalid'}` },
+        isError: true,
+      }
+    }
+    const step = tool.run(handling.from ?? this.current, parsed.data, this.clock)
+    if (step.state && handling.commit !== false) this.commit(step.state)
+    return { reply: step.reply, isError: step.isError ?? false }
+  }
+
+  private commit(next: State): void {
+    const changes = changesBetween(this.current, next)
+    this.past.push(this.current)
+    this.current = next
+    if (changes.length === 0) return
+    this.ledger.push(...changes)
+    this.log.push(...this.definition.audit(changes, this.clock))
+  }
+}
+
+/** SHA-256 over a state's RFC 8785 text. */
+export function digestOfState(state: State): Digest {
+  return digest(canonical(state))
+}
+
+function withIds(state: unknown, clock: Clock): unknown {
+  if (state === null || typeof state !== 'object' || Array.isArray(state)) return state
+  const numbered = (row: unknown) =>
+    row !== null && typeof row === 'object' && !Array.isArray(row) && !('id' in row)
+      ? { id: clock.nextId(), ...row }
+      : row
+  return Object.fromEntries(
+    Object.entries(state).map(([table, rows]) => [table, Array.isArray(rows) ? rows.map(numbered) : rows]),
+  )
+}
