@@ -1,7 +1,7 @@
 /** A simulated GitHub organisation: repositories, deploy keys, collaborators, and its organisation audit log. */
 import { hash } from 'node:crypto'
 import { z } from 'zod'
-import { type AuditEntry, type Change, type Clock, type Row, type State, type Step, world } from './world.ts'
+import { type AuditEntry, type Change, type Clock, type Row, type Step, world } from './world.ts'
 
 const repo = z.strictObject({
   id: z.number(),
@@ -29,7 +29,7 @@ const state = z.strictObject({
   deploy_keys: z.array(deployKey).default([]),
   collaborators: z.array(collaborator).default([]),
 })
-type GitHub = z.output<typeof state> & State
+type GitHub = z.output<typeof state>
 
 const place = {
   owner: z.string().describe('Account that owns the repository.'),
@@ -49,7 +49,7 @@ export const github = world<GitHub>({
   name: 'github',
   provider: 'github',
   summary: 'A GitHub organisation with repositories, deploy keys and collaborators.',
-  state: state as unknown as z.ZodType<GitHub>,
+  state,
   tools: {
     get_repo: {
       description: 'Get a repository.',
@@ -143,7 +143,7 @@ export const github = world<GitHub>({
       }),
     },
   },
-  audit: (changes, clock) => changes.flatMap((change) => entry(change, clock) ?? []),
+  audit: (changes, clock) => changes.map((change) => entry(change, clock)).filter((made) => made !== null),
 })
 
 const ACTIONS: Record<string, Partial<Record<Change['op'], string>>> = {
