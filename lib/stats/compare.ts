@@ -1,0 +1,257 @@
+/**
+ * Two configurations over the same cases: the paired difference b - a, its interval, and a verdict that may be "cannot tell".
+ *
+ * Two targets. "Cases like these" asks whether b would win on other cases of the kind: chance lies in which cases were
+ * drawn and in the trials. "These" asks about exactly these cases: chance lies in the trials only.
+ */
+import { tCdf, tQuantile } from './distribution.ts'
+import { inside, positive, scores, word } from './domain.ts'
+import { cmhExact, type SignFlip, signFlip } from './exact.ts'
+import type { Rng } from './random.ts'
+import { mean, variance } from './variance.ts'
+
+export type Target = 'like these' | 'these'
+export type Verdict = 'better' | 'worse' | 'cannot tell' | 'same within d'
+
+/** One case's scores under both configurations. */
+export type Pair = { id?: string; a: readonly number[]; b: readonly number[] }
+
+export type CompareOptions = {
+  target?: Target
+  better?: 'higher' | 'lower'
+  level?: number
+  equivalence?: number
+  names?: readonly [string, string]
+  rng?: Rng
+}
+
+export type Comparison = {
+  /** Mean over cases of (mean of b - mean of a), in [-1, 1]; NaN without a case that has trials of both. */
+  difference: number
+  low: number
+  high: number
+  level: number
+  target: Target
+  /** How the interval was made. */
+  method: 'paired t' | 'within cases' | 'within cases, smoothed' | 'undefined'
+  standardError: number
+  df: number
+  /** Two-sided p values for "no difference"; NaN when undefined, `cmh` only for 0/1 scores. */
+  p: { t: number; signFlip: number; cmh?: number }
+  /** Cases with usable trials of both configurations. */
+  cases: number
+  /** Cases left out for want of a usable trial of one configuration. */
+  missing: number
+  /** Cases whose means differ. */
+  moved: number
+  /** Is b better than a? */
+  verdict: Verdict
+  /** The smallest true difference that a run like this one finds in 4 of 5 runs; NaN when undefined. */
+  smallestDetectable: number
+  equivalence?: number
+  /** What stands behind the verdict or limits it, in plain words. */
+  reasons: string[]
+  /** The comparison as one sentence. */
+  text: string
+}
+
+/** A difference of rates as signed percentage points. */
+function points(difference: number): string {
+  const value = Math.round(difference * 1000) / 10
+  return `${value > 0 ? '+' : value < 0 ? '-' : ''}${Math.abs(value)}`
+}
+
+/** Standard error of the mean difference when only the trials vary, with its degrees of freedom (Satterthwaite). */
+function withinError(pairs: readonly Pair[], smoothed: boolean): { error: number; df: number } {
+  let sum = 0
+  let spread = 0
+  for (const side of pairs.flatMap((pair) => [pair.a, pair.b])) {
+    const trials = side.length
+    // Smoothed as if one more trial had passed and one had failed: above 0 for 0/5 and 5/5 as well.
+    const center = (side.reduce((total, score) => total + score, 0) + 1) / (trials + 2)
+    const part = (smoothed ? center * (1 - center) : variance(side)) / trials
+    sum += part
+    spread += (part * part) / Math.max(1, trials - 1)
+  }
+  return { error: Math.sqrt(sum) / pairs.length, df: sum === 0 ? NaN : (sum * sum) / spread }
+}
+
+const whole01 = (side: readonly number[]) => side.every((score) => score === 0 || score === 1)
+
+/** The largest step of which every case mean is a whole multiple, for 0/1 scores with few different numbers of trials. */
+function unitOf(pairs: readonly Pair[]): number | undefined {
+  if (!pairs.every((pair) => whole01(pair.a) && whole01(pair.b))) return undefined
+  const gcd = (x: number, y: number): number => (y === 0 ? x : gcd(y, x % y))
+  let multiple = 1
+  for (const trials of new Set(pairs.flatMap((pair) => [pair.a.length, pair.b.length]))) {
+    multiple = (multiple / gcd(multiple, trials)) * trials
+    if (multiple > 100_000) return undefined
+  }
+  return 1 / multiple
+}
+
+/**
+ * Is b better than a? Paired by case, with an interval, exact tests and a verdict for a stated target.
+ *
+ * The verdict is `better` or `worse` only if the interval leaves out 0 and the exact test agrees at the same level
+ * (sign-flip for cases like these, Cochran-Mantel-Haenszel for these cases); `same within d` only if the whole interval
+ * lies inside the region of practical equivalence; else `cannot tell`.
+ *
+ * @param pairs                one entry per case: scores in [0, 1] of the usable trials of a and of b
+ * @param options.target       `like these` (default) or `these`
+ * @param options.better       `higher` (default) or `lower`: which scores are good
+ * @param options.level        confidence in (0, 1), default 0.95
+ * @param options.equivalence  half-width d in (0, 1] of the differences that do not matter; default none
+ * @param options.names        what to call a and b in `text`
+ * @param options.rng          seeded source where a test must sample
+ * @throws                     `argument_invalid` for a score outside [0, 1] or a bad option
+ * @see                        Miller 2024 (arXiv 2411.00640), paired differences; Fisher 1935; Agresti 2013, 6.4.2
+ * @example
+ * const one = (n) => Array.from({ length: 5 }, (_, i) => (i < n ? 1 : 0))
+ * const a = [5, 4, 3, 5, 2, 0, 5, 4, 1, 3]
+ * const b = [5, 5, 4, 5, 4, 2, 5, 3, 3, 4]
+ * const c = compare(a.map((n, i) => ({ a: one(n), b: one(b[i]) })))
+ * c.difference // 0.16
+ * c.p // { t: 0.03679, signFlip: 0.078125, cmh: 0.06841 }
+ * c.verdict // 'cannot tell'
+ */
+export function compare(pairs: readonly Pair[], options: CompareOptions = {}): Comparison {
+  const target = word(options.target ?? 'like these', ['like these', 'these'] as const, 'options.target')
+  const better = word(options.better ?? 'higher', ['higher', 'lower'] as const, 'options.better')
+  const level = inside(options.level ?? 0.95, 'options.level')
+  const equivalence = options.equivalence
+  if (equivalence !== undefined) positive(equivalence, 'options.equivalence')
+  const used = pairs.filter((pair, i) => {
+    scores(pair.a, `pairs[${i}].a`)
+    scores(pair.b, `pairs[${i}].b`)
+    return pair.a.length > 0 && pair.b.length > 0
+  })
+  const differences = used.map((pair) => mean(pair.b) - mean(pair.a))
+  // Means of equal shares may differ in the last bit.
+  for (const [i, d] of differences.entries()) if (Math.abs(d) < 1e-12) differences[i] = 0
+  const difference = mean(differences)
+  const binary = used.every((pair) => whole01(pair.a) && whole01(pair.b))
+  const flips = signFlip(differences, { unit: unitOf(used), rng: options.rng })
+  const spread = paired(used, differences, target)
+  const critical = Number.isNaN(spread.df) ? NaN : tQuantile((1 + level) / 2, spread.df)
+  const result: Comparison = {
+    difference,
+    low: Math.max(-1, difference - critical * spread.error),
+    high: Math.min(1, difference + critical * spread.error),
+    level,
+    target,
+    method: spread.method,
+    standardError: spread.error,
+    df: spread.df,
+    p: { t: pairedP(differences), signFlip: used.length === 0 ? NaN : flips.p },
+    cases: used.length,
+    missing: pairs.length - used.length,
+    moved: flips.moved,
+    verdict: 'cannot tell',
+    smallestDetectable: Number.isNaN(spread.df) ? NaN : (critical + tQuantile(0.8, spread.df)) * spread.error,
+    ...(equivalence !== undefined && { equivalence }),
+    reasons: [],
+    text: '',
+  }
+  if (binary && used.length > 0) {
+    const sum = (side: readonly number[]) => side.reduce((total, score) => total + score, 0)
+    result.p.cmh = cmhExact(used.map(({ a, b }) => ({ a: sum(a), aTrials: a.length, b: sum(b), bTrials: b.length })))
+  }
+  judge(result, flips, better)
+  result.text = sentence(result, options.names ?? ['a', 'b'])
+  return result
+}
+
+/** The standard error that belongs to a target, and its degrees of freedom; smoothed where the plain one would be 0. */
+function paired(
+  used: readonly Pair[],
+  differences: readonly number[],
+  target: Target,
+): { error: number; df: number; method: Comparison['method'] } {
+  const cases = used.length
+  const unknown = { error: NaN, df: NaN, method: 'undefined' as const }
+  if (cases === 0 || (target === 'like these' && cases < 2)) return unknown
+  const once = used.some((pair) => pair.a.length < 2 || pair.b.length < 2)
+  if (target === 'these') {
+    if (once) return unknown
+    const plain = withinError(used, false)
+    if (plain.error > 0) return { ...plain, method: 'within cases' }
+    return { ...withinError(used, true), method: 'within cases, smoothed' }
+  }
+  const error = Math.sqrt(variance(differences) / cases)
+  if (error > 1e-12) return { error, df: cases - 1, method: 'paired t' }
+  return { error: withinError(used, true).error, df: cases - 1, method: 'within cases, smoothed' }
+}
+
+/** Two-sided p value of the paired t test; NaN for fewer than two cases or without spread. */
+function pairedP(differences: readonly number[]): number {
+  const error = Math.sqrt(variance(differences) / differences.length)
+  if (!(error > 1e-12)) return NaN
+  return 2 * tCdf(-Math.abs(mean(differences)) / error, differences.length - 1)
+}
+
+/** Fill in the verdict and what stands behind it. */
+function judge(result: Comparison, flips: SignFlip, better: 'higher' | 'lower'): void {
+  const { low, high, level, target, equivalence, reasons } = result
+  const alpha = 1 - level
+  const exact = target === 'these' ? (result.p.cmh ?? NaN) : result.p.signFlip
+  const test = target === 'these' ? 'stratified (Cochran-Mantel-Haenszel)' : 'sign-flip'
+  if (result.missing > 0) reasons.push(`${many(result.missing, 'case')} left out: no usable trial of one configuration`)
+  if (Number.isNaN(low)) {
+    reasons.push(
+      result.cases === 0
+        ? 'no case has usable trials of both configurations'
+        : target === 'these'
+          ? 'a case with one trial of a configuration shows nothing of how its trials vary'
+          : 'one case says nothing about other cases',
+    )
+    return
+  }
+  if (flips.smallestP > alpha && target === 'like these') {
+    reasons.push(
+      `only ${many(result.moved, 'case')} moved: with fewer than ${Math.ceil(1 - Math.log2(alpha))} the sign-flip test cannot reach ${round(alpha)}`,
+    )
+  }
+  if (result.method === 'within cases, smoothed') {
+    reasons.push(
+      'the differences show no spread of their own; the interval uses that of the trials, one pass and one fail added',
+    )
+  }
+  const leavesOutZero = low > 0 || high < 0
+  if (equivalence !== undefined && low >= -equivalence && high <= equivalence) {
+    result.verdict = 'same within d'
+    reasons.push(`the whole interval lies within ${round(equivalence * 100)} points of 0`)
+  } else if (leavesOutZero && exact <= alpha) {
+    result.verdict = result.difference > 0 === (better === 'higher') ? 'better' : 'worse'
+    reasons.push(`the interval leaves out 0 and the exact ${test} test agrees (p = ${round(exact)})`)
+  } else if (leavesOutZero) {
+    reasons.push(
+      Number.isNaN(exact)
+        ? `the interval leaves out 0, but the exact ${test} test needs scores of 0 or 1`
+        : `the interval leaves out 0, but the exact ${test} test does not agree (p = ${round(exact)})`,
+    )
+  } else reasons.push('the interval holds 0: a difference of either sign fits these results')
+  if (flips.method === 'sampled') {
+    reasons.push(
+      `sign-flip p from ${flips.draws} random patterns, give or take ${round(2 * (flips.standardError ?? NaN))}`,
+    )
+  }
+}
+
+/** The comparison as one sentence. */
+function sentence(result: Comparison, [a, b]: readonly [string, string]): string {
+  const where =
+    result.target === 'these' ? `on these ${many(result.cases, 'case')}` : `on cases like these ${result.cases}`
+  if (Number.isNaN(result.low)) return `Cannot tell ${b} from ${a} ${where}: ${result.reasons.at(-1)}.`
+  const figures = `${points(result.difference)} points, ${round(result.level * 100)}% interval ${points(result.low)} to ${points(result.high)}`
+  const seen = `a run like this finds a true difference of ${round(result.smallestDetectable * 100)} points 4 times in 5`
+  if (result.verdict === 'cannot tell')
+    return `Cannot tell whether ${b} is better than ${a} ${where}: ${figures}; ${seen}.`
+  if (result.verdict === 'same within d') {
+    return `${b} is the same as ${a} within ${round((result.equivalence ?? NaN) * 100)} points ${where}: ${figures}; ${seen}.`
+  }
+  return `${b} is ${result.verdict} than ${a} ${where}: ${figures}; ${seen}.`
+}
+
+const many = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`
+const round = (value: number) => String(Number(value.toPrecision(2)))

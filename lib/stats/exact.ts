@@ -1,0 +1,188 @@
+/**
+ * Tests that need no normal approximation: they count every way the data could have fallen under "no difference".
+ */
+import { binomialCdf } from './distribution.ts'
+import { numbers, positive, whole } from './domain.ts'
+import { type Rng, rng as seeded } from './random.ts'
+
+const MAX = Number.MAX_SAFE_INTEGER
+/** Sums equal in exact arithmetic may differ in the last bits; R uses the same tolerance. */
+const TIE = 1e-7
+
+export type SignFlip = {
+  /** Two-sided p value; 1 when nothing moved. */
+  p: number
+  /** Differences that are not 0. */
+  moved: number
+  /** The smallest p this many moved differences can give: 2 / 2^moved. */
+  smallestP: number
+  method: 'enumerated' | 'sampled'
+  /** Random sign patterns drawn, when sampled. */
+  draws?: number
+  /** Standard error of p, when sampled. */
+  standardError?: number
+}
+
+/**
+ * Sign-flip test: if A and B do not differ, each case's difference could as well have had the other sign.
+ *
+ * All 2^moved sign patterns are counted: by adding up the possible sums when the differences are whole multiples of
+ * `unit`, else one by one up to 20 moved differences. Beyond that, patterns are drawn from `rng`, the observed one counted
+ * among them (Phipson & Smyth 2010), and the error of p is given.
+ *
+ * @param differences   one per case, any finite numbers
+ * @param options.unit  above 0: all differences are whole multiples of it (1/5 for shares of five)
+ * @param options.rng   source for the sampling; default a fixed seed, so that the same data give the same p
+ * @param options.draws whole, >= 100, default 20,000
+ * @throws              `argument_invalid` for a bad option or a difference that is not finite
+ * @see                 Fisher 1935, section 21; known answers: fixtures/stats/exact.json
+ * @example
+ * signFlip([0, 0.2, 0.2, 0, 0.4, 0.4, 0, -0.2, 0.4, 0.2], { unit: 0.2 }).p // 0.078125
+ * signFlip([1, 1, 1, 1, 1]).p // 0.0625
+ */
+export function signFlip(
+  differences: readonly number[],
+  options: { unit?: number; rng?: Rng; draws?: number } = {},
+): SignFlip {
+  const sizes = numbers(differences, 'differences').filter((d) => d !== 0)
+  const moved = sizes.length
+  const smallestP = Math.min(1, 2 ** (1 - moved))
+  const total = Math.abs(sizes.reduce((sum, d) => sum + d, 0))
+  const result: SignFlip = { p: 1, moved, smallestP, method: 'enumerated' }
+  if (moved === 0) return result
+  const limit = total * (1 - TIE)
+  if (options.unit !== undefined) {
+    const unit = positive(options.unit, 'options.unit')
+    const steps = sizes.map((d) => Math.abs(Math.round(d / unit)))
+    const reach = steps.reduce((sum, n) => sum + n, 0)
+    const whole = sizes.every((d, i) => Math.abs(Math.abs(d) / unit - (steps[i] ?? 0)) < 1e-6)
+    if (whole && reach * moved <= 50_000_000) {
+      return { ...result, p: Math.min(1, sumsAtLeast(steps, reach, Math.round(total / unit))) }
+    }
+  }
+  if (moved <= 20) return { ...result, p: patternsAtLeast(sizes, limit) }
+  const draws = options.draws ?? 20_000
+  whole(draws, 100, MAX, 'options.draws')
+  const random = options.rng ?? seeded('sign-flip')
+  let hits = 1
+  for (let i = 0; i < draws; i++) {
+    let sum = 0
+    for (let j = 0; j < moved; ) {
+      // One number gives 30 signs.
+      let bits = Math.floor(random() * 1073741824)
+      for (const end = Math.min(moved, j + 30); j < end; j++) {
+        sum += bits & 1 ? (sizes[j] as number) : -(sizes[j] as number)
+        bits >>= 1
+      }
+    }
+    if (Math.abs(sum) >= limit) hits++
+  }
+  const p = hits / (draws + 1)
+  return { ...result, p, method: 'sampled', draws, standardError: Math.sqrt((p * (1 - p)) / (draws + 1)) }
+}
+
+/** P(|sum| >= total) over random signs of whole numbers: the distribution of the sum, one number at a time. */
+function sumsAtLeast(steps: readonly number[], reach: number, total: number): number {
+  // The sum with signs is 2 T - reach, T the sum of those with a plus: index by T.
+  let now = new Float64Array(reach + 1)
+  now[0] = 1
+  let top = 0
+  for (const step of steps) {
+    const next = new Float64Array(reach + 1)
+    for (let t = 0; t <= top; t++) {
+      const half = (now[t] as number) / 2
+      next[t] = (next[t] as number) + half
+      next[t + step] = (next[t + step] as number) + half
+    }
+    top += step
+    now = next
+  }
+  let p = 0
+  for (let t = 0; t <= reach; t++) if (Math.abs(2 * t - reach) >= total) p += now[t] as number
+  return p
+}
+
+/** Share of all sign patterns whose sum is at least `limit` in size. The first sign is fixed: patterns come in mirrored pairs. */
+function patternsAtLeast(sizes: readonly number[], limit: number): number {
+  const count = 2 ** (sizes.length - 1)
+  const sums = new Float64Array(count)
+  sums[0] = sizes[0] as number
+  for (let filled = 1, j = 1; j < sizes.length; j++, filled *= 2) {
+    const d = sizes[j] as number
+    for (let i = 0; i < filled; i++) {
+      const sum = sums[i] as number
+      sums[i] = sum + d
+      sums[i + filled] = sum - d
+    }
+  }
+  let hits = 0
+  for (const sum of sums) if (Math.abs(sum) >= limit) hits++
+  return hits / count
+}
+
+/** One case as a 2 x 2 table: successes and trials of each configuration. */
+export type Stratum = { a: number; aTrials: number; b: number; bTrials: number }
+
+/**
+ * Exact Cochran-Mantel-Haenszel test: inside each case, could the same successes have fallen on A and B the other way?
+ *
+ * Conditional on each case's totals; the successes of A then have a sum of hypergeometric distributions, which is built
+ * case by case. Two-sided: all sums no likelier than the one seen. It speaks of these cases only.
+ *
+ * @param strata  per case: successes a of aTrials, b of bTrials; whole numbers
+ * @returns       the p value, 1 when no case could have fallen otherwise
+ * @throws        `argument_invalid` for counts that are not whole or exceed their trials
+ * @see           Agresti 2013, 6.4.2 and 7.3.5; R's mantelhaen.test(exact = TRUE); known answers: fixtures/stats/exact.json
+ * @example
+ * cmhExact([{ a: 0, aTrials: 5, b: 5, bTrials: 5 }]) // 0.00794
+ */
+export function cmhExact(strata: readonly Stratum[]): number {
+  let now = [1]
+  let seen = 0
+  for (const [i, { a, aTrials, b, bTrials }] of strata.entries()) {
+    whole(aTrials, 0, MAX, `strata[${i}].aTrials`)
+    whole(bTrials, 0, MAX, `strata[${i}].bTrials`)
+    whole(a, 0, aTrials, `strata[${i}].a`)
+    whole(b, 0, bTrials, `strata[${i}].b`)
+    const successes = a + b
+    const low = Math.max(0, successes - bTrials)
+    const high = Math.min(aTrials, successes)
+    seen += a - low
+    const weights = [1]
+    for (let x = low; x < high; x++) {
+      const ratio = ((aTrials - x) * (successes - x)) / ((x + 1) * (bTrials - successes + x + 1))
+      weights.push((weights[x - low] as number) * ratio)
+    }
+    const sum = weights.reduce((total, weight) => total + weight, 0)
+    const next = new Array<number>(now.length + weights.length - 1).fill(0)
+    for (let j = 0; j < now.length; j++) {
+      for (let k = 0; k < weights.length; k++) {
+        next[j + k] = (next[j + k] as number) + ((now[j] as number) * (weights[k] as number)) / sum
+      }
+    }
+    now = next
+  }
+  const observed = (now[seen] as number) * (1 + TIE)
+  return Math.min(
+    1,
+    now.reduce((sum, probability) => (probability <= observed ? sum + probability : sum), 0),
+  )
+}
+
+/**
+ * McNemar's test, exact: for one trial per case and configuration, are the cases that changed split evenly?
+ *
+ * @param lost    cases where A succeeded and B failed, whole >= 0
+ * @param gained  cases where A failed and B succeeded, whole >= 0
+ * @returns       two-sided p value; 1 when no case changed
+ * @throws        `argument_invalid` for counts that are not whole
+ * @see           McNemar 1947; R's binom.test; known answers: fixtures/stats/exact.json
+ * @example
+ * mcnemar(1, 8) // 0.0390625
+ */
+export function mcnemar(lost: number, gained: number): number {
+  whole(lost, 0, MAX, 'lost')
+  whole(gained, 0, MAX, 'gained')
+  if (lost + gained === 0) return 1
+  return Math.min(1, 2 * binomialCdf(Math.min(lost, gained), lost + gained, 0.5))
+}
