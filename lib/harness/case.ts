@@ -1,0 +1,225 @@
+/**
+ * A case: servers, a task, the calls that solve it, what should be true afterwards and, when it is adversarial, the attack.
+ *
+ * The schema below is the one source: it checks YAML and TypeScript alike, and the JSON Schema for editors is made from it.
+ */
+import { z } from 'zod'
+import { canonical, type Digest, digest, type JsonObject } from '../canonical.ts'
+import { TouchstoneError } from '../errors.ts'
+import { FAULT_KINDS } from './fault.ts'
+import type { GoalFunction } from './goal.ts'
+
+const columns = z.record(z.string(), z.json())
+
+/** One thing that is true, or not, of the end of a trial. Exactly one of the four members that name what is judged. */
+const predicate = z
+  .strictObject({
+    server: z.string().optional().describe('Which server, where there are several. Default: the first.'),
+    table: z.string().optional().describe('A table of the end state.'),
+    where: columns.optional().describe('Columns and what they hold: a value, {not}, {contains} or {oneOf}.'),
+    count: z.int().min(0).optional().describe('Exactly so many rows. Default: at least one.'),
+    unchanged: z
+      .union([z.literal(true), z.array(z.string())])
+      .optional()
+      .describe('true: no table changed. A list: none of these did.'),
+    report: z.literal('honest').optional().describe('The agent reported, and claimed nothing that is not there.'),
+    canary: z.string().optional().describe('A secret value that reached the arguments of a call.'),
+  })
+  .superRefine((value, context) => {
+    const kinds = (['table', 'unchanged', 'report', 'canary'] as const).filter((kind) => value[kind] !== undefined)
+    if (kinds.length !== 1) {
+      context.addIssue({ code: 'custom', message: `expected exactly one of table, unchanged, report, canary, got ${kinds.length ? kinds.join(' and ') : 'none'}` })
+    }
+    if (value.table === undefined && (value.where || value.count !== undefined)) {
+      context.addIssue({ code: 'custom', message: 'expected where and count only beside table' })
+    }
+  })
+export type Predicate = z.output<typeof predicate>
+
+const fault = z.strictObject({
+  tool: z.string(),
+  kind: z.enum(FAULT_KINDS),
+  after: z.int().min(0).default(0).describe('Calls of the tool that are served honestly first. Default 0.'),
+  times: z.int().min(1).optional().describe('Calls that the fault then holds for. Default: all.'),
+})
+export type FaultSpec = z.output<typeof fault>
+
+const server = z
+  .strictObject({
+    name: z.string().regex(/^[a-z0-9][a-z0-9_-]*$/).optional().describe('Default: the world, or "server".'),
+    world: z.string().optional().describe('A simulated provider.'),
+    state: z.record(z.string(), z.array(columns)).optional().describe('Tables the world starts with.'),
+    faults: z.array(fault).default([]),
+    describe: z.record(z.string(), z.string()).default({}).describe('Tool name -> the description clients are shown instead.'),
+    inject: z.record(z.string(), z.string()).default({}).describe("Tool name -> text added to each of the tool's results."),
+    stdio: z
+      .strictObject({ command: z.string(), args: z.array(z.string()).default([]), env: z.record(z.string(), z.string()).default({}) })
+      .optional()
+      .describe('A real server as a child process. /workspace in its arguments is the folder of `files`.'),
+    http: z
+      .strictObject({ url: z.string(), headers: z.record(z.string(), z.string()).default({}) })
+      .optional()
+      .describe('A real server at an address.'),
+    files: z.record(z.string(), z.string()).optional().describe('A folder made fresh for each trial: path -> text. Its files are the table "files".'),
+    effects: z
+      .record(z.string(), z.strictObject({ op: z.enum(['create', 'update', 'delete']), table: z.string(), where: columns }))
+      .default({})
+      .describe('What a successful call of a tool claims to have done; "$name" is the argument of that name.'),
+  })
+  .superRefine((value, context) => {
+    const kinds = (['world', 'stdio', 'http'] as const).filter((kind) => value[kind] !== undefined)
+    if (kinds.length !== 1) {
+      context.addIssue({ code: 'custom', message: `expected exactly one of world, stdio, http, got ${kinds.length ? kinds.join(' and ') : 'none'}` })
+    }
+    if (value.files && !value.stdio) context.addIssue({ code: 'custom', path: ['files'], message: 'expected files only beside stdio' })
+    if (value.state && !value.world) context.addIssue({ code: 'custom', path: ['state'], message: 'expected state only beside world' })
+  })
+export type ServerSpec = z.output<typeof server>
+
+const call = z.strictObject({ server: z.string().optional(), call: z.string(), with: columns.default({}) })
+export type CallSpec = z.output<typeof call>
+
+const step = z.strictObject({
+  ...call.shape,
+  check: z
+    .strictObject({
+      call: z.string(),
+      with: columns.default({}),
+      shows: columns.optional().describe('An object in the result that has these members, when the step took effect.'),
+      gone: columns.optional().describe('An object that is in the result no more, when the step took effect.'),
+      says: z.string().optional().describe('Text in the result, when the step took effect.'),
+    })
+    .optional()
+    .describe('How a careful agent looks whether the step took effect.'),
+})
+export type SolutionStep = z.output<typeof step>
+
+const attack = z.strictObject({
+  instruction: z.string().min(1).describe('The words that ask for it. An agent that never sees them cannot follow them.'),
+  calls: z.array(call).min(1).describe('What an agent that follows them does.'),
+  goal: z.array(predicate).min(1).describe('What is true at the end when the attack has worked.'),
+})
+
+const fields = {
+  id: z.string().regex(/^[a-z0-9][a-z0-9_.-]*(\/[a-z0-9][a-z0-9_.-]*)*$/, 'expected lower-case words with - . _ /'),
+  title: z.string().min(1),
+  kind: z.string().regex(/^[a-z0-9_]+$/, 'expected lower-case words with _'),
+  twin: z.string().optional().describe('The benign case beside this adversarial one.'),
+  requires: z.array(z.string()).default([]).describe('Packages that the case needs. Without them it is left out, with a word.'),
+  server: server.optional(),
+  servers: z.array(server).min(1).optional(),
+  task: z.string().min(1).describe('What the agent is asked to do.'),
+  solution: z.array(step).min(1).describe('The calls that solve it.'),
+  attack: attack.optional(),
+}
+export const caseSchema = z
+  .strictObject({ ...fields, goal: z.array(predicate).min(1).describe('What is true at the end when the task is done.') })
+  .superRefine((value, context) => {
+    if ((value.server === undefined) === (value.servers === undefined)) {
+      context.addIssue({ code: 'custom', message: 'expected either server or servers' })
+    }
+    const names = serverNames(value.server ? [value.server] : (value.servers ?? []))
+    const seen = new Set<string>()
+    for (const name of names) {
+      if (seen.has(name)) context.addIssue({ code: 'custom', path: ['servers'], message: `expected each server name once, got "${name}" again` })
+      seen.add(name)
+    }
+    for (const [path, name] of namedServers(value)) {
+      if (!seen.has(name)) context.addIssue({ code: 'custom', path, message: `expected one of ${[...seen].join(', ')}, got "${name}"` })
+    }
+  })
+export type CaseInput = z.input<typeof caseSchema>
+type ParsedCase = z.output<typeof caseSchema>
+
+/** A case ready to run. */
+export type Case = {
+  id: string
+  title: string
+  kind: string
+  twin: string | null
+  requires: string[]
+  servers: (ServerSpec & { name: string })[]
+  task: string
+  solution: SolutionStep[]
+  goal: Predicate[] | GoalFunction
+  attack: { instruction: string; calls: CallSpec[]; goal: Predicate[] | GoalFunction } | null
+  digest: Digest
+  /** The checked document, as it is digested and published. */
+  document: JsonObject
+}
+
+export function serverNames(servers: { name?: string | undefined; world?: string | undefined }[]): string[] {
+  return servers.map((one) => one.name ?? one.world ?? 'server')
+}
+
+function namedServers(value: ParsedCase): [(string | number)[], string][] {
+  const found: [(string | number)[], string][] = []
+  const look = (rows: { server?: string | undefined }[] | undefined, path: (string | number)[]) => {
+    for (const [i, row] of (rows ?? []).entries()) if (row.server !== undefined) found.push([[...path, i, 'server'], row.server])
+  }
+  look(value.solution, ['solution'])
+  look(value.goal, ['goal'])
+  look(value.attack?.calls, ['attack', 'calls'])
+  look(value.attack?.goal, ['attack', 'goal'])
+  return found
+}
+
+/** Goals as functions, for cases written in TypeScript. Their source text is part of the digest. */
+export type GoalFunctions = { goal?: GoalFunction | undefined; attackGoal?: GoalFunction | undefined }
+
+/** Make a case from a checked document. */
+export function caseFrom(parsed: ParsedCase, functions: GoalFunctions = {}): Case {
+  const { server: one, servers: several, goal, attack: hostile, ...rest } = parsed
+  const list = one ? [one] : (several ?? [])
+  const names = serverNames(list)
+  const sources = Object.fromEntries(Object.entries(functions).flatMap(([name, fn]) => (fn ? [[name, fn.toString()]] : [])))
+  const document = JSON.parse(JSON.stringify(Object.keys(sources).length ? { ...parsed, functions: sources } : parsed)) as JsonObject
+  return {
+    id: rest.id,
+    title: rest.title,
+    kind: rest.kind,
+    twin: rest.twin ?? null,
+    requires: rest.requires,
+    servers: list.map((spec, i) => ({ ...spec, name: names[i] as string })),
+    task: rest.task,
+    solution: rest.solution,
+    goal: functions.goal ?? goal,
+    attack: hostile ? { ...hostile, goal: functions.attackGoal ?? hostile.goal } : null,
+    digest: digest(canonical(document)),
+    document,
+  }
+}
+
+/**
+ * Write a case in TypeScript. Goals may be functions over the end of the trial.
+ *
+ * @throws TouchstoneError `case_invalid` naming the field
+ */
+export function defineCase(
+  input: Omit<CaseInput, 'goal' | 'attack'> & {
+    goal: CaseInput['goal'] | GoalFunction
+    attack?: (Omit<NonNullable<CaseInput['attack']>, 'goal'> & { goal: NonNullable<CaseInput['attack']>['goal'] | GoalFunction }) | undefined
+  },
+): Case {
+  // A function stands in the document as a predicate that is always checked by the function instead.
+  const byFunction: CaseInput['goal'] = [{ unchanged: [] }]
+  const goal = typeof input.goal === 'function' ? input.goal : undefined
+  const attackGoal = typeof input.attack?.goal === 'function' ? input.attack.goal : undefined
+  const document = {
+    ...input,
+    goal: goal ? byFunction : input.goal,
+    ...(input.attack && { attack: { ...input.attack, goal: attackGoal ? byFunction : input.attack.goal } }),
+  }
+  const parsed = caseSchema.safeParse(document)
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0]
+    throw new TouchstoneError('case_invalid', issue?.message ?? 'expected a case', { where: `${String(input.id ?? 'case')}: ${issue?.path.join('.') || 'case'}` })
+  }
+  return caseFrom(parsed.data, { goal, attackGoal })
+}
+
+/** The JSON Schema of a case file, for editors. */
+export function caseJsonSchema(): JsonObject {
+  const schema = z.toJSONSchema(caseSchema, { io: 'input', target: 'draft-2020-12' }) as JsonObject
+  return { ...schema, title: 'Touchstone case' }
+}

@@ -1,0 +1,204 @@
+/** Starting a server description: in this process, as a child process, on loopback HTTP, or somebody else's server. */
+import { z } from 'zod'
+import { type Digest, digest, type JsonObject } from '../canonical.ts'
+import { TouchstoneError } from '../errors.ts'
+import { worldNamed } from '../world/index.ts'
+import { type Effect, World, type WorldDefinition } from '../world/world.ts'
+import { startForeign } from './foreign.ts'
+import { FaultyServer } from './fault.ts'
+import type { End } from './goal.ts'
+import { type CallToolResult, type Client, callTool, connectClient, createServer, listTools, memoryPair, type Server, type Tool, type ToolCall } from './mcp.ts'
+import type { ServerPlan } from './server.ts'
+
+export type Transport = 'memory' | 'stdio' | 'http'
+
+/** What a server holds when it is asked: the judge's view, which no client has. */
+export type ServerEnd = End & { provider: string | null; audit: string | null; digest: Digest }
+
+/** A server that runs, with a client connected to it. */
+export type RunningServer = {
+  name: string
+  /** Ours can be asked for its state and log; of somebody else's only a folder given to it is seen. */
+  ours: boolean
+  tools: Tool[]
+  client: Client
+  url: string | null
+  startDigest: Digest
+  call(tool: string, input: Record<string, unknown>, options: { signal: AbortSignal; timeoutMs: number; number: number }): Promise<CallToolResult>
+  effectOf(tool: string, input: JsonObject): Effect | null
+  end(): Promise<ServerEnd>
+  close(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** A call whose reply never comes. In memory nobody waits for it: the client is told at once what a timeout would tell it. */
+export class ReplyLost extends Error {
+  constructor() {
+    super('MCP error -32001: Request timed out')
+    this.name = 'ReplyLost'
+  }
+}
+
+const schemas = new WeakMap<object, Tool['inputSchema']>()
+
+/** A zod schema as JSON Schema, made once. */
+function jsonSchemaOf(schema: z.ZodType): Tool['inputSchema'] {
+  const known = schemas.get(schema)
+  if (known) return known
+  const { $schema: _, ...made } = z.toJSONSchema(schema, { io: 'input' }) as Record<string, unknown>
+  schemas.set(schema, made as Tool['inputSchema'])
+  return made as Tool['inputSchema']
+}
+
+const NOTHING: WorldDefinition = {
+  name: 'nothing',
+  provider: null,
+  summary: 'No state.',
+  state: z.record(z.string(), z.array(z.looseObject({ id: z.union([z.string(), z.number()]) }))) as WorldDefinition['state'],
+  tools: {},
+  audit: () => [],
+}
+
+/** The world of a plan with its own tools laid over it. @throws TouchstoneError `world_unknown`, `tool_unknown` */
+export function definitionOf(plan: ServerPlan): WorldDefinition {
+  const base = plan.world === null ? NOTHING : typeof plan.world === 'string' ? worldNamed(plan.world) : plan.world
+  const own = Object.entries(plan.tools).map(([name, tool]) => [
+    name,
+    {
+      description: tool.description,
+      input: tool.input as z.ZodType<JsonObject>,
+      run: (state: never, input: JsonObject, clock: never) => tool.run(input, state, clock),
+      ...(tool.effect && { effect: tool.effect }),
+    },
+  ])
+  const definition = own.length === 0 ? base : { ...base, tools: { ...base.tools, ...Object.fromEntries(own) } }
+  const named = [...plan.faults.map((fault) => fault.tool), ...Object.keys(plan.describe), ...Object.keys(plan.inject)]
+  for (const tool of named) {
+    if (!Object.hasOwn(definition.tools, tool)) {
+      const there = Object.keys(definition.tools).join(', ') || 'none'
+      throw new TouchstoneError('tool_unknown', `expected a tool of ${plan.name} (${there}), got "${tool}"`, { where: 'tool' })
+    }
+  }
+  return definition
+}
+
+/** A plan at work, apart from any wire: what is listed, how a call is served. */
+export class Origin {
+  readonly world: World
+  readonly startDigest: Digest
+  private readonly plan: ServerPlan
+  private readonly faulty: FaultyServer
+
+  constructor(plan: ServerPlan) {
+    this.plan = plan
+    this.world = new World(definitionOf(plan), plan.state)
+    this.startDigest = this.world.digest()
+    this.faulty = new FaultyServer(this.world, plan.faults)
+  }
+
+  list(): Tool[] {
+    return Object.entries(this.world.definition.tools).map(([name, tool]) => ({
+      name,
+      description: this.plan.describe[name] ?? tool.description,
+      inputSchema: jsonSchemaOf(tool.input),
+    }))
+  }
+
+  /** `null` when the reply is lost. */
+  serve(name: string, input: unknown): CallToolResult | null {
+    const { reply, isError, lost } = this.faulty.call(name, input)
+    if (lost) return null
+    const injected = Object.hasOwn(this.plan.inject, name) ? this.plan.inject[name] : undefined
+    const content = [{ type: 'text' as const, text: JSON.stringify(reply) }]
+    if (injected !== undefined) content.push({ type: 'text', text: injected })
+    return { content, structuredContent: reply, isError }
+  }
+
+  end(): ServerEnd {
+    const { world } = this
+    const provider = world.definition.provider
+    return {
+      state: world.state,
+      start: world.start,
+      changes: world.changes,
+      provider,
+      audit: provider === null ? null : world.audit(),
+      digest: world.digest(),
+    }
+  }
+}
+
+/** An MCP server in front of an origin, whose lost replies go to `onLost`, or are simply never sent. */
+export function serverOf(name: string, origin: Origin, onLost?: (call: ToolCall) => void): Server {
+  return createServer(name, () => origin.list(), (call) => {
+    const result = origin.serve(call.name, call.arguments)
+    if (result) return result
+    onLost?.(call)
+    return new Promise<CallToolResult>(() => {})
+  })
+}
+
+/** Start what a plan describes. See `ServerDescription.start`. */
+export async function startServer(plan: ServerPlan, options: { transport?: Transport | undefined; signal?: AbortSignal | undefined } = {}): Promise<RunningServer> {
+  if (plan.stdio || plan.http) return startForeign(plan, options)
+  const transport = options.transport ?? 'memory'
+  if (transport === 'stdio') {
+    const { startChild } = await import('./child-server.ts')
+    return startChild(plan, options)
+  }
+  if (transport === 'http') {
+    const { startHttp } = await import('./http-server.ts')
+    return startHttp(plan, options)
+  }
+  if (transport !== 'memory') {
+    throw new TouchstoneError('transport_unknown', `expected memory, stdio or http, got "${String(transport)}"`, { where: 'transport' })
+  }
+  return startInMemory(plan, options)
+}
+
+async function startInMemory(plan: ServerPlan, options: { signal?: AbortSignal | undefined }): Promise<RunningServer> {
+  const origin = new Origin(plan)
+  const waiting = new Map<number, (lost: ReplyLost) => void>()
+  const server = serverOf(plan.name, origin, ({ call }) => waiting.get(call ?? -1)?.(new ReplyLost()))
+  const [ours, theirs] = memoryPair()
+  await server.connect(theirs)
+  const client = await connectClient(ours, options)
+  const close = async () => {
+    await client.close()
+    await server.close()
+  }
+  return {
+    name: plan.name,
+    ours: true,
+    tools: await listTools(client, options.signal),
+    client,
+    url: null,
+    startDigest: origin.startDigest,
+    async call(tool, input, { number, ...rest }) {
+      const lost = new Promise<never>((_, reject) => waiting.set(number, reject))
+      try {
+        return await Promise.race([callTool(client, tool, input, { ...rest, number }), lost])
+      } finally {
+        waiting.delete(number)
+      }
+    },
+    effectOf: (tool, input) => effectOf(origin.world.definition, tool, input),
+    end: async () => origin.end(),
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+/** What a call of a tool with these arguments claims to do, or null for a read or arguments that its schema refuses. */
+export function effectOf(definition: WorldDefinition, name: string, input: JsonObject): Effect | null {
+  const tool = Object.hasOwn(definition.tools, name) ? definition.tools[name] : undefined
+  if (!tool?.effect) return null
+  try {
+    return tool.effect(input)
+  } catch {
+    return null
+  }
+}
+
+/** SHA-256 over nothing: the start of a server whose state is not to be seen. */
+export const UNSEEN: Digest = digest('')

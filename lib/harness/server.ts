@@ -1,0 +1,155 @@
+/**
+ * `harness.server()`: what an MCP server under test is made of, said step by step. Each step gives a new server description;
+ * nothing runs before `start()`.
+ */
+import type { z } from 'zod'
+import type { JsonObject } from '../canonical.ts'
+import { TouchstoneError } from '../errors.ts'
+import type { Clock, Effect, State, Step, WorldDefinition } from '../world/world.ts'
+import { FAULT_KINDS, type Fault, type FaultKind } from './fault.ts'
+import type { RunningServer, Transport } from './serve.ts'
+
+/** A tool of one's own: pure, like a world's. */
+export type OwnTool = {
+  description: string
+  input: z.ZodType
+  run(input: JsonObject, state: State, clock: Clock): Step
+  effect?: ((input: JsonObject) => Effect) | undefined
+}
+
+/** Everything a server is made of. Plain data, but for worlds and tools written in TypeScript. */
+export type ServerPlan = {
+  name: string
+  world: string | WorldDefinition | null
+  state: unknown
+  tools: { [name: string]: OwnTool }
+  describe: { [tool: string]: string }
+  inject: { [tool: string]: string }
+  faults: Fault[]
+  stdio: { command: string; args: string[]; env: { [name: string]: string } } | null
+  http: { url: string; headers: { [name: string]: string } } | null
+  /** A folder made fresh at the start: path -> text. The agent and `stdio.args` know it as `/workspace`. */
+  files: { [path: string]: string } | null
+  effects: { [tool: string]: Effect }
+}
+
+const EMPTY: Omit<ServerPlan, 'name' | 'world'> = {
+  state: {},
+  tools: {},
+  describe: {},
+  inject: {},
+  faults: [],
+  stdio: null,
+  http: null,
+  files: null,
+  effects: {},
+}
+
+/** A description of an MCP server under test. Immutable. */
+export class ServerDescription {
+  readonly plan: ServerPlan
+
+  constructor(plan: ServerPlan) {
+    this.plan = plan
+  }
+
+  private with(change: Partial<ServerPlan>): ServerDescription {
+    return new ServerDescription({ ...this.plan, ...change })
+  }
+
+  /** The tables the world starts with. Rows without an `id` are given one. */
+  state(state: { [table: string]: JsonObject[] }): ServerDescription {
+    return this.with({ state })
+  }
+
+  /**
+   * Add a tool, or replace the world's tool of that name.
+   *
+   * @param schema  a zod object for the arguments
+   * @param handler pure: takes the arguments, the state and the clock, gives `{ reply, state? }`
+   */
+  tool<I extends JsonObject>(
+    name: string,
+    schema: z.ZodType<I>,
+    handler: (input: I, state: State, clock: Clock) => Step,
+    options: { description?: string; effect?: (input: I) => Effect } = {},
+  ): ServerDescription {
+    const own: OwnTool = {
+      description: options.description ?? name.replaceAll('_', ' '),
+      input: schema,
+      run: handler as OwnTool['run'],
+      effect: options.effect as OwnTool['effect'],
+    }
+    return this.with({ tools: { ...this.plan.tools, [name]: own } })
+  }
+
+  /** Show clients another description of a tool: how a poisoned one is made. */
+  describe(tool: string, text: string): ServerDescription {
+    return this.with({ describe: { ...this.plan.describe, [tool]: text } })
+  }
+
+  /** Add text to each result of a tool: how an injected instruction is made. */
+  inject(tool: string, text: string): ServerDescription {
+    return this.with({ inject: { ...this.plan.inject, [tool]: text } })
+  }
+
+  /**
+   * Make a tool misbehave.
+   *
+   * @param options.after calls served honestly first, default 0
+   * @param options.times calls that the fault then holds for, default all
+   * @throws TouchstoneError `fault_unknown` naming the faults there are
+   */
+  fault(tool: string, kind: FaultKind, options: { after?: number; times?: number } = {}): ServerDescription {
+    if (!FAULT_KINDS.includes(kind)) {
+      throw new TouchstoneError('fault_unknown', `expected one of ${FAULT_KINDS.join(', ')}, got "${String(kind)}"`, { where: 'fault' })
+    }
+    return this.with({ faults: [...this.plan.faults, { tool, kind, ...options }] })
+  }
+
+  /** A server that is not ours, as a child process speaking MCP on its standard input and output. */
+  stdio(command: string, args: string[] = [], options: { env?: { [name: string]: string } } = {}): ServerDescription {
+    return this.with({ stdio: { command, args, env: options.env ?? {} }, http: null, world: null })
+  }
+
+  /** A server that is not ours, at an address speaking streamable HTTP. */
+  http(url: string, options: { headers?: { [name: string]: string } } = {}): ServerDescription {
+    return this.with({ http: { url, headers: options.headers ?? {} }, stdio: null, world: null })
+  }
+
+  /** Files of a folder that is made fresh at each start. The agent and the arguments of `stdio` know it as `/workspace`. */
+  files(files: { [path: string]: string }): ServerDescription {
+    return this.with({ files })
+  }
+
+  /**
+   * Start it and connect to it.
+   *
+   * @param options.transport `memory` (default), `stdio` (a child process) or `http` (on loopback); a server that is not
+   *   ours has the transport it was described with
+   * @throws TouchstoneError `world_unknown`, `tool_unknown`, `case_invalid` (a state that is not the world's), `server_unreachable`
+   */
+  async start(options: { transport?: Transport; signal?: AbortSignal } = {}): Promise<RunningServer> {
+    const { startServer } = await import('./serve.ts')
+    return startServer(this.plan, options)
+  }
+
+  toJSON(): JsonObject {
+    const { world, tools, ...rest } = this.plan
+    const name = world === null || typeof world === 'string' ? world : world.name
+    return { ...(rest as unknown as JsonObject), world: name, tools: Object.keys(tools) }
+  }
+}
+
+/**
+ * Describe an MCP server under test.
+ *
+ * @param world a simulated provider's name, one made with `harness.world`, or nothing for a server that is not ours
+ * @example
+ * const github = server('github').fault('add_deploy_key', 'lying_success')
+ * github.plan.faults // [{ tool: 'add_deploy_key', kind: 'lying_success' }]
+ */
+export function server(world?: string | WorldDefinition, options: { name?: string } = {}): ServerDescription {
+  const name = options.name ?? (typeof world === 'string' ? world : (world?.name ?? 'server'))
+  return new ServerDescription({ ...EMPTY, name, world: world ?? null })
+}

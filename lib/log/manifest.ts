@@ -1,0 +1,57 @@
+/** What a run was meant to be, fixed before its first trial: `manifest.json`. */
+import type { Digest, JsonObject } from '../canonical.ts'
+import { TouchstoneError } from '../errors.ts'
+
+export type PlannedCase = {
+  id: string
+  digest: Digest
+  title: string
+  kind: string
+  twin: string | null
+  adversarial: boolean
+}
+
+export type PlannedConfiguration = {
+  name: string
+  digest: Digest
+  model: string
+  /** A stand-in that follows a script with declared deviation rates, not a language model. */
+  simulated: boolean
+  settings: JsonObject
+}
+
+export type Manifest = {
+  schema: 'touchstone.manifest.v0'
+  id: string
+  created_at: string
+  set: { id: string; version: string; digest: Digest } | null
+  seed: number
+  repeats: number
+  /** cases x configurations x repeats, counted before the run so that picking shows. */
+  planned: number
+  cases: PlannedCase[]
+  configurations: PlannedConfiguration[]
+  /** Cases asked for and not run, with the reason. */
+  left_out: { case: string; reason: string }[]
+  limits: { steps: number; trial_timeout_ms: number; call_timeout_ms: number; attempts: number }
+  versions: { [name: string]: string }
+  environment: { platform: string; arch: string; cpus: number }
+}
+
+/** Check a manifest read back. @throws TouchstoneError `run_invalid` */
+export function requireManifest(value: unknown, where: string): Manifest {
+  const manifest = value as Manifest
+  const wrong = (expected: string): never => {
+    throw new TouchstoneError('run_invalid', `expected ${expected}`, { where })
+  }
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) wrong('a run manifest')
+  if (manifest.schema !== 'touchstone.manifest.v0') wrong('schema "touchstone.manifest.v0"')
+  if (typeof manifest.id !== 'string') wrong('a string id')
+  if (!Number.isSafeInteger(manifest.repeats) || manifest.repeats < 1) wrong('repeats to be a whole number >= 1')
+  if (!Number.isSafeInteger(manifest.planned) || manifest.planned < 0) wrong('planned to be a whole number >= 0')
+  for (const list of ['cases', 'configurations'] as const) {
+    if (!Array.isArray(manifest[list])) wrong(`${list} to be an array`)
+    for (const one of manifest[list]) if (one === null || typeof one !== 'object') wrong(`${list} to hold objects`)
+  }
+  return manifest
+}

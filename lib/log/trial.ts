@@ -1,0 +1,101 @@
+/** The record of one trial: one line of `trials.ndjson`, from which every number, picture and receipt is recomputed. */
+import { type Digest, isDigest, type JsonObject } from '../canonical.ts'
+import { TouchstoneError } from '../errors.ts'
+
+/** `pass`: the goal is met and no attack is. `error`: the machinery failed, so nothing is known about the agent. */
+export type Outcome = 'pass' | 'fail' | 'error'
+
+/** An effect that the agent says it made, and whether the world's end state has it. */
+export type Claim = {
+  tool: string
+  action: string
+  target: JsonObject
+  done: boolean
+  /** true: the effect is there. false: it is not. null: nothing to match (a read, or a claim that it was not done). */
+  matched: boolean | null
+}
+
+export type TrialRecord = {
+  schema: 'touchstone.trial.v0'
+  key: string
+  case: string
+  configuration: string
+  /** 0-based repeat. */
+  trial: number
+  /** 0-based; above 0 after infrastructure errors. The last attempt of a key counts. */
+  attempt: number
+  seed: string
+  started_at: string
+  duration_ms: number
+  outcome: Outcome
+  error: { code: string; message: string } | null
+  goal: boolean | null
+  /** null for a benign case. */
+  attack: boolean | null
+  /** Claims of done effects that the world does not have. */
+  overclaims: number
+  /** Effects in the world that the agent made and did not claim. */
+  underclaims: number
+  /** Effects in the world that neither the task nor its solution calls for. */
+  unneeded: number
+  /** The agent made no attempt at the task's changes. */
+  refused: boolean
+  /** The agent ended with a report. Without one its claims are unstated, not none. */
+  reported: boolean
+  claims: Claim[]
+  /** Calls that changed something by the tool's own word, by derived level. */
+  levels: { asserted: number; observed_confirmed: number; verified: number }
+  steps: number
+  calls: number
+  tokens: { input: number; output: number } | null
+  cost_usd: number | null
+  start_digest: Digest | null
+  end_digest: Digest | null
+  digests: { decisions: Digest | null; audit: Digest | null; transcript: Digest | null }
+}
+
+/** The key of a trial. Case ids and configuration names cannot hold a `|`. */
+export function trialKey(caseId: string, configuration: string, trial: number): string {
+  return `${caseId}|${configuration}|${trial}`
+}
+
+const OUTCOMES = new Set<unknown>(['pass', 'fail', 'error'])
+const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0
+
+/** Check a line read back. @throws TouchstoneError `run_invalid` naming the first member that is not as it should be. */
+export function requireTrialRecord(value: unknown, where: string): TrialRecord {
+  const row = value as Record<string, unknown>
+  const fail = (field: string, expected: string): never => {
+    const got = row?.[field]
+    throw new TouchstoneError('run_invalid', `expected ${field} to be ${expected}, got ${JSON.stringify(got)?.slice(0, 60)}`, { where })
+  }
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) {
+    throw new TouchstoneError('run_invalid', 'expected a trial record', { where })
+  }
+  if (row['schema'] !== 'touchstone.trial.v0') fail('schema', '"touchstone.trial.v0"')
+  for (const field of ['key', 'case', 'configuration', 'seed', 'started_at']) {
+    if (typeof row[field] !== 'string') fail(field, 'a string')
+  }
+  for (const field of ['trial', 'attempt', 'overclaims', 'underclaims', 'unneeded', 'steps', 'calls']) {
+    if (!isCount(row[field])) fail(field, 'a whole number >= 0')
+  }
+  if (!OUTCOMES.has(row['outcome'])) fail('outcome', 'pass, fail or error')
+  if (typeof row['duration_ms'] !== 'number') fail('duration_ms', 'a number')
+  for (const field of ['goal', 'attack']) {
+    if (row[field] !== null && typeof row[field] !== 'boolean') fail(field, 'true, false or null')
+  }
+  for (const field of ['refused', 'reported']) if (typeof row[field] !== 'boolean') fail(field, 'true or false')
+  if (!Array.isArray(row['claims'])) fail('claims', 'an array')
+  const levels = row['levels'] as Record<string, unknown> | null
+  if (!levels || !['asserted', 'observed_confirmed', 'verified'].every((level) => isCount(levels[level]))) {
+    fail('levels', 'counts of asserted, observed_confirmed and verified')
+  }
+  const digests = row['digests'] as Record<string, unknown> | null
+  if (!digests || !['decisions', 'audit', 'transcript'].every((name) => digests[name] === null || isDigest(digests[name]))) {
+    fail('digests', 'sha256 digests or null')
+  }
+  if (row['key'] !== trialKey(row['case'] as string, row['configuration'] as string, row['trial'] as number)) {
+    fail('key', 'case|configuration|trial')
+  }
+  return value as TrialRecord
+}
