@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, extname, resolve } from 'node:path'
 import { inspect } from 'node:util'
 import type { JsonObject } from '../canonical.ts'
-import { lookOf } from '../display.ts'
+import { foreign, lookOf } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { asciiOnly, type TextLook } from './plot.ts'
 import { toPng, toSvg } from './render.ts'
@@ -56,7 +56,7 @@ export class Chart<Row = unknown> {
 
   constructor(parts: Parts<Row>) {
     this.kind = parts.kind
-    this.title = parts.title
+    this.title = foreign(parts.title, 300)
     this.notes = parts.notes
     this.rows = parts.rows
     this.spec = parts.spec

@@ -69,9 +69,11 @@ function readHeat(row: RowReader): HeatRow {
   const passes = row.count('passes')
   if (passes > trials) row.fail('passes', `at most ${trials} passes`)
   const kind = row.optionalText('kind')
+  const [caseName, configuration] = [row.text('case'), row.text('configuration')]
+  row.once('case', 'configuration')
   return {
-    case: row.text('case'),
-    configuration: row.text('configuration'),
+    case: caseName,
+    configuration,
     passes,
     trials,
     ...(row.has('errors') ? { errors: row.count('errors') } : {}),
@@ -90,10 +92,8 @@ function arrange(rows: HeatRow[]): Grid {
   )
   const cells = new Map<string, Cell>()
   const totals = new Map<string, { share: number; n: number; kind: string }>()
-  for (const [i, row] of rows.entries()) {
+  for (const row of rows) {
     const id = key(row.case, row.configuration)
-    if (cells.has(id))
-      readRows([row], (reader) => reader.fail('case', 'each case and configuration once'), `rows from ${i}: rows`)
     const share = row.trials ? row.passes / row.trials : null
     const digits =
       row.trials === usual && row.trials > 0 ? String(row.passes) : row.trials ? `${row.passes}/${row.trials}` : '-'
@@ -156,7 +156,7 @@ function drawn(grid: Grid, title: string, notes: string[]): JsonObject {
               text: kind || 'other',
               fontSize: 11,
               fontWeight: 'bold',
-              frame: 'bounds',
+              frame: 'group',
               anchor: 'start',
               offset: 6,
             },

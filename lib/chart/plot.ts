@@ -1,5 +1,5 @@
 /** A chart's axis in characters: a value becomes a column, and marks are set into a line of fixed width. */
-import { type Look, pad, textWidth, wrap } from '../display.ts'
+import { foreign, type Look, pad, textWidth, wrap } from '../display.ts'
 
 export type TextLook = Look & {
   /** Only ASCII characters in what the chart itself draws. Names keep theirs. Default false. */
@@ -161,8 +161,8 @@ export function niceTicks(low: number, high: number, n = 5, log = false): number
 export function page(title: string, notes: string[], body: string[], look: TextLook): string {
   const width = look.width ?? 100
   return [
-    wrap(title, width),
-    ...notes.map((note) => wrap(note, width)),
+    wrap(foreign(title, 300), width),
+    ...notes.map((note) => wrap(foreign(note, 600), width)),
     '',
     ...body.map((line) => line.trimEnd()),
   ].join('\n')

@@ -1,5 +1,6 @@
 /** Numbers as charts say them: rounded to what an interval supports, with their unit, and never a number where there is none. */
 import type { JsonObject } from '../canonical.ts'
+import { foreign } from '../display.ts'
 
 /** `share` is a rate in [0, 1] and shown in percent; anything else is a unit as it is written: `ms`, `tokens`, `USD`. */
 export type Unit = string
@@ -20,7 +21,7 @@ export const UNDEFINED = 'undefined'
 export function say(value: number | null, unit: Unit, widthOf = 1): string {
   if (value === null) return UNDEFINED
   if (unit === 'share') return `${(value * 100).toFixed(shareDigits(value, widthOf))}%`
-  const number = plain(value)
+  const number = plain(value, unit === 'USD' ? 2 : 0)
   return unit === 'USD' ? `${value < 0 ? '-' : ''}$${number.replace('-', '')}` : unit ? `${number} ${unit}` : number
 }
 
@@ -54,20 +55,35 @@ function shareDigits(value: number, widthOf: number): number {
   return (rounded === 0 && value !== 0) || (rounded === 100 && value !== 1) ? 1 : 0
 }
 
-function plain(value: number): string {
+function plain(value: number, least: number): string {
   if (value === 0) return '0'
   const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))))
   const rounded = Number(value.toPrecision(3))
-  return rounded.toLocaleString('en-US', { maximumFractionDigits: Math.min(digits, 20) })
+  const most = Math.min(20, Math.max(digits, least))
+  return rounded.toLocaleString('en-US', { minimumFractionDigits: least, maximumFractionDigits: most })
 }
 
-/** The axis of a quantity: title with unit, and labels in that unit. */
-export function axis(name: string, unit: Unit, signed = false): JsonObject {
+/** Ticks of an axis from 0 to 100 %. */
+export const SHARE_TICKS = [0, 0.25, 0.5, 0.75, 1]
+
+/**
+ * The axis of a quantity: title with unit, and labels in that unit.
+ *
+ * @param signed labels carry their sign, and shares are percentage points
+ */
+export function axis(name: string, unit: Unit, ticks: number[], signed = false): JsonObject {
+  const what = foreign(name, 80)
   const shown = unit === 'share' ? (signed ? 'percentage points' : '%') : unit
   const number = unit === 'share' ? 'datum.value * 100' : 'datum.value'
-  const format = unit === 'share' ? '.0f' : '~s'
+  // Digits in full while they are few; `500m` for half a dollar would be read as millions.
+  const format = unit === 'share' ? '.0f' : ',.6~g'
   return {
-    title: shown ? `${name} (${shown})` : name,
-    labelExpr: `format(${number}, '${signed ? '+' : ','}${format}')${unit === 'share' && !signed ? " + '%'" : ''}`,
+    title: shown ? `${what} (${foreign(shown, 20)})` : what,
+    values: ticks,
+    // Vega drops every other one of `values` when there are more of them than this.
+    tickCount: ticks.length,
+    labelExpr: signed
+      ? `datum.value === 0 ? '0' : format(${number}, '+${format}')`
+      : `format(${number}, '${format}')${unit === 'share' ? " + '%'" : ''}`,
   }
 }

@@ -16,7 +16,9 @@ export class RowReader {
   private readonly number: number
   private readonly of: string
 
-  constructor(row: unknown, number: number, of: string) {
+  private readonly seen: Set<string>
+
+  constructor(row: unknown, number: number, of: string, seen = new Set<string>()) {
     if (typeof row !== 'object' || row === null || Array.isArray(row)) {
       const got = row === null ? 'null' : Array.isArray(row) ? 'an array' : typeof row
       throw new TouchstoneError('chart_invalid', `expected a row object, got ${got}`, { where: `${of}[${number}]` })
@@ -24,6 +26,7 @@ export class RowReader {
     this.row = row as Record<string, unknown>
     this.number = number
     this.of = of
+    this.seen = seen
   }
 
   fail(field: string, expected: string): never {
@@ -35,8 +38,22 @@ export class RowReader {
     return typeof value === 'string' && value !== '' ? value : this.fail(field, 'a text that is not empty')
   }
 
+  /** Refuse this row when one before it has the same value, or values, in these fields: marks would cover each other. */
+  once(...fields: string[]): void {
+    const id = JSON.stringify(fields.map((field) => this.row[field]))
+    if (this.seen.has(id)) this.fail(fields.at(-1) ?? '', `each ${fields.join(' and ')} once`)
+    this.seen.add(id)
+  }
+
   optionalText(field: string): string | undefined {
     return this.row[field] === undefined || this.row[field] === null ? undefined : this.text(field)
+  }
+
+  /** One of some words; undefined where the field is not there. */
+  oneOf<T extends string>(field: string, words: readonly T[]): T | undefined {
+    const value = this.row[field]
+    if (value === undefined || value === null) return undefined
+    return words.find((word) => word === value) ?? this.fail(field, `one of ${words.join(', ')}`)
   }
 
   /** A whole number >= 0. */
@@ -67,6 +84,16 @@ export class RowReader {
       this.fail(low === null ? 'low' : 'high', 'both ends of an interval or neither')
     if (low !== null && high !== null && low > high) this.fail('low', `an end at or below high (${high})`)
     return { low, high }
+  }
+
+  /** A record of whole numbers >= 0. */
+  counts(field: string): Record<string, number> {
+    const value = this.row[field]
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) this.fail(field, 'counts by name')
+    for (const [name, n] of Object.entries(value)) {
+      if (!Number.isSafeInteger(n) || n < 0) this.fail(field, `a whole number >= 0 for ${foreign(name, 40)}`)
+    }
+    return { ...value } as Record<string, number>
   }
 
   has(field: string): boolean {
@@ -109,7 +136,8 @@ export function readRows<T>(rows: unknown, read: (row: RowReader) => T, of = 'ro
   if (!Array.isArray(rows)) {
     throw new TouchstoneError('chart_invalid', `expected an array of rows, got ${typeof rows}`, { where: of })
   }
-  return rows.map((row, i) => read(new RowReader(row, i, of)))
+  const seen = new Set<string>()
+  return rows.map((row, i) => read(new RowReader(row, i, of, seen)))
 }
 
 /**

@@ -72,6 +72,7 @@ export function strip(rows: readonly StripRow[], options: StripOptions = {}): Ch
 
 function readStrip(row: RowReader, bounds: typeof SHARE) {
   const configuration = row.text('configuration')
+  row.once('configuration')
   const estimate = row.maybe('estimate', bounds)
   const reason = row.optionalText('reason')
   const runs = row.list('runs').map((run) => {
@@ -160,7 +161,7 @@ function drawn(rows: Row[], unit: Unit, metric: string, title: string, notes: st
     field,
     type: 'quantitative',
     scale,
-    axis: { ...axis(metric, unit), values: range.ticks },
+    axis: axis(metric, unit, range.ticks),
   })
   const defined = [{ filter: 'isValid(datum.estimate)' }]
   const ranged = [{ filter: 'isValid(datum.low) && isValid(datum.high)' }]

@@ -3,6 +3,7 @@
  * theme, and headings that say what was counted.
  */
 import type { JsonObject } from '../canonical.ts'
+import { foreign } from '../display.ts'
 import { FAMILY, measure, type Weight } from './font.ts'
 
 /** Okabe and Ito's set without its yellow, which is lost on white; darkened where 3:1 against white asks for it. */
@@ -72,7 +73,6 @@ export function config(name: 'light' | 'dark'): JsonObject {
       labelLimit: 1000,
       labelPadding: 6,
       tickColor: theme.grid,
-      tickCount: 5,
       ticks: false,
       titleColor: theme.quiet,
       titleFontSize: 11,
@@ -119,8 +119,8 @@ export function config(name: 'light' | 'dark'): JsonObject {
 /** A title with the notes below it, broken into lines that fit `widthPx`. */
 export function heading(title: string, notes: string[], widthPx: number): JsonObject {
   return {
-    text: lines(title, 14, 'bold', widthPx),
-    subtitle: notes.flatMap((note) => lines(note, 11, 'regular', widthPx)),
+    text: lines(foreign(title, 300), 14, 'bold', widthPx),
+    subtitle: notes.flatMap((note) => lines(foreign(note, 600), 11, 'regular', widthPx)),
   }
 }
 

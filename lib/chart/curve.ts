@@ -1,0 +1,192 @@
+/** Step curves: which share lies at or below each value. What ecdf and latency charts have in common. */
+import type { Json, JsonObject } from '../canonical.ts'
+import { type Column, pad, table, textWidth, tone, wrap } from '../display.ts'
+import { capital } from './notes.ts'
+import { axisLines, dotLine, niceTicks, padAll, type TextLook } from './plot.ts'
+import { axis, SHARE_TICKS, say, type Unit } from './quantity.ts'
+import { labels } from './rows.ts'
+import { frame, tips, widest } from './spec.ts'
+import { DASH } from './theme.ts'
+
+export type Curve = {
+  name: string
+  /** Finite; above zero on a logarithmic axis. */
+  values: number[]
+  /** What the share is of: at least as many as there are values, more where some never came to one. */
+  total: number
+  /** Said behind the name, such as `n = 5`. */
+  remark: string
+}
+
+type Drawing = {
+  title: string
+  notes: string[]
+  curves: Curve[]
+  quantity: string
+  unit: Unit
+  log: boolean
+  what: string
+}
+
+const WIDTH_PX = 420
+const HEIGHT_PX = 230
+/** Steps of one curve that a picture this wide can show; curves with more are thinned, their ends kept. */
+const MOST_STEPS = 400
+
+function range({ curves, log }: Drawing): { low: number; high: number; ticks: number[] } {
+  let low = Number.POSITIVE_INFINITY
+  let high = Number.NEGATIVE_INFINITY
+  for (const { values } of curves) {
+    for (const value of values) {
+      low = Math.min(low, value)
+      high = Math.max(high, value)
+    }
+  }
+  if (high < low) [low, high] = [log ? 1 : 0, 10]
+  if (!log) {
+    const start = Math.min(0, low)
+    const end = high > start ? high + (high - start) * 0.03 : start + 1
+    const ticks = niceTicks(start, end)
+    return { low: Math.min(start, ticks[0] ?? start), high: end, ticks }
+  }
+  // Room at both ends, so that the first and the last step do not lie on the edge.
+  ;[low, high] = high / low < 4 ? [low / 1.5, high * 1.5] : [low / 1.15, high * 1.15]
+  const powers = niceTicks(low, high, 5, true)
+  if (high / low > 3000) return { low, high, ticks: powers }
+  // Few decades: 1, 2 and 5 of each, else there would hardly be a label.
+  const ticks: number[] = []
+  for (let e = Math.floor(Math.log10(low)); 10 ** e <= high; e++) {
+    ticks.push(
+      ...[1, 2, 5].map((m) => Number((m * 10 ** e).toPrecision(6))).filter((tick) => tick >= low && tick <= high),
+    )
+  }
+  return { low, high, ticks: ticks.length > 1 ? ticks : [low, high] }
+}
+
+/** The corners of a curve: one per distinct value, thinned to what can be seen. */
+function steps(values: number[], total: number): { x: number; share: number; count: number }[] {
+  const sorted = Float64Array.from(values).sort()
+  const corners: { x: number; share: number; count: number }[] = []
+  for (const [i, x] of sorted.entries()) {
+    if (x !== sorted[i + 1]) corners.push({ x, share: (i + 1) / total, count: i + 1 })
+  }
+  const every = Math.ceil(corners.length / MOST_STEPS)
+  return corners.filter((_, i) => i === 0 || i === corners.length - 1 || i % every === 0)
+}
+
+export function drawCurves(drawing: Drawing): JsonObject {
+  const { curves, quantity, unit, log } = drawing
+  const names = labels(curves.map((curve) => curve.name))
+  const series = curves.map((curve) => `${names.get(curve.name)} (${curve.remark})`)
+  const { low, high, ticks } = range(drawing)
+  const values = curves.flatMap((curve, c) => {
+    const corners = steps(curve.values, curve.total)
+    const [first, last] = [corners[0], corners.at(-1)]
+    if (!first || !last) return []
+    // From zero up to the first value, and on to the right edge at the height that was reached.
+    const line = [{ x: first.x, share: 0, count: 0 }, ...corners, { ...last, x: high }]
+    return line.map((corner, order) => ({
+      series: series[c] ?? '',
+      order,
+      ...corner,
+      of: curve.total,
+      point: curve.values.length <= 20 && order > 0 && order <= corners.length,
+    }))
+  })
+  const legend: JsonObject = {
+    title: null,
+    columns: widest(series) * series.length + 60 > WIDTH_PX ? 1 : 0,
+    symbolSize: 200,
+  }
+  const color: JsonObject = { field: 'series', type: 'nominal', scale: { domain: series as Json[] }, legend }
+  const x: JsonObject = {
+    field: 'x',
+    type: 'quantitative',
+    scale: { type: log ? 'log' : 'linear', domain: [low, high], nice: false, ...(log ? {} : { zero: false }) },
+    axis: axis(log ? `${quantity}, logarithmic` : quantity, unit, ticks),
+  }
+  const y: JsonObject = {
+    field: 'share',
+    type: 'quantitative',
+    scale: { domain: [0, 1] },
+    axis: axis(drawing.what, 'share', SHARE_TICKS),
+  }
+  return frame(drawing.title, drawing.notes, {
+    width: WIDTH_PX,
+    height: HEIGHT_PX,
+    data: { values },
+    layer: [
+      {
+        mark: { type: 'line', interpolate: 'step-after', strokeWidth: 2 },
+        encoding: {
+          x,
+          y,
+          color,
+          strokeDash: { field: 'series', type: 'nominal', scale: { domain: series as Json[], range: DASH }, legend },
+          order: { field: 'order', type: 'quantitative' },
+        },
+      },
+      {
+        transform: [{ filter: 'datum.point' }],
+        mark: { type: 'point', filled: true, opacity: 1, size: 36 },
+        encoding: { x, y, color, tooltip: tips('series', 'x', 'count', 'of') },
+      },
+    ],
+  })
+}
+
+/** The value at which a curve reaches a share; null where it never does. */
+function reaches(sorted: Float64Array, total: number, share: number): number | null {
+  return sorted[Math.max(0, Math.ceil(share * total - 1e-9) - 1)] ?? null
+}
+
+export function curvesInText(drawing: Drawing, look: TextLook): string[] {
+  const { curves, unit, log } = drawing
+  const width = look.width ?? 100
+  const { low, high, ticks } = range(drawing)
+  const nameWidth = Math.min(
+    Math.max(10, Math.floor(width * 0.3)),
+    Math.max(...curves.map((curve) => textWidth(curve.name))),
+  )
+  const names = labels(
+    curves.map((curve) => curve.name),
+    Math.max(8, nameWidth),
+  )
+  const first = Math.max(...[...names.values()].map(textWidth))
+  const scale = { low, high, cells: Math.max(20, Math.min(72, width - first - 2)), log }
+  const short = (value: number) => say(value, unit).replace(/(\d) \S+$/, '$1')
+  const [tickNames, rule] = axisLines(ticks, scale, short, look)
+  const blank = ' '.repeat(first + 2)
+  const dots = curves.map(
+    (curve) => `${pad(names.get(curve.name) ?? '', first)}  ${dotLine(curve.values, scale, look)}`,
+  )
+  const columns: Column[] = [
+    { head: pad('', first) },
+    ...['>0%', '50%', '90%', '100%'].map((head): Column => ({ head, align: 'right' })),
+  ]
+  const rows = curves.map((curve) => {
+    const sorted = Float64Array.from(curve.values).sort()
+    const at = (share: number) => {
+      const value = reaches(sorted, curve.total, share)
+      return value === null ? (curve.total ? 'never' : '-') : say(value, unit)
+    }
+    return [names.get(curve.name) ?? '', at(0), at(0.5), at(0.9), at(1)]
+  })
+  return [
+    blank + tickNames,
+    blank + tone(rule, 'quiet', look),
+    ...dots,
+    tone('A digit: that many values in one place, + for ten and more.', 'quiet', look),
+    '',
+    `${capital(drawing.quantity)} at which the ${drawing.what} reaches`,
+    ...withRemarks(table(columns, rows, { ...look, width }).split('\n'), curves, names, width),
+  ]
+}
+
+/** Remarks behind the lines of a table where all of them fit, else below it. */
+function withRemarks(lines: string[], curves: Curve[], names: Map<string, string>, width: number): string[] {
+  const [head = '', ...rows] = lines
+  const straight = padAll(rows).map((row, i) => `${row}  ${curves[i]?.remark ?? ''}`)
+  if (straight.every((line) => textWidth(line) <= width)) return [head, ...straight]
+  return [...lines, '', ...curves.map((curve) => wrap(`${names.get(curve.name)}: ${curve.remark}`, width))]
+}

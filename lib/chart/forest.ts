@@ -1,0 +1,73 @@
+/** Forest: the difference between two configurations in every case, and over all of them. */
+
+import { foreign } from '../display.ts'
+import { Chart } from './chart.ts'
+import {
+  type Difference,
+  type DifferenceLine,
+  differencesInText,
+  drawDifferences,
+  readDifference,
+} from './difference.ts'
+import { capital, counted, intervalNote, type Target } from './notes.ts'
+import { page, type TextLook } from './plot.ts'
+import type { Unit } from './quantity.ts'
+import { readRows } from './rows.ts'
+import { nothing } from './spec.ts'
+
+export type ForestRow = Difference & { case: string }
+
+export type ForestOptions = Target & {
+  /** Names of the two: the difference is b minus a. */
+  a?: string
+  b?: string
+  /** The difference over all cases. */
+  overall?: Difference
+  /** What was measured. Default `share that pass`. */
+  metric?: string
+  /** `share` (default; differences in [-1, 1]) or a unit as written. */
+  unit?: Unit
+  repeats?: number
+  title?: string
+}
+
+/**
+ * Forest plot: one row per case from the largest difference to the smallest, and the difference over all cases below.
+ *
+ * @param rows intervals are optional, since five repeats of one case rarely support one
+ * @throws TouchstoneError `chart_invalid` naming row and field
+ * @example
+ * const c = forest([{ case: 'x', difference: 0.4 }], { a: 'naive', b: 'careful', overall: { difference: 0.25, low: 0.1, high: 0.4 } })
+ * c.title // 'Share that pass, careful minus naive, case by case'
+ * forest([{ case: 'x', difference: 40 }]) // throws chart_invalid
+ */
+export function forest(rows: readonly ForestRow[], options: ForestOptions = {}): Chart<ForestRow> {
+  const unit = options.unit ?? 'share'
+  const metric = options.metric ?? 'share that pass'
+  const minus = `${foreign(options.b ?? 'B', 40)} minus ${foreign(options.a ?? 'A', 40)}`
+  const cases = readRows(rows, (row) => {
+    const name = row.text('case')
+    row.once('case')
+    return readDifference(row, unit, name, 'plain')
+  })
+  const sorted = cases.toSorted((p, q) => (q.difference ?? -Infinity) - (p.difference ?? -Infinity))
+  const overall = options.overall
+    ? readRows([options.overall], (row) => readDifference(row, unit, 'all cases', 'main'), 'overall')
+    : []
+  const title = options.title ?? `${capital(metric)}, ${minus}, case by case`
+  const main = overall.length ? ` ${intervalNote('Diamond: all cases. Bar', options)}` : ''
+  const thin = cases.some((line) => line.low !== null) ? ' Thin bar: interval over the repeats of that case.' : ''
+  const notes = [`${counted({ cases: cases.length, repeats: options.repeats })}.${main}${thin}`]
+  const lines: DifferenceLine[] = [...sorted, ...overall]
+  const drawing = { title, notes, lines, unit, what: `${metric}, ${minus}` }
+  const text = (look: TextLook) =>
+    page(title, notes, lines.length ? differencesInText(drawing, look) : ['No cases.'], look)
+  return new Chart<ForestRow>({
+    kind: 'forest',
+    title,
+    notes,
+    rows: cases.map(({ name, role: _, reason, ...row }) => ({ case: name, ...row, ...(reason ? { reason } : {}) })),
+    spec: lines.length ? drawDifferences(drawing) : nothing(title, notes, 'No cases.'),
+    text,
+  })
+}

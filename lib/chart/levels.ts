@@ -1,0 +1,222 @@
+/** Levels: for each configuration, how far up the ladder of evidence its claimed effects came. */
+import type { JsonObject } from '../canonical.ts'
+import { count, cut, pad, textWidth, tone } from '../display.ts'
+import { Chart } from './chart.ts'
+import { page, type TextLook } from './plot.ts'
+import { axis, SHARE_TICKS } from './quantity.ts'
+import { labels, readRows } from './rows.ts'
+import { band, frame, nothing, tips, widest } from './spec.ts'
+
+/** The rungs, lowest first. */
+export const LEVELS = ['none', 'asserted', 'observed_confirmed', 'verified'] as const
+export type Level = (typeof LEVELS)[number]
+
+export type LevelsRow = {
+  configuration: string
+  level: Level
+  /** Effects whose highest level this is: a whole number >= 0. */
+  count: number
+}
+
+export type LevelsOptions = {
+  /** What is counted. Default `effects`. */
+  noun?: string
+  title?: string
+}
+
+/** Grey, orange, light and dark blue: apart in hue for every kind of sight, and apart in lightness on a grey print. */
+const COLORS: Record<Level, string> = {
+  none: '#d5d9dc',
+  asserted: '#e69f4c',
+  observed_confirmed: '#7db8dc',
+  verified: '#1c5d94',
+}
+const INK: Record<Level, string> = {
+  none: '#1f2428',
+  asserted: '#1f2428',
+  observed_confirmed: '#1f2428',
+  verified: '#ffffff',
+}
+const BLOCKS: Record<Level, [unicode: string, ascii: string]> = {
+  none: ['·', '.'],
+  asserted: ['░', '-'],
+  observed_confirmed: ['▒', '+'],
+  verified: ['█', '#'],
+}
+
+const WIDTH_PX = 420
+
+type Ladder = { name: string; label: string; counts: Record<Level, number>; total: number }
+
+/**
+ * Stacked ladder: one bar per configuration, as long as the whole, split by level; counts inside, the total beside it.
+ *
+ * @param rows one per configuration and level; a level that is not there counts 0
+ * @throws TouchstoneError `chart_invalid` naming row and field, also for a pair given twice
+ * @example
+ * levels([{ configuration: 'naive', level: 'asserted', count: 12 }, { configuration: 'naive', level: 'verified', count: 3 }]).kind // 'levels'
+ * levels([{ configuration: 'naive', level: 'proven', count: 3 }]) // throws chart_invalid
+ */
+export function levels(rows: readonly LevelsRow[], options: LevelsOptions = {}): Chart<LevelsRow> {
+  const noun = options.noun ?? 'effects'
+  const read = readRows(rows, (row): LevelsRow => {
+    const configuration = row.text('configuration')
+    const level = row.oneOf('level', LEVELS) ?? row.fail('level', `one of ${LEVELS.join(', ')}`)
+    row.once('configuration', 'level')
+    return { configuration, level, count: row.count('count') }
+  })
+  const names = labels(read.map((row) => row.configuration))
+  const ladders = [...names].map(([name, label]): Ladder => {
+    const counts: Record<Level, number> = { none: 0, asserted: 0, observed_confirmed: 0, verified: 0 }
+    for (const row of read) if (row.configuration === name) counts[row.level] = row.count
+    return { name, label, counts, total: LEVELS.reduce((sum, level) => sum + counts[level], 0) }
+  })
+  const title = options.title ?? `How far the evidence goes: ${noun} by level`
+  const all = ladders.reduce((sum, ladder) => sum + ladder.total, 0)
+  const notes = [
+    `${all.toLocaleString('en-US')} ${noun} in ${count(ladders.length, 'configuration')}. Number: ${noun} at that level and no higher. Counts, not estimates: no interval.`,
+  ]
+  const empty = 'No configurations.'
+  return new Chart<LevelsRow>({
+    kind: 'levels',
+    title,
+    notes,
+    rows: read,
+    spec: ladders.length ? drawn(ladders, noun, title, notes) : nothing(title, notes, empty),
+    text: (look) => page(title, notes, ladders.length ? inText(ladders, look) : [empty], look),
+  })
+}
+
+function drawn(ladders: Ladder[], noun: string, title: string, notes: string[]): JsonObject {
+  const values = ladders.flatMap(({ label, counts, total }) => {
+    let from = 0
+    return LEVELS.flatMap((level) => {
+      const n = counts[level]
+      if (n === 0) return []
+      const start = from / total
+      from += n
+      const said = (n / total) * WIDTH_PX > String(n).length * 7 + 4 ? String(n) : ''
+      return [
+        {
+          configuration: label,
+          level,
+          count: n,
+          of: total,
+          from: start,
+          to: from / total,
+          middle: (start + from / total) / 2,
+          said,
+        },
+      ]
+    })
+  })
+  // A part too small for its number has it beside the bar.
+  const totals = ladders.map(({ label, total }) => {
+    const small = values.filter((part) => part.configuration === label && part.said === '')
+    const beside = small.map((part) => `${part.level} ${part.count}`).join(', ')
+    const n = `n = ${total.toLocaleString('en-US')}${beside ? ` (${beside})` : ''}`
+    return { configuration: label, said: total ? n : `undefined: no ${noun}` }
+  })
+  const y = band(
+    'configuration',
+    ladders.map((ladder) => ladder.label),
+  )
+  const x = (field: string): JsonObject => ({
+    field,
+    type: 'quantitative',
+    scale: { domain: [0, 1], nice: false },
+    axis: axis(`share of ${noun}`, 'share', SHARE_TICKS),
+  })
+  const color: JsonObject = {
+    field: 'level',
+    type: 'nominal',
+    scale: { domain: [...LEVELS], range: LEVELS.map((level) => COLORS[level]) },
+    legend: { title: null, symbolType: 'square', symbolStrokeWidth: 0, symbolSize: 140, direction: 'horizontal' },
+  }
+  const layer: JsonObject[] = [
+    {
+      data: { name: 'parts' },
+      mark: { type: 'bar', height: 22, stroke: { expr: 'background' }, strokeWidth: 1.5 },
+      encoding: { x: x('from'), x2: { field: 'to' }, y, color, tooltip: tips('configuration', 'level', 'count', 'of') },
+    },
+    ...LEVELS.map(
+      (level): JsonObject => ({
+        data: { name: 'parts' },
+        transform: [{ filter: { field: 'level', equal: level } }],
+        mark: {
+          type: 'text',
+          fontSize: 11,
+          fontWeight: 'bold',
+          baseline: 'middle',
+          fill: INK[level],
+        },
+        encoding: { x: x('middle'), y, text: { field: 'said', type: 'nominal' } },
+      }),
+    ),
+    {
+      data: { name: 'totals' },
+      mark: { type: 'text', style: 'label', align: 'left', baseline: 'middle', dx: 14 },
+      encoding: { x: { value: 'width' }, y, text: { field: 'said', type: 'nominal' } },
+    },
+  ]
+  const widthPx =
+    widest(ladders.map((ladder) => ladder.label)) + WIDTH_PX + widest(totals.map((total) => total.said)) + 20
+  return frame(
+    title,
+    notes,
+    { width: WIDTH_PX, height: { step: 32 }, datasets: { parts: values, totals }, layer },
+    widthPx,
+  )
+}
+
+/** Parts of a whole as whole cells: largest remainders get the cells that rounding down leaves, and no part that is there gets none. */
+function cells(counts: number[], total: number, width: number): number[] {
+  if (total === 0) return counts.map(() => 0)
+  const exact = counts.map((n) => (n / total) * width)
+  const out = exact.map((x, i) => ((counts[i] ?? 0) > 0 ? Math.max(1, Math.floor(x)) : 0))
+  const sum = () => out.reduce((a, b) => a + b, 0)
+  while (sum() !== width) {
+    const sign = sum() < width ? 1 : -1
+    let best = -1
+    for (const [i, x] of exact.entries()) {
+      if ((counts[i] ?? 0) === 0 || (sign < 0 && (out[i] ?? 0) <= 1)) continue
+      const gain = (x - (out[i] ?? 0)) * sign
+      if (best < 0 || gain > ((exact[best] ?? 0) - (out[best] ?? 0)) * sign) best = i
+    }
+    if (best < 0) break
+    out[best] = (out[best] ?? 0) + sign
+  }
+  return out
+}
+
+function inText(ladders: Ladder[], look: TextLook): string[] {
+  const width = look.width ?? 100
+  const heads = { none: 'none', asserted: 'asserted', observed_confirmed: 'observed', verified: 'verified' }
+  const numbers = LEVELS.map((level) =>
+    Math.max(heads[level].length, ...ladders.map((l) => String(l.counts[level]).length)),
+  )
+  const right = numbers.reduce((sum, n) => sum + n + 2, 0)
+  const longest = Math.max(...ladders.map((ladder) => textWidth(ladder.label)))
+  const nameWidth = Math.min(longest, Math.max(10, Math.floor(width * 0.3)))
+  const barWidth = Math.max(0, Math.min(40, width - nameWidth - 2 - right))
+  const names = labels(
+    ladders.map((ladder) => ladder.name),
+    nameWidth,
+  )
+  const glyph = (level: Level) => BLOCKS[level][look.ascii ? 1 : 0]
+  const head = LEVELS.map((level, i) => pad(heads[level], (numbers[i] ?? 0) + 2, 'right')).join('')
+  const rows = ladders.map(({ name, counts, total }) => {
+    const lengths = cells(
+      LEVELS.map((level) => counts[level]),
+      total,
+      barWidth,
+    )
+    const bar = total
+      ? LEVELS.map((level, i) => glyph(level).repeat(lengths[i] ?? 0)).join('')
+      : cut('undefined: nothing to count', barWidth)
+    const said = LEVELS.map((level, i) => pad(String(counts[level]), (numbers[i] ?? 0) + 2, 'right')).join('')
+    return `${pad(cut(names.get(name) ?? '', nameWidth), nameWidth)}  ${pad(bar, barWidth)}${said}`
+  })
+  const key = LEVELS.map((level) => `${glyph(level)} ${level}`).join('  ')
+  return [`${' '.repeat(nameWidth + 2 + barWidth)}${tone(head, 'quiet', look)}`, ...rows, '', tone(key, 'quiet', look)]
+}

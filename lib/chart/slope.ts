@@ -1,0 +1,218 @@
+/**
+ * Slope: what became of every case from one configuration to another, while the cases are few enough to follow.
+ *
+ * Beyond twenty cases lines pile up on a handful of levels, and a table of transitions takes over.
+ */
+import type { Json, JsonObject } from '../canonical.ts'
+import { count, foreign, pad, textWidth, tone } from '../display.ts'
+import { Chart } from './chart.ts'
+import { capital } from './notes.ts'
+import { axisLines, column, Line, page, type TextLook } from './plot.ts'
+import { axis, SHARE_TICKS, say, sayDifference } from './quantity.ts'
+import { labels, readRows, SHARE } from './rows.ts'
+import { frame, nothing, tips, widest } from './spec.ts'
+import { BETTER, SAME, WORSE } from './theme.ts'
+import { drawTransitions, transitionsInText } from './transition.ts'
+
+export type SlopeRow = {
+  case: string
+  /** Share that passed under the first configuration, in [0, 1]. */
+  a: number
+  /** Share that passed under the second, in [0, 1]. */
+  b: number
+}
+
+export type SlopeOptions = {
+  /** Names of the two configurations. Defaults `A` and `B`. */
+  a?: string
+  b?: string
+  /** What the shares are. Default `share that pass`. */
+  metric?: string
+  repeats?: number
+  title?: string
+}
+
+/** Cases up to which lines can be followed. */
+const FOLLOWED = 20
+const WIDTH_PX = 220
+const HEIGHT_PX = 260
+const LABEL_PX = 14
+
+/**
+ * Slope chart for up to 20 cases, a transition table for more (then `kind` is `transition`).
+ *
+ * @throws TouchstoneError `chart_invalid` naming row and field, also for a case given twice
+ * @example
+ * const c = slope([{ case: 'x', a: 0.2, b: 0.8 }, { case: 'y', a: 1, b: 1 }], { a: 'naive', b: 'careful', metric: 'goal rate' })
+ * c.notes[0] // '2 cases: 1 better, 0 worse, 1 the same under careful. Counts, not estimates: no interval.'
+ * slope([{ case: 'x', a: 1, b: 4 }]) // throws chart_invalid
+ */
+export function slope(rows: readonly SlopeRow[], options: SlopeOptions = {}): Chart<SlopeRow> {
+  const read = readRows(rows, (row): SlopeRow => {
+    const name = row.text('case')
+    row.once('case')
+    return { case: name, a: row.needed('a', SHARE), b: row.needed('b', SHARE) }
+  })
+  const [a, b] = [foreign(options.a ?? 'A', 40), foreign(options.b ?? 'B', 40)]
+  const metric = options.metric ?? 'share that pass'
+  const title = options.title ?? `${capital(metric)} of each case: ${a} to ${b}`
+  const better = read.filter((row) => row.b > row.a).length
+  const worse = read.filter((row) => row.b < row.a).length
+  const each = options.repeats === undefined ? '' : `, ${count(options.repeats, 'repeat')} each`
+  const notes = [
+    `${count(read.length, 'case')}${each}: ${better} better, ${worse} worse, ${read.length - better - worse} the same under ${b}. Counts, not estimates: no interval.`,
+  ]
+  const empty = 'No cases.'
+  const followed = read.length <= FOLLOWED
+  const drawing = { title, notes, rows: read, a, b, metric }
+  const spec = followed ? drawn(drawing) : drawTransitions(drawing)
+  const body = (look: TextLook) => (followed ? inText(drawing, look) : transitionsInText(drawing, look))
+  return new Chart<SlopeRow>({
+    kind: followed ? 'slope' : 'transition',
+    title,
+    notes,
+    rows: read,
+    spec: read.length ? spec : nothing(title, notes, empty),
+    text: (look) => page(title, notes, read.length ? body(look) : [empty], look),
+  })
+}
+
+export type Pairs = { title: string; notes: string[]; rows: SlopeRow[]; a: string; b: string; metric: string }
+
+const KINDS = ['better', 'worse', 'the same'] as const
+
+export function turn(a: number, b: number): (typeof KINDS)[number] {
+  return b > a ? 'better' : b < a ? 'worse' : 'the same'
+}
+
+/** Names at the right end: those whose ends are too close to stand apart share a line. */
+function endLabels(rows: SlopeRow[], names: Map<string, string>): { b: number; said: string }[] {
+  const out: { b: number; names: string[] }[] = []
+  for (const row of rows.toSorted((p, q) => q.b - p.b)) {
+    const last = out.at(-1)
+    const name = names.get(row.case) ?? ''
+    if (last && (last.b - row.b) * HEIGHT_PX < LABEL_PX) last.names.push(name)
+    else out.push({ b: row.b, names: [name] })
+  }
+  return out.map(({ b, names }) => {
+    const shown: string[] = []
+    for (const name of names) if (shown.length === 0 || [...shown, name].join(', ').length <= 56) shown.push(name)
+    const more = names.length - shown.length
+    return { b, said: `${shown.join(', ')}${more ? `, and ${more} more` : ''}` }
+  })
+}
+
+function drawn({ title, notes, rows, a, b, metric }: Pairs): JsonObject {
+  const names = labels(
+    rows.map((row) => row.case),
+    28,
+  )
+  const [left, right] = [...labels([`a:${a}`, `b:${b}`], 26).values()].map((label) => label.slice(2)) as [
+    string,
+    string,
+  ]
+  const sides = left === right ? [`${left} (first)`, `${right} (second)`] : [left, right]
+  const groups = Map.groupBy(rows, (row) => `${row.a} ${row.b}`)
+  const values = [...groups.values()].flatMap((group, pair) => {
+    const cases = group.map((row) => names.get(row.case) ?? '')
+    const first = group[0] as SlopeRow
+    const shared = { pair, turn: turn(first.a, first.b), n: group.length, cases: cases.join(', ') }
+    return [
+      { ...shared, side: sides[0] ?? '', share: first.a },
+      { ...shared, side: sides[1] ?? '', share: first.b },
+    ]
+  })
+  const most = Math.max(...values.map((value) => value.n))
+  const ends = endLabels(rows, names).map((end) => ({ ...end, side: sides[1] ?? '' }))
+  const domain = KINDS.filter((kind) => values.some((value) => value.turn === kind))
+  const colors = { better: BETTER, worse: WORSE, 'the same': SAME }
+  const dashes = { better: [1, 0], worse: [6, 3], 'the same': [2, 2] }
+  const legend: JsonObject = { title: null, symbolSize: 250 }
+  const x: JsonObject = {
+    field: 'side',
+    type: 'nominal',
+    scale: { domain: sides, type: 'point', padding: 0.12 },
+    axis: { title: null, orient: 'top', labelAngle: 0, grid: false, labelFontWeight: 'bold', labelPadding: 12 },
+  }
+  const y: JsonObject = {
+    field: 'share',
+    type: 'quantitative',
+    scale: { domain: [0, 1] },
+    axis: axis(metric, 'share', SHARE_TICKS),
+  }
+  const kind = (range: Json[]): JsonObject => ({ field: 'turn', type: 'nominal', scale: { domain, range }, legend })
+  const color = kind(domain.map((one) => colors[one]))
+  const strokeWidth: JsonObject = {
+    field: 'n',
+    type: 'quantitative',
+    scale: { domain: [0, most], range: [0, Math.min(10, 2 * most)] },
+    legend: null,
+  }
+  const tooltip = tips('cases', 'n', 'turn')
+  return frame(
+    title,
+    [...notes, ...(most > 1 ? ['Width of a line: cases that it stands for.'] : [])],
+    {
+      width: WIDTH_PX,
+      height: HEIGHT_PX,
+      data: { values },
+      layer: [
+        {
+          mark: { type: 'line', strokeCap: 'butt' },
+          encoding: {
+            x,
+            y,
+            detail: { field: 'pair', type: 'nominal' },
+            color,
+            strokeDash: kind(domain.map((one) => dashes[one])),
+            strokeWidth,
+            tooltip,
+          },
+        },
+        {
+          mark: { type: 'point', filled: true, opacity: 1, size: 50 },
+          encoding: { x, y, color, tooltip },
+        },
+        {
+          data: { values: ends },
+          mark: { type: 'text', style: 'label', align: 'left', baseline: 'middle', dx: 12 },
+          encoding: { x, y: { ...y, field: 'b' }, text: { field: 'said', type: 'nominal' } },
+        },
+      ],
+    },
+    WIDTH_PX + widest(ends.map((end) => end.said)) + 60,
+  )
+}
+
+function inText({ rows, a, b }: Pairs, look: TextLook): string[] {
+  const width = look.width ?? 100
+  const longest = Math.max(...[...labels(rows.map((row) => row.case)).values()].map(textWidth))
+  const nameWidth = Math.min(longest, Math.max(10, Math.floor(width * 0.3)))
+  const names = labels(
+    rows.map((row) => row.case),
+    nameWidth,
+  )
+  const scale = { low: 0, high: 1, cells: Math.max(11, Math.min(51, width - nameWidth - 26)) }
+  const [ticks, rule] = axisLines(SHARE_TICKS, scale, (value) => say(value, 'share'), look)
+  const [from, to, line] = look.ascii ? ['o', '*', '-'] : ['○', '●', '─']
+  const blank = ' '.repeat(nameWidth + 2)
+  const sorted = rows.toSorted((p, q) => q.b - q.a - (p.b - p.a))
+  const body = sorted.map((row) => {
+    const [start, end] = [column(row.a, scale), column(row.b, scale)]
+    const drawn = new Line(scale.cells)
+      .fill(Math.min(start, end), Math.max(start, end), line)
+      .set(start, from)
+      .set(end, to)
+    const change = row.a === row.b ? 'the same' : sayDifference(row.b - row.a, 'share')
+    const shares = `${pad(say(row.a, 'share'), 4, 'right')} to ${pad(say(row.b, 'share'), 4, 'right')}`
+    const as = row.b > row.a ? 'good' : row.b < row.a ? 'bad' : 'quiet'
+    return `${pad(names.get(row.case) ?? '', nameWidth)}  ${drawn}  ${shares}  ${tone(change, as, look)}`
+  })
+  return [
+    blank + ticks,
+    blank + tone(rule, 'quiet', look),
+    ...body,
+    '',
+    tone(`${from} ${a}  ${to} ${b}`, 'quiet', look),
+  ]
+}

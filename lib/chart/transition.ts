@@ -1,0 +1,115 @@
+/** Transitions: for many cases, how many went from each level under one configuration to each level under the other. */
+import type { Json, JsonObject } from '../canonical.ts'
+import { type Column, foreign, type Tone, table, tone } from '../display.ts'
+import type { TextLook } from './plot.ts'
+import { say } from './quantity.ts'
+import type { Pairs } from './slope.ts'
+import { frame } from './spec.ts'
+import { BETTER, SAME, WORSE } from './theme.ts'
+
+/** Distinct shares up to which each has a row of its own. */
+const MOST_LEVELS = 8
+
+type Levels = { names: string[]; of: (share: number) => number }
+
+/** One level per share that occurs, or ranges when there are too many; 0 and 1 are levels of their own in any case. */
+function levelsOf(shares: number[]): Levels {
+  const distinct = [...new Set(shares)].sort((a, b) => a - b)
+  if (distinct.length <= MOST_LEVELS) {
+    return { names: distinct.map((share) => say(share, 'share')), of: (share) => distinct.indexOf(share) }
+  }
+  const names = ['0%', '1-20%', '21-40%', '41-60%', '61-80%', '81-99%', '100%']
+  return {
+    names,
+    of: (share) => (share === 0 ? 0 : share === 1 ? 6 : Math.min(5, Math.max(1, Math.ceil(share * 5 - 1e-9)))),
+  }
+}
+
+type Cell = { a: number; b: number; n: number }
+
+function cellsOf(pairs: Pairs): { levels: Levels; cells: Cell[] } {
+  const levels = levelsOf(pairs.rows.flatMap((row) => [row.a, row.b]))
+  const counts = new Map<string, Cell>()
+  for (const row of pairs.rows) {
+    const [a, b] = [levels.of(row.a), levels.of(row.b)]
+    const cell = counts.get(`${a} ${b}`) ?? { a, b, n: 0 }
+    counts.set(`${a} ${b}`, { ...cell, n: cell.n + 1 })
+  }
+  return { levels, cells: [...counts.values()] }
+}
+
+export function drawTransitions(pairs: Pairs): JsonObject {
+  const { levels, cells } = cellsOf(pairs)
+  const most = Math.max(...cells.map((cell) => cell.n))
+  const turns = ['better', 'worse', 'the same']
+  const values = levels.names.flatMap((from, a) =>
+    levels.names.map((to, b) => ({
+      from,
+      to,
+      n: cells.find((cell) => cell.a === a && cell.b === b)?.n ?? 0,
+      turn: turns[b > a ? 0 : b < a ? 1 : 2] ?? '',
+    })),
+  )
+  const names = levels.names as Json[]
+  const x: JsonObject = {
+    field: 'to',
+    type: 'nominal',
+    scale: { domain: names },
+    axis: { title: foreign(`${pairs.metric} under ${pairs.b} (%)`), orient: 'top', labelAngle: 0 },
+  }
+  const y: JsonObject = {
+    field: 'from',
+    type: 'nominal',
+    scale: { domain: names.toReversed() },
+    axis: { title: foreign(`${pairs.metric} under ${pairs.a} (%)`) },
+  }
+  return frame(pairs.title, [...pairs.notes, 'Number: cases that went from the row to the column.'], {
+    width: { step: 54 },
+    height: { step: 30 },
+    data: { values },
+    encoding: { x, y },
+    layer: [
+      { mark: { type: 'rect', style: 'quiet', fillOpacity: 0.06, stroke: { expr: 'background' }, strokeWidth: 2 } },
+      {
+        transform: [{ filter: 'datum.n > 0' }],
+        mark: { type: 'rect', stroke: { expr: 'background' }, strokeWidth: 2 },
+        encoding: {
+          color: {
+            field: 'turn',
+            type: 'nominal',
+            scale: { domain: turns, range: [BETTER, WORSE, SAME] },
+            legend: { title: null, symbolType: 'square', symbolStrokeWidth: 0, symbolSize: 140 },
+          },
+          fillOpacity: {
+            field: 'n',
+            type: 'quantitative',
+            scale: { domain: [0, most], range: [0.15, 0.6] },
+            legend: null,
+          },
+        },
+      },
+      {
+        transform: [{ filter: 'datum.n > 0' }],
+        mark: { type: 'text', style: 'label', fontWeight: 'bold', fontSize: 12, baseline: 'middle' },
+        encoding: { text: { field: 'n', type: 'quantitative' } },
+      },
+    ],
+  })
+}
+
+export function transitionsInText(pairs: Pairs, look: TextLook): string[] {
+  const { levels, cells } = cellsOf(pairs)
+  const columns: Column[] = [{ head: '' }, ...levels.names.map((head): Column => ({ head, align: 'right' }))]
+  const rows = levels.names
+    .map((from, a) => [
+      from,
+      ...levels.names.map((_, b) => {
+        const n = cells.find((cell) => cell.a === a && cell.b === b)?.n
+        const as: Tone = b > a ? 'good' : b < a ? 'bad' : 'quiet'
+        return n ? tone(String(n), as, look) : look.ascii ? '.' : '·'
+      }),
+    ])
+    .toReversed()
+  const what = `Number: cases; down: under ${pairs.a}, across: under ${pairs.b}. Right of the row's own level: better.`
+  return [...table(columns, rows, look).split('\n'), '', what]
+}
