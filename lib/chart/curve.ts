@@ -5,7 +5,7 @@ import { capital } from './notes.ts'
 import { axisLines, dotLine, niceTicks, padAll, type TextLook } from './plot.ts'
 import { axis, SHARE_TICKS, say, type Unit } from './quantity.ts'
 import { labels } from './rows.ts'
-import { frame, tips, widest } from './spec.ts'
+import { frame, lineLegend, tips } from './spec.ts'
 import { DASH } from './theme.ts'
 
 export type Curve = {
@@ -60,7 +60,7 @@ function range({ curves, log }: Drawing): { low: number; high: number; ticks: nu
       ...[1, 2, 5].map((m) => Number((m * 10 ** e).toPrecision(6))).filter((tick) => tick >= low && tick <= high),
     )
   }
-  return { low, high, ticks: ticks.length > 1 ? ticks : [low, high] }
+  return { low, high, ticks: ticks.length > 1 ? ticks : niceTicks(low, high, 4) }
 }
 
 /** The corners of a curve: one per distinct value, thinned to what can be seen. */
@@ -81,10 +81,10 @@ export function drawCurves(drawing: Drawing): JsonObject {
   const { low, high, ticks } = range(drawing)
   const values = curves.flatMap((curve, c) => {
     const corners = steps(curve.values, curve.total)
-    const [first, last] = [corners[0], corners.at(-1)]
-    if (!first || !last) return []
-    // From zero up to the first value, and on to the right edge at the height that was reached.
-    const line = [{ x: first.x, share: 0, count: 0 }, ...corners, { ...last, x: high }]
+    if (curve.total === 0) return []
+    // From zero up to the first value, and on to the right edge at the height that was reached: zero for no value at all.
+    const first = { x: corners[0]?.x ?? low, share: 0, count: 0 }
+    const line = [first, ...corners, { ...(corners.at(-1) ?? first), x: high }]
     return line.map((corner, order) => ({
       series: series[c] ?? '',
       order,
@@ -93,11 +93,7 @@ export function drawCurves(drawing: Drawing): JsonObject {
       point: curve.values.length <= 20 && order > 0 && order <= corners.length,
     }))
   })
-  const legend: JsonObject = {
-    title: null,
-    columns: widest(series) * series.length + 60 > WIDTH_PX ? 1 : 0,
-    symbolSize: 200,
-  }
+  const legend = lineLegend(series, WIDTH_PX)
   const color: JsonObject = { field: 'series', type: 'nominal', scale: { domain: series as Json[] }, legend }
   const x: JsonObject = {
     field: 'x',

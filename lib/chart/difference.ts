@@ -1,6 +1,6 @@
 /** Rows of differences about a line at zero: what forest and noise charts have in common. */
 import type { JsonObject } from '../canonical.ts'
-import { cut, pad, textWidth, tone } from '../display.ts'
+import { cut, foreign, pad, textWidth, tone } from '../display.ts'
 import { axisLines, column, intervalLine, niceTicks, type TextLook } from './plot.ts'
 import { axis, sayDifference, sayInterval, type Unit } from './quantity.ts'
 import { FINITE, labels, type RowReader, SHARE_DIFFERENCE } from './rows.ts'
@@ -59,7 +59,7 @@ function range({ lines, unit }: Drawing): { low: number; high: number; ticks: nu
 }
 
 function said(line: DifferenceLine, unit: Unit): string {
-  if (line.difference === null) return `undefined: ${line.reason ?? 'no difference was given'}`
+  if (line.difference === null) return `undefined: ${foreign(line.reason ?? 'no difference was given', 60)}`
   const interval = sayInterval(line.low, line.high, unit, true)
   const width = line.low !== null && line.high !== null ? line.high - line.low : 1
   return `${sayDifference(line.difference, unit, width)} ${interval}`.trimEnd()

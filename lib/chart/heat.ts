@@ -117,17 +117,16 @@ function arrange(rows: HeatRow[]): Grid {
 function heatNote(rows: HeatRow[], grid: Grid): string {
   const trials = [...new Set(rows.map((row) => row.trials).filter((n) => n > 0))]
   const usual = Math.max(0, ...trials)
-  const digits =
-    trials.length > 1
-      ? `Digit: passes of ${usual} trials, or of the number behind the slash.`
-      : `Digit: passes of ${usual} trials.`
+  const other = trials.length > 1 ? ', or of the number behind the slash' : ''
+  const digits = usual ? `Digit: passes of ${usual} ${usual === 1 ? 'trial' : 'trials'}${other}.` : ''
   const lost = rows.reduce((sum, row) => sum + (row.errors ?? 0), 0)
-  const none = rows.some((row) => row.trials === 0) ? ' -: no trial counts.' : ''
+  const none = rows.some((row) => row.trials === 0) ? '-: no trial counts.' : ''
   const size = `${grid.cases.length} cases, ${grid.configurations.length} configurations.`.replace(
     /\b1 (\w+)s/g,
     '1 $1',
   )
-  return `${size} ${digits}${none}${lost ? ` !: with trials lost to errors, which do not count (${lost} in all).` : ''}`
+  const errors = lost ? `!: with trials lost to errors, which do not count (${lost} in all).` : ''
+  return [size, digits, none, errors].filter(Boolean).join(' ')
 }
 
 function drawn(grid: Grid, title: string, notes: string[]): JsonObject {

@@ -1,6 +1,6 @@
 /** Levels: for each configuration, how far up the ladder of evidence its claimed effects came. */
 import type { JsonObject } from '../canonical.ts'
-import { count, cut, pad, textWidth, tone } from '../display.ts'
+import { count, cut, foreign, pad, textWidth, tone } from '../display.ts'
 import { Chart } from './chart.ts'
 import { page, type TextLook } from './plot.ts'
 import { axis, SHARE_TICKS } from './quantity.ts'
@@ -58,7 +58,7 @@ type Ladder = { name: string; label: string; counts: Record<Level, number>; tota
  * levels([{ configuration: 'naive', level: 'proven', count: 3 }]) // throws chart_invalid
  */
 export function levels(rows: readonly LevelsRow[], options: LevelsOptions = {}): Chart<LevelsRow> {
-  const noun = options.noun ?? 'effects'
+  const noun = foreign(options.noun ?? 'effects', 40)
   const read = readRows(rows, (row): LevelsRow => {
     const configuration = row.text('configuration')
     const level = row.oneOf('level', LEVELS) ?? row.fail('level', `one of ${LEVELS.join(', ')}`)

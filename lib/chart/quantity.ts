@@ -22,7 +22,11 @@ export function say(value: number | null, unit: Unit, widthOf = 1): string {
   if (value === null) return UNDEFINED
   if (unit === 'share') return `${(value * 100).toFixed(shareDigits(value, widthOf))}%`
   const number = plain(value, unit === 'USD' ? 2 : 0)
-  return unit === 'USD' ? `${value < 0 ? '-' : ''}$${number.replace('-', '')}` : unit ? `${number} ${unit}` : number
+  return unit === 'USD'
+    ? `${value < 0 ? '-' : ''}$${number.replace('-', '')}`
+    : unit
+      ? `${number} ${foreign(unit, 20)}`
+      : number
 }
 
 /**

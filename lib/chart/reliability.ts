@@ -6,7 +6,7 @@ import { type Counted, counted, intervalNote, type Target } from './notes.ts'
 import { page, type TextLook } from './plot.ts'
 import { axis, SHARE_TICKS, say, sayInterval } from './quantity.ts'
 import { labels, readRows, SHARE } from './rows.ts'
-import { frame, nothing, offsetBy, tips, widest } from './spec.ts'
+import { frame, lineLegend, nothing, offsetBy, tips } from './spec.ts'
 import { DASH } from './theme.ts'
 
 export type ReliabilityRow = {
@@ -94,17 +94,13 @@ function drawn(rows: Row[], names: Map<string, string>, title: string, notes: st
     return { configuration: label, k, estimate, low, high, dodge, said: said(row) }
   })
   const scale = { domain: series as Json[] }
-  const legend: JsonObject = {
-    title: null,
-    columns: widest(series) * series.length + 60 > WIDTH_PX ? 1 : 0,
-    symbolSize: 120,
-  }
+  const legend = lineLegend(series, WIDTH_PX)
   const color: JsonObject = { field: 'configuration', type: 'nominal', scale, legend }
   const x: JsonObject = {
     field: 'k',
     type: 'quantitative',
     scale: { domain: [(ks[0] ?? 1) - 0.5, (ks.at(-1) ?? 1) + 0.5], nice: false, zero: false },
-    axis: { ...axis('k', 'repeats that all have to pass', ks), grid: false, labelOverlap: true },
+    axis: { ...axis('k, the repeats that all have to pass', '', ks), grid: false, labelOverlap: true },
   }
   const y = (field: string): JsonObject => ({
     field,
@@ -121,7 +117,7 @@ function drawn(rows: Row[], names: Map<string, string>, title: string, notes: st
     layer: [
       {
         transform: [{ filter: 'isValid(datum.low)' }],
-        mark: { type: 'rule', strokeWidth: 1.5, opacity: 0.75, xOffset, x2Offset: xOffset },
+        mark: { type: 'rule', strokeWidth: 1.5, xOffset, x2Offset: xOffset },
         encoding: { x, y: y('low'), y2: { field: 'high' }, color },
       },
       {

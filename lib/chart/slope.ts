@@ -4,13 +4,13 @@
  * Beyond twenty cases lines pile up on a handful of levels, and a table of transitions takes over.
  */
 import type { Json, JsonObject } from '../canonical.ts'
-import { count, foreign, pad, textWidth, tone } from '../display.ts'
+import { count, cut, foreign, pad, textWidth, tone } from '../display.ts'
 import { Chart } from './chart.ts'
 import { capital } from './notes.ts'
 import { axisLines, column, Line, page, type TextLook } from './plot.ts'
 import { axis, SHARE_TICKS, say, sayDifference } from './quantity.ts'
 import { labels, readRows, SHARE } from './rows.ts'
-import { frame, nothing, tips, widest } from './spec.ts'
+import { frame, lineLegend, nothing, tips, widest } from './spec.ts'
 import { BETTER, SAME, WORSE } from './theme.ts'
 import { drawTransitions, transitionsInText } from './transition.ts'
 
@@ -107,11 +107,7 @@ function drawn({ title, notes, rows, a, b, metric }: Pairs): JsonObject {
     rows.map((row) => row.case),
     28,
   )
-  const [left, right] = [...labels([`a:${a}`, `b:${b}`], 26).values()].map((label) => label.slice(2)) as [
-    string,
-    string,
-  ]
-  const sides = left === right ? [`${left} (first)`, `${right} (second)`] : [left, right]
+  const sides = a === b ? [`${cut(a, 10)} (first)`, `${cut(b, 10)} (second)`] : [...labels([a, b], 20).values()]
   const groups = Map.groupBy(rows, (row) => `${row.a} ${row.b}`)
   const values = [...groups.values()].flatMap((group, pair) => {
     const cases = group.map((row) => names.get(row.case) ?? '')
@@ -127,7 +123,7 @@ function drawn({ title, notes, rows, a, b, metric }: Pairs): JsonObject {
   const domain = KINDS.filter((kind) => values.some((value) => value.turn === kind))
   const colors = { better: BETTER, worse: WORSE, 'the same': SAME }
   const dashes = { better: [1, 0], worse: [6, 3], 'the same': [2, 2] }
-  const legend: JsonObject = { title: null, symbolSize: 250 }
+  const legend = lineLegend([...domain], 420)
   const x: JsonObject = {
     field: 'side',
     type: 'nominal',

@@ -45,8 +45,14 @@ export function band(field: string, names: string[], labelOffset = 0): JsonObjec
     field,
     type: 'nominal',
     scale: { domain: names as Json[], paddingInner: 0, paddingOuter: 0 },
-    axis: { title: null, grid: false, labelOffset },
+    axis: { title: null, grid: false, labelOffset, labelPadding: 10 },
   }
+}
+
+/** A legend of lines, with their colour and dash: beside each other where the names fit, else below each other. */
+export function lineLegend(names: string[], widthPx: number): JsonObject {
+  const beside = names.reduce((sum, name) => sum + widest([name]) + 45, 0) <= widthPx
+  return { title: null, columns: beside ? 0 : 1, symbolType: 'stroke', symbolSize: 320, symbolStrokeWidth: 2.5 }
 }
 
 /** Fields shown when a reader of the page points at a mark. */

@@ -4,7 +4,7 @@
  * Made for few repeats: five dots say what five runs did, where a box or a bar with a standard deviation would pretend to more.
  */
 import type { JsonObject } from '../canonical.ts'
-import { count, cut, pad, tone } from '../display.ts'
+import { count, cut, foreign, pad, tone } from '../display.ts'
 import { Chart } from './chart.ts'
 import { counted, intervalNote } from './notes.ts'
 import { axisLines, dotLine, intervalLine, niceTicks, padAll, page, type TextLook, type TextScale } from './plot.ts'
@@ -84,7 +84,7 @@ function readStrip(row: RowReader, bounds: typeof SHARE) {
 
 function said(row: ReturnType<typeof readStrip>, unit: Unit): string {
   if (row.estimate === null)
-    return `undefined: ${row.reason ?? (row.runs.length ? 'no estimate was given' : 'no runs')}`
+    return `undefined: ${foreign(row.reason ?? '', 60) || (row.runs.length ? 'no estimate was given' : 'no runs')}`
   const interval = sayInterval(row.low, row.high, unit) || '(no interval)'
   return `${say(row.estimate, unit, (row.high ?? 1) - (row.low ?? 0))} ${interval}`
 }
@@ -145,7 +145,7 @@ function drawn(rows: Row[], unit: Unit, metric: string, title: string, notes: st
   )
   const values = rows.map(({ label, configuration, estimate, low, high, said }) => ({
     configuration: label,
-    name: configuration.toWellFormed(),
+    name: foreign(configuration, 400),
     estimate,
     low,
     high,

@@ -79,6 +79,7 @@ export function config(name: 'light' | 'dark'): JsonObject {
       titleFontWeight: 'normal',
       titlePadding: 10,
     },
+    axisY: { titleLimit: 230 },
     legend: {
       labelColor: theme.ink,
       labelFontSize: 11,
