@@ -1,0 +1,154 @@
+/** What a line that starts with a dot does at the prompt. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { duration, type Look, table, tone } from '../display.ts'
+import { TouchstoneError } from '../errors.ts'
+import { parse } from '../notebook/parse.ts'
+import { type SessionOptions, sessionNotebook } from './session.ts'
+import { showTrace } from './show.ts'
+
+/** A line for `.help`: what to type, and what it shows. */
+export type Example = { code: string; says: string }
+
+/** What commands need from the prompt. */
+export type Desk = {
+  look(): Look
+  print(text: string): void
+  /** Run code as if it had been typed; false when it threw. Resolves with its time too. */
+  run(code: string, quiet?: boolean): Promise<{ ok: boolean; durationMs: number }>
+  /** Code that ran without an error, in order. */
+  session(): readonly string[]
+  saving: SessionOptions
+  has(name: string): boolean
+  lastError(): unknown
+  examples: readonly Example[]
+  cwd: string
+  leave(): void
+}
+
+type Command = { usage: string; does: string; run(rest: string, desk: Desk): Promise<void> | void }
+
+export const COMMANDS: Record<string, Command> = {
+  help: {
+    usage: '.help',
+    does: 'this page',
+    run: (_, desk) => desk.print(helpText(desk)),
+  },
+  time: {
+    usage: '.time CODE',
+    does: 'run code and say how long it took',
+    async run(rest, desk) {
+      const { durationMs } = await desk.run(needed(rest, '.time CODE'))
+      desk.print(tone(durationMs < 10 ? `${durationMs.toFixed(2)} ms` : duration(durationMs), 'quiet', desk.look()))
+    },
+  },
+  plot: {
+    usage: '.plot [NAME] [KIND]',
+    does: 'draw the last value, or a named one',
+    async run(rest, desk) {
+      const words = rest.split(/\s+/).filter(Boolean)
+      const name = words.find((word) => desk.has(word.split('.')[0]!))
+      const kind = words.find((word) => word !== name)
+      await desk.run(`${name ?? '_'}.plot(${kind ? JSON.stringify(kind) : ''})`)
+    },
+  },
+  save: {
+    usage: '.save FILE.ts',
+    does: 'write this session as a notebook',
+    run(rest, desk) {
+      const path = resolve(desk.cwd, needed(rest, '.save FILE.ts'))
+      if (!existsSync(dirname(path))) {
+        throw new TouchstoneError('file_unreadable', 'expected a folder that exists', { where: dirname(path) })
+      }
+      const session = desk.session()
+      try {
+        // A notebook that somebody edited is not to be lost to a habit of typing.
+        writeFileSync(path, sessionNotebook(session, desk.saving), { flag: 'wx' })
+      } catch (cause) {
+        const { code } = cause as { code?: string }
+        const exists = code === 'EEXIST'
+        const expected = exists ? 'expected a file that does not exist yet' : `expected a file to write, got ${code}`
+        throw new TouchstoneError(exists ? 'file_exists' : 'file_unreadable', expected, { where: path, cause })
+      }
+      desk.print(tone(`${session.length} cells in ${path}`, 'quiet', desk.look()))
+    },
+  },
+  load: {
+    usage: '.load FILE.ts',
+    does: 'run the cells of a notebook, or a script, here',
+    async run(rest, desk) {
+      const path = resolve(desk.cwd, needed(rest, '.load FILE.ts'))
+      let text: string
+      try {
+        text = readFileSync(path, 'utf8')
+      } catch (cause) {
+        const { code } = cause as { code?: string }
+        throw new TouchstoneError('file_unreadable', `expected a script or a notebook, got ${code}`, {
+          where: path,
+          cause,
+        })
+      }
+      for (const cell of parse(text)) {
+        if (cell.kind === 'code' && !(await desk.run(relativeImports(cell.source, dirname(path)))).ok) return
+      }
+    },
+  },
+  trace: {
+    usage: '.trace',
+    does: 'the whole stack of the last error',
+    run: (_, desk) =>
+      desk.print(desk.lastError() === undefined ? 'no error yet' : showTrace(desk.lastError(), desk.look())),
+  },
+  exit: {
+    usage: '.exit',
+    does: 'leave (or Ctrl-D)',
+    run: (_, desk) => desk.leave(),
+  },
+}
+
+/** Run a dot line. @throws `usage` for a command that does not exist or lacks its argument */
+export async function runCommand(line: string, desk: Desk): Promise<void> {
+  const [, name = '', rest = ''] = /^\.(\S*)\s*([\s\S]*)$/.exec(line.trim()) ?? []
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  if (!command) throw new TouchstoneError('usage', `expected one of .${Object.keys(COMMANDS).join(' .')}, got .${name}`)
+  await command.run(rest, desk)
+}
+
+function needed(rest: string, usage: string): string {
+  const given = rest.trim().replace(/^(['"])(.*)\1$/s, '$2')
+  if (!given) throw new TouchstoneError('usage', `expected ${usage}, got nothing behind the command`)
+  return given
+}
+
+/** A notebook's imports start from its own folder, the prompt's from where it was started. */
+function relativeImports(code: string, folder: string): string {
+  return code.replace(
+    /(\bfrom\s*|\bimport\s*\(?\s*)(['"])(\.\.?\/[^'"]*)\2/g,
+    (_, head: string, quote: string, path: string) => `${head}${quote}${join(folder, path)}${quote}`,
+  )
+}
+
+function helpText(desk: Desk): string {
+  const look = desk.look()
+  const rows = (pairs: [string, string][]) =>
+    table([{ head: 'type' }, { head: 'to', min: 20 }], pairs, look)
+      .split('\n')
+      .slice(1)
+      .join('\n')
+      .replace(/^/gm, '  ')
+  const keys: [string, string][] = [
+    ['Tab', 'complete names, members, case ids, configurations and files'],
+    ['Ctrl-C', 'stop the line at work'],
+    ['Ctrl-D', 'leave'],
+    ['_ and __', 'the last value and the one before'],
+    ['?name', 'what it does, with an example; ??name shows its source'],
+  ]
+  return [
+    tone('Try', 'strong', look),
+    rows(desk.examples.map(({ code, says }) => [code, says])),
+    tone('Keys', 'strong', look),
+    rows(keys),
+    tone('Commands', 'strong', look),
+    rows(Object.values(COMMANDS).map(({ usage, does }) => [usage, does])),
+  ].join('\n')
+}

@@ -1,0 +1,132 @@
+/** `?name` and `??name`: what the source says about it, with its example, and the source itself. */
+import { inspect } from 'node:util'
+import { type Look, table, tone, wrap } from '../display.ts'
+import { TouchstoneError } from '../errors.ts'
+import { type Names, valueAt } from './complete.ts'
+import { type Entry, find, headerOf, libraryEntries } from './sources.ts'
+
+/**
+ * Text for `?name` or `??name`.
+ *
+ * @param question a name or a path of names, such as `stats.wilson` or `run.compare`
+ * @param source   show the source too
+ * @throws `argument_invalid` when nothing of that name exists
+ */
+export function describe(question: string, scope: Names, look: Look, source = false): string {
+  const path = question.replace(/\(.*$/s, '').trim().split('.').filter(Boolean)
+  const found = path.length > 0 ? valueAt(path, scope) : undefined
+  const owner = path.length > 1 ? ownerOf(valueAt(path.slice(0, -1), scope)?.value) : undefined
+  const value = found?.value
+  if (isNamespace(value)) return describeNamespace(path.at(-1)!, value, look)
+  const isOwn = path.length === 1 && typeof value === 'function' && !libraryMade(value)
+  const entry = isOwn ? undefined : (find(path, owner) ?? entryOfValue(value))
+  if (entry) return describeEntry(entry, value, look, source)
+  if (!found) throw new TouchstoneError('argument_invalid', `expected a name in scope, got ${question.trim()}`)
+  if (typeof value === 'function') {
+    const text = Function.prototype.toString.call(value)
+    return source
+      ? text
+      : `${tone(text.split('\n')[0]!.replace(/\s*\{\s*$/, ''), 'strong', look)}\n${quiet('no description; ?? shows the source', look)}`
+  }
+  return `${tone(path.join('.'), 'strong', look)}  ${quiet(typeName(value), look)}\n${inspect(value, { colors: look.colors ?? false, depth: 1, breakLength: look.width ?? 100 })}`
+}
+
+const quiet = (text: string, look: Look) => tone(text, 'quiet', look)
+
+/** Class of a value: by its constructor, or by a tag it carries. */
+function ownerOf(value: unknown): string | undefined {
+  if (value === null || value === undefined) return undefined
+  const tag = (value as { [Symbol.toStringTag]?: unknown })[Symbol.toStringTag]
+  const name = (Object.getPrototypeOf(value) as { constructor?: { name?: string } } | null)?.constructor?.name
+  return name && name !== 'Object' ? name : typeof tag === 'string' ? tag : undefined
+}
+
+function typeName(value: unknown): string {
+  return value === null ? 'null' : typeof value === 'object' ? (ownerOf(value) ?? 'object') : typeof value
+}
+
+function isNamespace(value: unknown): value is Names {
+  return Object.prototype.toString.call(value) === '[object Module]'
+}
+
+function libraryMade(value: { name: string }): boolean {
+  return libraryEntries().some((entry) => entry.of === null && entry.exported && entry.name === value.name)
+}
+
+function entryOfValue(value: unknown): Entry | undefined {
+  if (typeof value === 'function' && value.name) return find([value.name])
+  const owner = typeof value === 'object' ? ownerOf(value) : undefined
+  return owner ? find([owner]) : undefined
+}
+
+function describeEntry(entry: Entry, value: unknown, look: Look, source: boolean): string {
+  const place = quiet(`lib/${entry.file}:${entry.line}`, look)
+  if (source) {
+    const compiled = entry.file.endsWith('.d.ts') && typeof value === 'function'
+    return `${compiled ? Function.prototype.toString.call(value) : entry.source}\n${place}`
+  }
+  return [
+    tone(signatureOf(entry), 'strong', look),
+    '',
+    layOut(entry.doc || 'No description; ?? shows the source.', look),
+    '',
+    place,
+  ].join('\n')
+}
+
+/** The head of a declaration: up to its body. */
+function signatureOf(entry: Entry): string {
+  if (entry.kind === 'type') return `type ${entry.name}`
+  const head = entry.source.replace(/^(export |default |declare |async )+/, '')
+  const lines = head.split('\n')
+  if (entry.kind === 'const') return lines[0]!.replace(/\s*[={[(]+\s*$/, '')
+  const end = lines.findIndex((line) => /\{\s*$/.test(line) && !/[(,:<]\s*\{\s*$/.test(line))
+  return lines
+    .slice(0, end < 0 ? 1 : end + 1)
+    .join('\n')
+    .replace(/\s*\{\s*$/, '')
+}
+
+/** Paragraphs wrapped, tags on lines of their own, the example as it was written. */
+function layOut(doc: string, look: Look): string {
+  const width = Math.min(look.width ?? 100, 100)
+  const [text = '', ...examples] = doc.split(/^@example\s*/m)
+  const paragraphs = text
+    .trim()
+    .split(/\n(?=@)|\n{2,}/)
+    .map((paragraph) => {
+      const flat = paragraph.replace(/\s*\n\s*/g, ' ').replace(/\{@link (\S+?)\}/g, '$1')
+      const tag = /^@(\w+)\s+/.exec(flat)
+      return tag ? wrap(flat.replace(tag[0], `${tag[1]} `), width, '  ').replace('  ', '') : wrap(flat, width)
+    })
+  let out = ''
+  for (const [i, paragraph] of paragraphs.entries()) {
+    const tags = /^(param|returns|throws|see|source) /
+    out += (i === 0 ? '' : tags.test(paragraph) && tags.test(paragraphs[i - 1]!) ? '\n' : '\n\n') + paragraph
+  }
+  for (const example of examples) out += `\n\n${quiet('example', look)}\n${example.trim().replace(/^/gm, '  ')}`
+  return out
+}
+
+function describeNamespace(name: string, value: Names, look: Look): string {
+  const rows = Object.keys(value)
+    .sort()
+    .map((member) => {
+      const entry = find([name, member])
+      return [`${name}.${member}`, firstSentence(entry?.doc ?? '')]
+    })
+  const head = headerOf(`${name}/index.ts`) || headerOf(`${name}/index.d.ts`) || headerOf(`${name}.ts`)
+  return [
+    tone(name, 'strong', look),
+    ...(head ? [layOut(head, look)] : []),
+    '',
+    table([{ head: 'name' }, { head: 'what it does', min: 20 }], rows, look),
+  ].join('\n')
+}
+
+function firstSentence(doc: string): string {
+  return doc
+    .split(/\n\n|\n@/)[0]!
+    .replace(/\s*\n\s*/g, ' ')
+    .replace(/^(.*?[.:])\s.*$/, '$1')
+}

@@ -1,0 +1,220 @@
+/**
+ * The line editor under the prompt: Node's readline, plus programs of many lines in one edit, pasting as one edit, and
+ * keys that wait while a line is at work.
+ *
+ * Not `node:repl`: it runs everything in a `domain`, and a domain makes every promise about 75 times slower.
+ */
+import { type Completer, createInterface, type Interface, type Key } from 'node:readline'
+import type { Completion } from './complete.ts'
+
+export type EditorOptions = {
+  input: NodeJS.ReadableStream & { isTTY?: boolean; setRawMode?: (on: boolean) => unknown }
+  output: NodeJS.WritableStream & { isTTY?: boolean; columns?: number }
+  prompt: string
+  /** Earlier entries, newest first. */
+  history: string[]
+  complete(text: string): Promise<Completion>
+  /** False while the text needs more lines. */
+  isComplete(text: string): boolean
+  /** A whole entry. The editor is still until it settles. */
+  onEntry(text: string): Promise<void>
+  /** Ctrl-C while an entry is at work. */
+  onInterrupt(): void
+  onClose(): void
+}
+
+export type Editor = {
+  /** Let SIGINT through while code runs that never gives the editor a turn. */
+  withoutRawMode<T>(work: () => T): T
+  /** Show the prompt again, for example behind output that came late. */
+  refresh(): void
+  close(): void
+}
+
+/** What readline has under its underscore names, and under symbols, since Node 24. */
+type Inner = Interface & {
+  _ttyWrite(text: string | undefined, key: Key): void
+  history: string[]
+  cursor: number
+  line: string
+}
+
+/** Start reading. */
+export function startEditor(options: EditorOptions): Editor {
+  const { input, output } = options
+  const terminal = output.isTTY === true && input.isTTY === true
+  const completer = ((text: string, done: (error: Error | null, found: Completion) => void) => {
+    const all = rl.line.includes('\n') ? rl.line.slice(0, rl.cursor) : text
+    options.complete(all).then(
+      (found) => done(null, found),
+      () => done(null, [[], '']),
+    )
+  }) as unknown as Completer
+  const rl = createInterface({
+    input,
+    output,
+    terminal,
+    prompt: options.prompt,
+    completer,
+    historySize: 1000,
+    tabSize: 2,
+  }) as Inner
+  const setLine = methodNamed(rl, '_setLine')
+  const held: [text: string | undefined, key: Key][] = []
+  let atWork = false
+  let buffered = ''
+  let pasting: string | null = null
+  let askedToLeave = false
+  let closed = false
+
+  const showHistory = () => {
+    if (terminal) rl.history = options.history.slice(0, 1000).map(entryForReadline)
+  }
+  const enter = async (entry: string) => {
+    atWork = true
+    try {
+      await options.onEntry(entry)
+    } finally {
+      atWork = false
+      showHistory()
+      if (!closed) {
+        rl.setPrompt(options.prompt)
+        rl.prompt()
+        release()
+      }
+    }
+  }
+  const release = () => {
+    while (!atWork && held.length > 0) {
+      const [text, key] = held.shift()!
+      press(text, key)
+    }
+    if (!atWork && !terminal) nextLine()
+  }
+
+  const ttyWrite = rl._ttyWrite.bind(rl)
+  const press = (text: string | undefined, key: Key) => {
+    if (key.name === 'paste-start') {
+      pasting = ''
+    } else if (key.name === 'paste-end') {
+      const pasted = pasting ?? ''
+      pasting = null
+      insert(pasted.replace(/\r\n?/g, '\n'))
+    } else if (pasting !== null) {
+      pasting += text ?? key.sequence ?? ''
+    } else if ((key.name === 'return' || key.name === 'enter') && setLine && wantsMore(rl.line, key)) {
+      insert('\n')
+    } else {
+      if (key.name !== 'c') askedToLeave = false
+      ttyWrite(text, key)
+    }
+  }
+  const wantsMore = (line: string, key: Key) => key.meta === true || (line.trim() !== '' && !options.isComplete(line))
+  const insert = (text: string) => {
+    const whole = rl.line.slice(0, rl.cursor) + text + rl.line.slice(rl.cursor)
+    const cursor = rl.cursor + text.length
+    if (setLine) {
+      setLine.call(rl, whole)
+      rl.cursor = cursor
+      methodNamed(rl, '_refreshLine')?.call(rl)
+    } else for (const line of text.split(/(?<=\n)/)) rl.write(line)
+  }
+  if (terminal) {
+    rl._ttyWrite = (text, key = {}) => {
+      if (!atWork) return press(text, key)
+      if (key.ctrl && key.name === 'c') return options.onInterrupt()
+      held.push([text, key])
+    }
+    output.write('\x1b[?2004h')
+  }
+
+  const lines: string[] = []
+  const nextLine = () => {
+    const line = lines.shift()
+    if (line !== undefined) accept(line)
+    else if (closed) finish()
+  }
+  const accept = (line: string) => {
+    const entry = buffered + line
+    if (entry.trim() !== '' && !options.isComplete(entry) && !(setLine && terminal)) {
+      buffered = `${entry}\n`
+      rl.setPrompt('| ')
+      rl.prompt()
+      if (!terminal) nextLine()
+      return
+    }
+    buffered = ''
+    if (entry.trim() === '') {
+      rl.prompt()
+      if (!terminal) nextLine()
+    } else void enter(entry)
+  }
+  rl.on('line', (line) => {
+    // Readline puts `\r` between the lines of one edit.
+    if (terminal) return accept(line.replace(/\r\n?/g, '\n'))
+    lines.push(line)
+    if (!atWork) nextLine()
+  })
+  rl.on('SIGINT', () => {
+    const empty = rl.line === '' && buffered === ''
+    buffered = ''
+    if (empty && askedToLeave) return rl.close()
+    askedToLeave = empty
+    // The cursor may be in the middle of many lines.
+    rl.cursor = rl.line.length
+    methodNamed(rl, '_refreshLine')?.call(rl)
+    output.write(empty ? '\n(again, Ctrl-D or .exit to leave)\n' : '\n')
+    setLine ? setLine.call(rl, '') : (rl.line = '')
+    rl.cursor = 0
+    ;(rl as unknown as { prevRows: number }).prevRows = 0
+    rl.setPrompt(options.prompt)
+    rl.prompt()
+  })
+  let finished = false
+  const finish = () => {
+    if (finished) return
+    finished = true
+    if (terminal) output.write('\x1b[?2004l\n')
+    options.onClose()
+  }
+  rl.on('close', () => {
+    closed = true
+    if (!atWork && (terminal || lines.length === 0)) finish()
+    else if (terminal) finish()
+  })
+  showHistory()
+  rl.prompt()
+
+  return {
+    withoutRawMode(work) {
+      if (!terminal || !input.setRawMode) return work()
+      input.setRawMode(false)
+      try {
+        return work()
+      } finally {
+        if (!closed) input.setRawMode(true)
+      }
+    },
+    refresh: () => {
+      if (!atWork && !closed) rl.prompt(true)
+    },
+    close: () => rl.close(),
+  }
+}
+
+type Method = (this: unknown, ...args: unknown[]) => unknown
+
+/** Methods that readline keeps under symbols; undefined where this Node has none of that name. */
+function methodNamed(rl: object, description: string): Method | undefined {
+  for (let at: object | null = rl; at; at = Object.getPrototypeOf(at) as object | null) {
+    const symbol = Object.getOwnPropertySymbols(at).find((one) => one.description === description)
+    const method = symbol && (rl as Record<symbol, unknown>)[symbol]
+    if (typeof method === 'function') return method as Method
+  }
+  return undefined
+}
+
+/** Since Node 24 readline holds an entry of many lines with its lines reversed and `\r` between them. */
+function entryForReadline(entry: string): string {
+  return entry.includes('\n') ? entry.split('\n').reverse().join('\r') : entry
+}

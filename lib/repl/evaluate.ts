@@ -1,0 +1,217 @@
+/**
+ * The evaluator behind the prompt, `-e`, piped text, script files and the Jupyter kernel: TypeScript with top-level await,
+ * static imports and names that may be declared again.
+ */
+import { isAbsolute, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { constants, Script } from 'node:vm'
+import { TouchstoneError } from '../errors.ts'
+import { quietly, readSource } from '../notebook/strip.ts'
+import { type Completion, complete, type Names } from './complete.ts'
+import { asTyped, rewrite } from './rewrite.ts'
+
+/** Where the AbortSignal of the line at work is found by calls that were given none. */
+export const SIGNAL = Symbol.for('touchstone.signal')
+const LINE = Symbol.for('touchstone.line')
+
+export type Evaluation = {
+  /** Value of the last expression statement; undefined when the code ends in something else. */
+  value: unknown
+  /** Names that the code declared at its top. */
+  declared: string[]
+  durationMs: number
+}
+
+export type EvaluateOptions = {
+  /** Names the code in stack traces; a relative one lies in `cwd`. Default `prompt`. */
+  filename?: string
+  /** Stops the wait for the code, and reaches every call in it that takes a signal. */
+  signal?: AbortSignal
+  /** Let SIGINT break code that never awaits. Default false. */
+  breakOnSigint?: boolean
+}
+
+export type Evaluator = {
+  evaluate(code: string, options?: EvaluateOptions): Promise<Evaluation>
+  /** Candidates for the word at the end of the text, and that word. Evaluates nothing. */
+  complete(text: string): Promise<Completion>
+  /** False while more text could make the code a program. */
+  isComplete(code: string): boolean
+  /** What the code sees and declares, by name. */
+  scope: Names
+  /** Dispose what `using` declared, last first. */
+  close(): Promise<void>
+}
+
+/**
+ * Make an evaluator.
+ *
+ * `const`, `let`, `class`, `function` and imports at the top of the code become members of `scope`, which later code
+ * sees; `_` is the last value and `__` the one before. What `using` declares lives until `close()`.
+ *
+ * @param scope names that the code sees from the start; getters stay lazy
+ * @param cwd   folder that relative imports start from, default the process's
+ * @example
+ * const { evaluate } = createEvaluator({ scope: { two: 2 } })
+ * await evaluate('const n: number = two + 1')
+ * (await evaluate('n * 2')).value // 6
+ */
+export function createEvaluator(options: { scope?: Names; cwd?: string } = {}): Evaluator {
+  const cwd = options.cwd ?? process.cwd()
+  const scope = scopeOf(options.scope ?? {})
+  scope['_'] = scope['__'] = undefined
+  quietLoader()
+  const opened: { value: AsyncDisposable | Disposable }[] = []
+  let ownUnderscore = false
+
+  const evaluate = async (code: string, choices: EvaluateOptions = {}): Promise<Evaluation> => {
+    const file = choices.filename ?? 'prompt'
+    const path = isAbsolute(file) ? file : join(cwd, file)
+    const source = readExpressionFirst(code)
+    if (!('program' in source)) throw new SyntaxError(`${source.message} (${file}:${source.line}:${source.column})`)
+    const { code: script, declared } = rewrite(source.code, source.program, (name) => Object.hasOwn(scope, name))
+    if (declared.includes('_') || declared.includes('__')) ownUnderscore = true
+
+    const fresh = declared.filter((name) => !Object.hasOwn(scope, name))
+    for (const name of fresh) scope[name] = undefined
+    const line = {
+      value: undefined as unknown,
+      meta: metaOf(path),
+      old: (name: string) => scope[name],
+      named: nameFunction,
+      exporting,
+      using(value: AsyncDisposable | Disposable | null | undefined) {
+        if (value) opened.push({ value })
+        return value
+      },
+    }
+    const started = performance.now()
+    const signals = globalThis as { [SIGNAL]?: AbortSignal | undefined; [LINE]?: unknown }
+    const outer = signals[SIGNAL]
+    if (choices.signal) {
+      signals[SIGNAL] = choices.signal
+      scope['signal'] = choices.signal
+    }
+    try {
+      const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER
+      const compiled = quietly(() => new Script(script, { filename: path, importModuleDynamically }))
+      signals[LINE] = { scope, line }
+      const running = compiled.runInThisContext({ breakOnSigint: choices.breakOnSigint ?? false }) as Promise<void>
+      await untilAborted(running, choices.signal)
+    } catch (error) {
+      for (const name of fresh) if (scope[name] === undefined) delete scope[name]
+      throw readable(error)
+    } finally {
+      delete signals[LINE]
+      signals[SIGNAL] = outer
+    }
+    if (!ownUnderscore && line.value !== undefined) {
+      scope['__'] = scope['_']
+      scope['_'] = line.value
+    }
+    return { value: line.value, declared, durationMs: performance.now() - started }
+  }
+
+  return {
+    evaluate,
+    complete: (text) => complete(text, scope, cwd),
+    isComplete(code) {
+      const source = readExpressionFirst(code)
+      return 'program' in source || !source.incomplete
+    },
+    scope,
+    async close() {
+      for (const { value } of opened.splice(0).reverse()) {
+        if (Symbol.asyncDispose in value) await value[Symbol.asyncDispose]()
+        else value[Symbol.dispose]()
+      }
+    },
+  }
+}
+
+let quiet = false
+/** Node warns, once and at the first import, that the loader constant below is experimental. */
+function quietLoader(): void {
+  if (quiet) return
+  quiet = true
+  const emitWarning = process.emitWarning as (...args: unknown[]) => void
+  process.emitWarning = (...args: unknown[]) => {
+    if (!String(args[0]).startsWith('vm.USE_MAIN_CONTEXT_DEFAULT_LOADER')) emitWarning.apply(process, args)
+  }
+}
+
+/** `{ a: 1 }` alone on a line means the object, not a block with a label. */
+function readExpressionFirst(code: string): ReturnType<typeof readSource> {
+  if (/^\s*\{/.test(code)) {
+    const wrapped = readSource(`(${code.trimEnd()}\n)`)
+    if ('program' in wrapped) return wrapped
+  }
+  return readSource(code)
+}
+
+/** A scope whose missing names throw as missing variables do. */
+function scopeOf(given: Names): Names {
+  const missing = new Proxy(Object.create(null) as Names, {
+    get(_, name) {
+      if (typeof name === 'symbol') return undefined
+      throw new ReferenceError(`${name} is not defined`)
+    },
+    set: (_, name, value, receiver) =>
+      Reflect.defineProperty(receiver, name, { value, writable: true, enumerable: true, configurable: true }),
+  })
+  const scope = Object.create(missing) as Names
+  for (const [name, described] of Object.entries(Object.getOwnPropertyDescriptors(given))) {
+    const put = (value: unknown) =>
+      Object.defineProperty(scope, name, { value, writable: true, enumerable: true, configurable: true })
+    // A lazy name can be declared again like any other.
+    if (described.get)
+      Object.defineProperty(scope, name, { get: described.get, set: put, enumerable: true, configurable: true })
+    else put(described.value)
+  }
+  return scope
+}
+
+function nameFunction<T extends object>(made: T, name: string): T {
+  return Object.defineProperty(made, 'name', { value: name, configurable: true })
+}
+
+/** A static import of a name that a module does not export is an error, not undefined. */
+function exporting(module: Record<string, unknown>, specifier: string, names: string[]): Record<string, unknown> {
+  for (const name of names) {
+    if (!(name in module)) throw new SyntaxError(`The requested module '${specifier}' does not export '${name}'`)
+  }
+  return module
+}
+
+function metaOf(path: string): Record<string, unknown> {
+  const url = pathToFileURL(path).href
+  return { url, filename: path, dirname: join(path, '..'), main: true, resolve: (to: string) => new URL(to, url).href }
+}
+
+async function untilAborted(running: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (!signal) return running
+  const { promise, reject } = Promise.withResolvers<never>()
+  const stop = () => reject(signal.reason)
+  if (signal.aborted) stop()
+  else signal.addEventListener('abort', stop, { once: true })
+  try {
+    await Promise.race([running, promise])
+  } finally {
+    signal.removeEventListener('abort', stop)
+    // What the line still does after a stop is nobody's to catch.
+    running.catch(() => {})
+  }
+}
+
+/** Say in the words of the code what went wrong, keeping the error itself. */
+function readable(error: unknown): unknown {
+  if (error instanceof Error && !(error instanceof TouchstoneError)) {
+    const message = asTyped(error.message)
+    if (message !== error.message) {
+      const stack = error.stack
+      error.message = message
+      if (stack) error.stack = asTyped(stack)
+    }
+  }
+  return error
+}

@@ -1,0 +1,148 @@
+/** The interactive prompt. */
+import type { Look } from '../display.ts'
+import { lookOf } from '../display.ts'
+import { COMMANDS, type Desk, type Example, runCommand } from './commands.ts'
+import { type Completion, complete, type Names } from './complete.ts'
+import { describe } from './docs.ts'
+import { type EditorOptions, startEditor } from './editor.ts'
+import { createEvaluator } from './evaluate.ts'
+import { defaultHistoryPath, openHistory } from './history.ts'
+import { showError, showValue } from './show.ts'
+
+export type ReplOptions = {
+  /** Names in scope from the start; getters stay lazy. */
+  scope?: Names
+  /** Printed above the first prompt. */
+  banner?: string
+  input?: EditorOptions['input']
+  output?: EditorOptions['output'] & { hasColors?: () => boolean }
+  /** File for history; null keeps none. Default: see {@link defaultHistoryPath}. */
+  historyPath?: string | null
+  /** Lines for `.help`; they must work when pasted. */
+  examples?: readonly Example[]
+  /** Module that `.save` imports the names of `scope` from. Default `touchstone`. */
+  importFrom?: string
+}
+
+const EXAMPLES: readonly Example[] = [
+  { code: 'const n: number = 5', says: 'TypeScript; a name may be declared again' },
+  { code: 'await Promise.resolve(n * 2)', says: 'await at the top' },
+  { code: '_ + 1', says: 'go on from the last value' },
+]
+const COMMAND = /^\s*\.[a-z]+(\s|$)/
+const QUESTION = /^\s*(\?\??)\s*(.*?)\s*$|^\s*([\p{ID_Continue}$.]+)(\?\??)\s*$/u
+
+/**
+ * Start the prompt and wait until it is left.
+ *
+ * Every line runs with an AbortSignal that Ctrl-C aborts: as `signal` in scope, and where calls without one look for it
+ * (`Symbol.for('touchstone.signal')`).
+ */
+export async function startRepl(options: ReplOptions = {}): Promise<void> {
+  const input = options.input ?? process.stdin
+  const output = options.output ?? process.stdout
+  const cwd = process.cwd()
+  const look = (): Look => lookOf(output)
+  const print = (text: string) => void output.write(text.endsWith('\n') ? text : `${text}\n`)
+  const history = openHistory(options.historyPath === undefined ? defaultHistoryPath() : options.historyPath)
+  const evaluator = createEvaluator({ scope: options.scope ?? {}, cwd })
+  const given = new Set(Object.keys(options.scope ?? {}))
+  const session: string[] = []
+  let lines = 0
+  let lastError: unknown
+  let controller: AbortController | undefined
+
+  const fail = (error: unknown, filename?: string) => {
+    lastError = error
+    print(showError(error, look(), filename))
+  }
+  const run: Desk['run'] = async (code) => {
+    const filename = `prompt-${++lines}`
+    const { signal } = (controller = new AbortController())
+    const started = performance.now()
+    try {
+      const running = editor.withoutRawMode(() => evaluator.evaluate(code, { filename, signal, breakOnSigint: true }))
+      const { value } = await running
+      session.push(code)
+      if (value !== undefined) print(showValue(value, look()))
+      return { ok: true, durationMs: performance.now() - started }
+    } catch (error) {
+      const stopped = signal.aborted || (error as { code?: string } | null)?.code === 'ERR_SCRIPT_EXECUTION_INTERRUPTED'
+      if (stopped) print('stopped')
+      else fail(error, filename)
+      return { ok: false, durationMs: performance.now() - started }
+    } finally {
+      controller = undefined
+    }
+  }
+
+  const desk: Desk = {
+    look,
+    print,
+    run,
+    session: () => session,
+    saving: { given, from: options.importFrom ?? 'touchstone' },
+    has: (name) => Object.hasOwn(evaluator.scope, name),
+    lastError: () => lastError,
+    examples: options.examples ?? EXAMPLES,
+    cwd,
+    leave: () => editor.close(),
+  }
+  const enter = async (text: string): Promise<void> => {
+    history.add(text.trimEnd())
+    try {
+      const question = QUESTION.exec(text)
+      if (COMMAND.test(text)) await runCommand(text, desk)
+      else if (question) {
+        const asked = question[2] ?? question[3] ?? ''
+        const source = (question[1] ?? question[4]) === '??'
+        if (asked) print(describe(asked, evaluator.scope, look(), source))
+        else await runCommand('.help', desk)
+      } else await run(text)
+    } catch (error) {
+      fail(error)
+    }
+  }
+
+  if (options.banner) print(options.banner)
+  const { promise: left, resolve: leave } = Promise.withResolvers<void>()
+  const editor = startEditor({
+    input,
+    output,
+    prompt: '> ',
+    history: history.entries,
+    complete: (text) => completeEntry(text, evaluator.scope, cwd),
+    isComplete: (text) => COMMAND.test(text) || QUESTION.test(text) || evaluator.isComplete(text),
+    onEntry: enter,
+    onInterrupt: () => controller?.abort(new DOMException('The line was stopped', 'AbortError')),
+    onClose: leave,
+  })
+  // A promise that nobody awaited, or a timer, must not end the session.
+  const late = (error: unknown) => {
+    if ((error as { name?: string } | null)?.name === 'AbortError') return
+    print('')
+    fail(error)
+    editor.refresh()
+  }
+  process.on('unhandledRejection', late)
+  process.on('uncaughtException', late)
+  try {
+    await left
+    controller?.abort(new DOMException('The prompt was left', 'AbortError'))
+  } finally {
+    process.removeListener('unhandledRejection', late)
+    process.removeListener('uncaughtException', late)
+    await evaluator.close()
+  }
+}
+
+/** Completion of a whole entry: commands and questions first, then code. */
+async function completeEntry(text: string, scope: Names, cwd: string): Promise<Completion> {
+  const command = /^\s*\.(\w*)$/.exec(text)
+  if (command) {
+    return [Object.keys(COMMANDS).filter((name) => name.startsWith(command[1]!)), command[1]!]
+  }
+  const file = /^\s*\.(?:save|load)\s+(\S*)$/.exec(text)
+  if (file) return complete(`"${file[1]}`, {}, cwd)
+  return complete(text.replace(/^\s*(\?\??|\.(time|plot)\s+)/, ''), scope, cwd)
+}

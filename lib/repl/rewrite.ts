@@ -1,0 +1,203 @@
+/**
+ * Turns a line of the prompt (or a script) into one async function over a scope object, so that top-level await, static
+ * imports and declaring a name again all work, and values outlive the line.
+ *
+ * Names at the top become members of the scope object rather than globals: `const performance = ...` at the prompt must
+ * not take the clock away from the library. Text is only inserted within lines, so error lines are true.
+ */
+import type { AnyNode, ImportDeclaration, Program, VariableDeclaration } from 'acorn'
+import { bindings, children } from './bindings.ts'
+
+export const SCOPE = '__scope'
+export const LINE = '__line'
+const HOISTED = '__hoisted_'
+
+type Edit = { start: number; end: number; text: string; rank: number }
+const INNER_CLOSE = 0
+const CLOSE = 1
+const SEMICOLON = 2
+const OPEN = 3
+const REPLACE = 4
+
+export type Rewritten = { code: string; declared: string[] }
+
+/**
+ * @param known is this name kept by the scope already?
+ * @returns a script that, given `__line` under `Symbol.for('touchstone.line')`, runs at once and evaluates to a promise
+ */
+export function rewrite(source: string, program: Program, known: (name: string) => boolean): Rewritten {
+  const edits: Edit[] = []
+  const insert = (at: number, text: string, rank: number) => edits.push({ start: at, end: at, text, rank })
+  const replace = (start: number, end: number, text: string) => edits.push({ start, end, text, rank: REPLACE })
+  const { declared, references } = bindings(program)
+  const hoisted: string[] = []
+
+  for (const reference of references) {
+    const kept = declared.has(reference.name) || known(reference.name)
+    if (!kept && (reference.name in globalThis || reference.as === 'typeof')) continue
+    const member = `${SCOPE}.${reference.name}`
+    const text =
+      reference.as === 'callee'
+        ? `(0,${member})`
+        : reference.as === 'shorthand'
+          ? `${reference.name}: ${member}`
+          : member
+    replace(reference.start, reference.end, text)
+  }
+
+  const beforeSemicolon = (node: AnyNode) => (source[node.end - 1] === ';' ? node.end - 1 : node.end)
+  const declaration = (node: VariableDeclaration) => {
+    const keyword = /^(await\s+using|using|const|let|var)/.exec(source.slice(node.start))?.[0] ?? node.kind
+    replace(node.start, node.start + keyword.length, ';(')
+    for (const { id, init } of node.declarations) {
+      if (!init) {
+        insert(
+          id.end,
+          node.kind === 'var' && id.type === 'Identifier'
+            ? ` = ${LINE}.old(${JSON.stringify(id.name)})`
+            : ' = undefined',
+          CLOSE,
+        )
+      } else if (node.kind.endsWith('using')) {
+        insert(init.start, `${LINE}.using(`, OPEN)
+        insert(init.end, ')', INNER_CLOSE)
+      } else if (id.type === 'Identifier' && isAnonymous(init)) {
+        // An assignment to a member would leave the function without its name.
+        insert(init.start, `{${id.name}: `, OPEN)
+        insert(init.end, `}.${id.name}`, INNER_CLOSE)
+      }
+    }
+    insert(beforeSemicolon(node), ')', CLOSE)
+  }
+
+  const top = (node: AnyNode, last: boolean): unknown => {
+    switch (node.type) {
+      case 'VariableDeclaration':
+        return declaration(node)
+      case 'FunctionDeclaration':
+        if (!node.id) return
+        hoisted.push(node.id.name)
+        return replace(node.id.start, node.id.end, HOISTED + node.id.name)
+      case 'ClassDeclaration':
+        if (!node.id) return
+        insert(node.start, `;${SCOPE}.${node.id.name} = `, OPEN)
+        return insert(node.end, ';', SEMICOLON)
+      case 'ImportDeclaration':
+        return replace(
+          node.start,
+          node.end,
+          importText(node) + '\n'.repeat(source.slice(node.start, node.end).split('\n').length - 1),
+        )
+      case 'ExportNamedDeclaration':
+        if (!node.declaration)
+          return replace(node.start, node.end, source.slice(node.start, node.end).replace(/[^\n]/g, ' '))
+        replace(node.start, node.declaration.start, ' ')
+        return top(node.declaration, false)
+      case 'ExportAllDeclaration':
+        return replace(node.start, node.end, source.slice(node.start, node.end).replace(/[^\n]/g, ' '))
+      case 'ExportDefaultDeclaration': {
+        const inner = node.declaration as AnyNode
+        const named = (inner.type === 'FunctionDeclaration' || inner.type === 'ClassDeclaration') && inner.id
+        replace(node.start, inner.start, named ? ' ' : ';(')
+        if (named) return top(inner, false)
+        return insert(inner.end, ');', SEMICOLON)
+      }
+      case 'ExpressionStatement': {
+        if (!last) return
+        insert(node.start, `;${LINE}.value = (`, OPEN)
+        return insert(beforeSemicolon(node), ')', CLOSE)
+      }
+    }
+  }
+  for (const [i, node] of program.body.entries()) top(node, i === program.body.length - 1)
+  everyStatement(program, (node) => {
+    if (source[node.end - 1] !== ';') insert(node.end, ';', SEMICOLON)
+  })
+  metaProperties(program, (node) => replace(node.start, node.end, `${LINE}.meta`))
+
+  const head = hoisted
+    .map((name) => `${SCOPE}.${name} = ${LINE}.named(${HOISTED}${name}, ${JSON.stringify(name)});`)
+    .join('')
+  return {
+    code: `'use strict'; (async ({ scope: ${SCOPE}, line: ${LINE} }) => { ${head}${apply(source.replace(/^#!/, '//'), edits)}\n})(globalThis[Symbol.for('touchstone.line')])`,
+    declared: [...declared],
+  }
+}
+
+/** `(0 , __scope.run) is not a function` -> `run is not a function`: messages speak of what was typed. */
+export function asTyped(message: string): string {
+  return message.replaceAll(/\(0 ?, ?__scope\.([\p{ID_Continue}$]+)\)/gu, '$1').replaceAll(/__scope\.|__hoisted_/g, '')
+}
+
+function isAnonymous(node: AnyNode): boolean {
+  return (
+    node.type === 'ArrowFunctionExpression' ||
+    ((node.type === 'FunctionExpression' || node.type === 'ClassExpression') && !node.id)
+  )
+}
+
+function importText(node: ImportDeclaration): string {
+  const attributes = node.attributes.map(
+    (one) => `${JSON.stringify('name' in one.key ? one.key.name : one.key.value)}: ${one.value.raw}`,
+  )
+  const names: string[] = []
+  const targets: string[] = []
+  let namespace = ''
+  for (const specifier of node.specifiers) {
+    if (specifier.type === 'ImportNamespaceSpecifier') namespace = `${SCOPE}.${specifier.local.name} = `
+    else {
+      const imported = specifier.type === 'ImportDefaultSpecifier' ? 'default' : nameOf(specifier.imported)
+      names.push(imported)
+      targets.push(`${JSON.stringify(imported)}: ${SCOPE}.${specifier.local.name}`)
+    }
+  }
+  const options = attributes.length > 0 ? `, { with: { ${attributes.join(', ')} } }` : ''
+  const loaded = `${LINE}.exporting(await import(${node.source.raw}${options}), ${node.source.raw}, ${JSON.stringify(names)})`
+  return `;(${targets.length > 0 ? `{ ${targets.join(', ')} } = ` : ''}${namespace}${loaded});`
+}
+
+function nameOf(node: { type: string; name?: string; value?: unknown }): string {
+  return node.name ?? String(node.value)
+}
+
+const ENDED_BY_SEMICOLON = new Set([
+  'ExpressionStatement',
+  'VariableDeclaration',
+  'ReturnStatement',
+  'ThrowStatement',
+  'BreakStatement',
+  'ContinueStatement',
+  'DoWhileStatement',
+  'DebuggerStatement',
+])
+
+/** Statements that the language would end for us: an inserted `(` on the next line must not be taken for a call. */
+function everyStatement(node: Program | AnyNode, found: (statement: AnyNode) => void): void {
+  for (const child of children(node)) {
+    const isHead =
+      (node.type === 'ForStatement' && child === node.init) ||
+      ((node.type === 'ForOfStatement' || node.type === 'ForInStatement') && child === node.left)
+    if (ENDED_BY_SEMICOLON.has(child.type) && !isHead) found(child)
+    everyStatement(child, found)
+  }
+}
+
+function metaProperties(node: Program | AnyNode, found: (node: AnyNode) => void): void {
+  for (const child of children(node)) {
+    if (child.type === 'MetaProperty' && child.meta.name === 'import') found(child)
+    else metaProperties(child, found)
+  }
+}
+
+function apply(source: string, edits: Edit[]): string {
+  const ordered = edits
+    .map((edit, i) => ({ ...edit, i }))
+    .sort((a, b) => a.start - b.start || a.rank - b.rank || a.i - b.i)
+  let out = ''
+  let at = 0
+  for (const edit of ordered) {
+    out += source.slice(at, edit.start) + edit.text
+    at = Math.max(at, edit.end)
+  }
+  return out + source.slice(at)
+}

@@ -1,0 +1,147 @@
+/**
+ * A session at the prompt as a notebook: what ran, in order, as a module that runs again from the start.
+ *
+ * The prompt allows what a module does not: declaring a name twice, and `_`. Both are spelled out.
+ */
+import type { AnyNode, Program } from 'acorn'
+import { type Cell, format } from '../notebook/parse.ts'
+import { readSource, type Source } from '../notebook/strip.ts'
+import { bindings } from './bindings.ts'
+
+export type SessionOptions = {
+  /** Names that the prompt had from the start; those used are imported. */
+  given: ReadonlySet<string>
+  /** Module that they are imported from. */
+  from: string
+  title?: string
+}
+
+type Change = { start: number; end: number; text: string }
+
+/**
+ * Write entries as a percent notebook.
+ *
+ * @param entries code that ran without an error, in order
+ */
+export function sessionNotebook(entries: readonly string[], options: SessionOptions): string {
+  const sources = entries.map((entry) => readSource(entry))
+  const declaredIn = new Map<string, number[]>()
+  const used = new Set<string>()
+  for (const [i, source] of sources.entries()) {
+    if (!('program' in source)) continue
+    const { declared, references } = bindings(source.program)
+    for (const name of declared) declaredIn.set(name, [...(declaredIn.get(name) ?? []), i])
+    for (const { name } of references) if (!declared.has(name)) used.add(name)
+  }
+  const code: string[] = []
+  let lastValue: string | null = null
+  for (const [i, entry] of entries.entries()) {
+    const source = sources[i]!
+    if (!('program' in source)) {
+      code.push(entry)
+      continue
+    }
+    const changes = [...again(entry, source, declaredIn, i)]
+    for (const reference of bindings(source.program).references) {
+      if (reference.name === '_' && lastValue)
+        changes.push({ start: reference.start, end: reference.end, text: lastValue })
+    }
+    const last = source.program.body.at(-1)
+    const next = sources.slice(i + 1).findIndex(endsInValue)
+    const until = next < 0 ? sources.length : i + 2 + next
+    if (last?.type === 'ExpressionStatement') {
+      const asked = sources.slice(i + 1, until).some((one) => 'program' in one && usesUnderscore(one.program))
+      lastValue = asked ? `value${i + 1}` : null
+      if (asked) {
+        const end = entry[last.end - 1] === ';' ? last.end - 1 : last.end
+        changes.push({ start: last.start, end: last.start, text: `const ${lastValue} = ` })
+        changes.push({ start: end, end, text: `\n${lastValue}` })
+      }
+    }
+    code.push(apply(entry, changes))
+  }
+  const imported = [...options.given].filter((name) => used.has(name) && !declaredIn.has(name)).sort()
+  const cells: Pick<Cell, 'kind' | 'source'>[] = [
+    { kind: 'markdown', source: `# ${options.title ?? 'A session at the prompt'}` },
+  ]
+  if (imported.length > 0)
+    cells.push({ kind: 'code', source: `import { ${imported.join(', ')} } from '${options.from}'` })
+  cells.push(...code.map((source) => ({ kind: 'code' as const, source })))
+  return format(cells)
+}
+
+function endsInValue(source: ReturnType<typeof readSource>): boolean {
+  return 'program' in source && source.program.body.at(-1)?.type === 'ExpressionStatement'
+}
+
+function usesUnderscore(program: Program): boolean {
+  return bindings(program).references.some(({ name }) => name === '_')
+}
+
+/** A name that is declared in several entries becomes one `let` that later entries assign. */
+function* again(entry: string, source: Source, declaredIn: Map<string, number[]>, at: number): Generator<Change> {
+  const repeated = (name: string) => (declaredIn.get(name)?.length ?? 0) > 1
+  const isFirst = (name: string) => declaredIn.get(name)![0] === at
+  for (const node of source.program.body as AnyNode[]) {
+    if (node.type === 'VariableDeclaration') {
+      const names = node.declarations.flatMap((one) =>
+        one.id.type === 'Identifier' ? [one.id.name] : namesIn(one.id, declaredIn),
+      )
+      if (!names.some(repeated)) continue
+      const keyword = { start: node.start, end: node.start + node.kind.length }
+      if (names.every(isFirst)) {
+        yield { ...keyword, text: 'let' }
+      } else if (node.declarations.every((one) => one.id.type === 'Identifier' && !isFirst(one.id.name))) {
+        yield { start: node.start, end: node.declarations[0]!.start, text: '' }
+        for (const { id, init } of node.declarations) {
+          // A type belongs to the declaration only.
+          if (init) yield { start: id.end, end: equalsBefore(entry, init.start), text: ' ' }
+          else yield { start: id.end, end: id.end, text: ' = undefined' }
+        }
+      } else {
+        const fresh = names.filter(isFirst)
+        const end = entry[node.end - 1] === ';' ? node.end - 1 : node.end
+        yield { ...keyword, text: `${fresh.length > 0 ? `let ${fresh.join(', ')}\n` : ''};(` }
+        yield { start: end, end, text: ')' }
+      }
+    } else if (
+      (node.type === 'FunctionDeclaration' || node.type === 'ClassDeclaration') &&
+      node.id &&
+      repeated(node.id.name)
+    ) {
+      yield { start: node.start, end: node.start, text: `${isFirst(node.id.name) ? 'let ' : ''}${node.id.name} = ` }
+    } else if (node.type === 'ImportDeclaration') {
+      const names = node.specifiers.map((one) => one.local.name)
+      if (names.length > 0 && names.every((name) => repeated(name) && !isFirst(name)))
+        yield { start: node.start, end: node.end, text: '' }
+    }
+  }
+}
+
+function namesIn(pattern: AnyNode, declaredIn: Map<string, number[]>): string[] {
+  const text = new Set<string>()
+  const visit = (node: AnyNode) => {
+    if (node.type === 'Identifier' && declaredIn.has(node.name)) text.add(node.name)
+    for (const value of Object.values(node)) {
+      for (const item of Array.isArray(value) ? value : [value]) {
+        if (item && typeof (item as AnyNode).type === 'string') visit(item as AnyNode)
+      }
+    }
+  }
+  visit(pattern)
+  return [...text]
+}
+
+function equalsBefore(entry: string, at: number): number {
+  return entry.lastIndexOf('=', at - 1)
+}
+
+function apply(text: string, changes: Change[]): string {
+  let out = ''
+  let at = 0
+  for (const change of changes.sort((a, b) => a.start - b.start || a.end - b.end)) {
+    out += text.slice(at, change.start) + change.text
+    at = Math.max(at, change.end)
+  }
+  return out + text.slice(at)
+}

@@ -1,0 +1,204 @@
+/**
+ * What the library's own source says about a name: description, signature, source, and the type that a call returns.
+ *
+ * Read from the `.ts` files, or from the `.d.ts` files beside a compiled library, at the first question.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export type Entry = {
+  name: string
+  /** Class or type that it is a member of; null at the top of a file. */
+  of: string | null
+  /** File from the library's folder, such as `stats/wilson.ts`, and line from 1. */
+  file: string
+  line: number
+  kind: 'function' | 'class' | 'const' | 'type' | 'member'
+  exported: boolean
+  /** Description without comment marks, tags kept; empty when there is none. */
+  doc: string
+  /** Source from its first line to its last. */
+  source: string
+}
+
+const TOP =
+  /^(export )?(?:default )?(?:declare )?(?:abstract )?(?:async )?(function\*?|class|const|let|type|interface) ([\p{ID_Continue}$]+)/u
+const MEMBER =
+  /^(?: {2}| {4})(?:(?:readonly|static|async|get|set|override|declare) )*\*?(?:'([^']+)'|([\p{ID_Start}$_][\p{ID_Continue}$]*))\??[(:<!= ]/u
+
+/** Entries of one file, by its layout: what stands at the margin, and one level in. Our files are formatted by a tool. */
+export function entriesOf(text: string, file: string): Entry[] {
+  const lines = text.split('\n')
+  const entries: Entry[] = []
+  let doc = ''
+  let owner: { name: string; end: number } | null = null
+  for (let i = 0; i < lines.length; i++) {
+    const line = lines[i]!
+    const opening = /^( *)\/\*\*/.exec(line)
+    if (opening) {
+      let end = i
+      while (end < lines.length && !lines[end]!.includes('*/')) end++
+      doc = plainDoc(lines.slice(i, end + 1).join('\n'))
+      i = end
+      continue
+    }
+    const top = TOP.exec(line)
+    const member = owner && i <= owner.end && !top ? MEMBER.exec(line) : null
+    if (top) {
+      const word = top[2]!
+      const kind = word.startsWith('function')
+        ? 'function'
+        : word === 'class'
+          ? 'class'
+          : /type|interface/.test(word)
+            ? 'type'
+            : 'const'
+      const end = endOf(lines, i, '')
+      entries.push({
+        name: top[3]!,
+        of: null,
+        file,
+        line: i + 1,
+        kind,
+        exported: Boolean(top[1]),
+        doc,
+        source: lines.slice(i, end + 1).join('\n'),
+      })
+      owner = kind === 'class' || kind === 'type' ? { name: top[3]!, end } : null
+      if (kind === 'function') i = end
+    } else if (member && owner) {
+      const indent = /^ */.exec(line)![0]
+      const end = endOf(lines, i, indent)
+      entries.push({
+        name: member[1] ?? member[2]!,
+        of: owner.name,
+        file,
+        line: i + 1,
+        kind: 'member',
+        exported: true,
+        doc,
+        source: lines
+          .slice(i, end + 1)
+          .map((one) => one.slice(indent.length))
+          .join('\n'),
+      })
+      if (end > i) i = end
+    }
+    if (line.trim() !== '') doc = ''
+  }
+  return entries
+}
+
+/** Last line of what starts at a line: the first one at the same indent that closes it, or the line itself. */
+function endOf(lines: string[], start: number, indent: string): number {
+  if (/[;,]\s*$|^\s*\S.*[^{([=|&<>,?:]\s*$/.test(lines[start]!) && !/[{([=|&<]\s*$/.test(lines[start]!)) {
+    const next = lines[start + 1] ?? ''
+    if (!next.startsWith(`${indent}  `) || next.trim() === '') return start
+  }
+  for (let i = start + 1; i < lines.length; i++) {
+    const line = lines[i]!
+    if (line.startsWith(`${indent}}`) || line.startsWith(`${indent})`) || line.startsWith(`${indent}]`)) {
+      if (/[{([]\s*$/.test(line)) continue
+      return i
+    }
+    if (line.trim() === '' || (line.startsWith(indent) && /^\S/.test(line.slice(indent.length)))) return i - 1
+  }
+  return lines.length - 1
+}
+
+function plainDoc(comment: string): string {
+  return comment
+    .replace(/^\s*\/\*\*\s?/, '')
+    .replace(/\s*\*\/\s*$/, '')
+    .split('\n')
+    .map((line) => line.replace(/^\s*\* ?/, ''))
+    .join('\n')
+    .trim()
+}
+
+let read: Entry[] | undefined
+const FOLDER = fileURLToPath(new URL('..', import.meta.url))
+
+/** Every entry of the library. About 20 ms the first time. */
+export function libraryEntries(): Entry[] {
+  if (read) return read
+  const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).sort()
+  const compiled = files.some((file) => file.endsWith('.d.ts'))
+  read = files
+    .filter((file) => file.endsWith(compiled ? '.d.ts' : '.ts'))
+    .flatMap((file) =>
+      entriesOf(readFileSync(join(FOLDER, file), 'utf8'), relative(FOLDER, join(FOLDER, file)).replaceAll(sep, '/')),
+    )
+  return read
+}
+
+/** The header of a file: its first comment. */
+export function headerOf(file: string): string {
+  try {
+    const text = readFileSync(join(FOLDER, file), 'utf8')
+    return plainDoc(/^\s*\/\*\*[\s\S]*?\*\//.exec(text)?.[0] ?? '')
+  } catch {
+    return ''
+  }
+}
+
+/**
+ * The entry that a path of names means: `stats.wilson`, `run.compare`.
+ *
+ * @param path  names, the asked one last
+ * @param owner class or type of what it is read from, when known
+ */
+export function find(path: readonly string[], owner?: string): Entry | undefined {
+  const name = path.at(-1)
+  const parent = path.at(-2)
+  const named = libraryEntries().filter((entry) => entry.name === name)
+  const score = (entry: Entry) =>
+    (owner !== undefined && entry.of === owner ? 8 : 0) +
+    (entry.of === null && parent !== undefined && entry.file.startsWith(`${parent}/`) ? 4 : 0) +
+    (entry.of === null && parent === undefined ? 4 : 0) +
+    (entry.doc ? 2 : 0) +
+    (entry.exported ? 1 : 0)
+  const best = named.sort((a, b) => score(b) - score(a))[0]
+  return best && score(best) >= 4 ? best : undefined
+}
+
+/** Names of a type's or class's members; empty when the library has no such type. */
+export function membersOfType(type: string): string[] {
+  const entries = libraryEntries()
+  const own = entries
+    .filter((entry) => entry.of === type && !/^(constructor$|#)/.test(entry.name))
+    .map((entry) => entry.name)
+  const alias = entries.find((entry) => entry.name === type && entry.kind === 'type' && entry.of === null)
+  const parts = alias ? [...alias.source.split('{')[0]!.matchAll(/[=&]\s*([A-Z]\w+)/g)].map((match) => match[1]!) : []
+  return [...own, ...parts.filter((part) => part !== type).flatMap(membersOfType)]
+}
+
+/** The name of the type that a call or read gives: `Promise<Run>` is `{ type: 'Run', promised: true }`. */
+export function typeOf(entry: Entry): { type: string; promised: boolean } | undefined {
+  const head = entry.source.split('\n').slice(0, 12).join(' ')
+  const said = entry.source.includes('(')
+    ? /\)\s*:\s*(?:readonly )?([\w.]+)(?:<([\w.]+)(\[\])?)?/.exec(head.slice(closingParenthesis(head)))
+    : /:\s*([\w.]+)(?:<([\w.]+)(\[\])?)?/.exec(head)
+  if (!said) return undefined
+  const promised = said[1] === 'Promise' || said[1] === 'PromiseLike'
+  const type = promised ? said[2] : said[1]
+  if (type === 'this') return entry.of ? { type: entry.of, promised: false } : undefined
+  return type
+    ? { type: /\[\]/.test(promised ? (said[3] ?? '') : afterType(head, said)) ? 'Array' : type, promised }
+    : undefined
+}
+
+function afterType(head: string, said: RegExpExecArray): string {
+  const at = head.indexOf(said[0])
+  return at < 0 ? '' : head.slice(at + said[0].length, at + said[0].length + 2)
+}
+
+function closingParenthesis(head: string): number {
+  let depth = 0
+  for (let i = head.indexOf('('); i >= 0 && i < head.length; i++) {
+    if (head[i] === '(') depth++
+    else if (head[i] === ')' && --depth === 0) return i
+  }
+  return 0
+}
