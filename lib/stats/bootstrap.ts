@@ -6,6 +6,7 @@
  */
 import { inside, scores, whole } from './domain.ts'
 import type { Interval } from './interval.ts'
+import { quantileOfSorted } from './quantile.ts'
 import { type Rng, rng as seeded } from './random.ts'
 
 export type Bootstrap = {
@@ -16,17 +17,6 @@ export type Bootstrap = {
   draws: number
   level: number
   reason?: string
-}
-
-/** The ends of the middle `level` of some ascending numbers (linear between order statistics, R's type 7). */
-export function middleOf(sorted: Float64Array, level: number): Interval {
-  const at = (share: number) => {
-    const position = share * (sorted.length - 1)
-    const below = Math.floor(position)
-    const low = sorted[below] as number
-    return low + (position - below) * ((sorted[Math.min(below + 1, sorted.length - 1)] as number) - low)
-  }
-  return { low: at((1 - level) / 2), high: at((1 + level) / 2) }
 }
 
 /**
@@ -72,7 +62,7 @@ export function bootstrap(
     sorted[draw] = sum / used.length
   }
   sorted.sort()
-  const interval = middleOf(sorted, level)
+  const interval = { low: quantileOfSorted(sorted, (1 - level) / 2), high: quantileOfSorted(sorted, (1 + level) / 2) }
   if (!(interval.high > interval.low)) {
     return { ...nothing, sorted, reason: 'no spread: a resample can only repeat what was seen' }
   }

@@ -5,13 +5,14 @@
  * drawn and in the trials. "These" asks about exactly these cases: chance lies in the trials only.
  */
 import { tCdf, tQuantile } from './distribution.ts'
-import { inside, positive, scores, word } from './domain.ts'
-import { cmhExact, type SignFlip, signFlip } from './exact.ts'
+import { inside, positive, scores, share, word } from './domain.ts'
+import { cmhExact, fewestMoved, type SignFlip, signFlip, stratifiedPermutation } from './exact.ts'
+import { detectable } from './power.ts'
 import type { Rng } from './random.ts'
 import { mean, variance } from './variance.ts'
+import { brief, type Verdict, verdict } from './verdict.ts'
 
 export type Target = 'like these' | 'these'
-export type Verdict = 'better' | 'worse' | 'cannot tell' | 'same within d'
 
 /** One case's scores under both configurations. */
 export type Pair = { id?: string; a: readonly number[]; b: readonly number[] }
@@ -36,8 +37,11 @@ export type Comparison = {
   method: 'paired t' | 'within cases' | 'within cases, smoothed' | 'undefined'
   standardError: number
   df: number
-  /** Two-sided p values for "no difference"; NaN when undefined, `cmh` only for 0/1 scores. */
-  p: { t: number; signFlip: number; cmh?: number }
+  /**
+   * Two-sided p values for "no difference"; NaN when undefined. `cmh` for 0/1 scores only; `permutation`, sampled, in its
+   * place for other scores when the target is `these`.
+   */
+  p: { t: number; signFlip: number; cmh?: number; permutation?: number }
   /** Cases with usable trials of both configurations. */
   cases: number
   /** Cases left out for want of a usable trial of one configuration. */
@@ -46,7 +50,7 @@ export type Comparison = {
   moved: number
   /** Is b better than a? */
   verdict: Verdict
-  /** The smallest true difference that a run like this one finds in 4 of 5 runs; NaN when undefined. */
+  /** The smallest true difference that such a run finds 4 times in 5 (80 % power); NaN when it can find none. */
   smallestDetectable: number
   equivalence?: number
   /** What stands behind the verdict or limits it, in plain words. */
@@ -61,13 +65,22 @@ function points(difference: number): string {
   return `${value > 0 ? '+' : value < 0 ? '-' : ''}${Math.abs(value)}`
 }
 
-/** Standard error of the mean difference when only the trials vary, with its degrees of freedom (Satterthwaite). */
-function withinError(pairs: readonly Pair[], smoothed: boolean): { error: number; df: number } {
+/**
+ * Standard error of the mean difference when only the trials vary, with its degrees of freedom (Welch & Satterthwaite).
+ *
+ * The divisor within a case is trials - 1: dividing by the number of trials makes the interval too narrow.
+ *
+ * @param pairs     as for `compare`, two trials or more of each configuration in every case
+ * @param smoothed  as if one more trial had passed and one failed in every case: above 0 for 0/5 and 5/5 as well
+ * @see             Miller 2024 (arXiv 2411.00640), the within-case part; known answers: fixtures/stats/compare.json
+ * @example
+ * withinError([{ a: [1, 0, 1, 1], b: [1, 1, 0, 0] }]).error // 0.3819
+ */
+export function withinError(pairs: readonly Pair[], smoothed = false): { error: number; df: number } {
   let sum = 0
   let spread = 0
   for (const side of pairs.flatMap((pair) => [pair.a, pair.b])) {
     const trials = side.length
-    // Smoothed as if one more trial had passed and one had failed: above 0 for 0/5 and 5/5 as well.
     const center = (side.reduce((total, score) => total + score, 0) + 1) / (trials + 2)
     const part = (smoothed ? center * (1 - center) : variance(side)) / trials
     sum += part
@@ -120,7 +133,7 @@ export function compare(pairs: readonly Pair[], options: CompareOptions = {}): C
   const better = word(options.better ?? 'higher', ['higher', 'lower'] as const, 'options.better')
   const level = inside(options.level ?? 0.95, 'options.level')
   const equivalence = options.equivalence
-  if (equivalence !== undefined) positive(equivalence, 'options.equivalence')
+  if (equivalence !== undefined) share(positive(equivalence, 'options.equivalence'), 'options.equivalence')
   const used = pairs.filter((pair, i) => {
     scores(pair.a, `pairs[${i}].a`)
     scores(pair.b, `pairs[${i}].b`)
@@ -148,7 +161,7 @@ export function compare(pairs: readonly Pair[], options: CompareOptions = {}): C
     missing: pairs.length - used.length,
     moved: flips.moved,
     verdict: 'cannot tell',
-    smallestDetectable: Number.isNaN(spread.df) ? NaN : (critical + tQuantile(0.8, spread.df)) * spread.error,
+    smallestDetectable: NaN,
     ...(equivalence !== undefined && { equivalence }),
     reasons: [],
     text: '',
@@ -156,6 +169,15 @@ export function compare(pairs: readonly Pair[], options: CompareOptions = {}): C
   if (binary && used.length > 0) {
     const sum = (side: readonly number[]) => side.reduce((total, score) => total + score, 0)
     result.p.cmh = cmhExact(used.map(({ a, b }) => ({ a: sum(a), aTrials: a.length, b: sum(b), bTrials: b.length })))
+  }
+  if (!binary && target === 'these' && used.length > 0) {
+    result.p.permutation = stratifiedPermutation(used, { rng: options.rng }).p
+  }
+  const enough = target === 'these' || used.length >= fewestMoved(level)
+  if (result.method !== 'undefined' && enough) {
+    // The verdict asks the exact test too, which moves in steps of one trial: half a step either way.
+    const trials = used.reduce((sum, pair) => sum + (pair.a.length + pair.b.length) / 2, 0)
+    result.smallestDetectable = detectable({ error: spread.error, df: spread.df, level }) + (binary ? 1 / trials : 0)
   }
   judge(result, flips, better)
   result.text = sentence(result, options.names ?? ['a', 'b'])
@@ -190,14 +212,11 @@ function pairedP(differences: readonly number[]): number {
   return 2 * tCdf(-Math.abs(mean(differences)) / error, differences.length - 1)
 }
 
-/** Fill in the verdict and what stands behind it. */
+/** Fill in the verdict and what stands behind it or limits it. */
 function judge(result: Comparison, flips: SignFlip, better: 'higher' | 'lower'): void {
-  const { low, high, level, target, equivalence, reasons } = result
-  const alpha = 1 - level
-  const exact = target === 'these' ? (result.p.cmh ?? NaN) : result.p.signFlip
-  const test = target === 'these' ? 'stratified (Cochran-Mantel-Haenszel)' : 'sign-flip'
-  if (result.missing > 0) reasons.push(`${many(result.missing, 'case')} left out: no usable trial of one configuration`)
-  if (Number.isNaN(low)) {
+  const { low, high, level, target, method, equivalence, p, reasons } = result
+  if (result.missing > 0) reasons.push(`${cases(result.missing)} left out: no usable trial of one configuration`)
+  if (method === 'undefined') {
     reasons.push(
       result.cases === 0
         ? 'no case has usable trials of both configurations'
@@ -207,51 +226,43 @@ function judge(result: Comparison, flips: SignFlip, better: 'higher' | 'lower'):
     )
     return
   }
-  if (flips.smallestP > alpha && target === 'like these') {
+  const exact = target === 'these' ? (p.cmh ?? p.permutation ?? NaN) : p.signFlip
+  const judged = verdict({ low, high, exact, level, better, equivalence })
+  result.verdict = judged.verdict
+  reasons.push(judged.reason)
+  const fewest = fewestMoved(level)
+  if (target === 'like these' && result.moved < fewest) {
+    const moved = result.moved === 0 ? 'no case' : `only ${cases(result.moved)}`
+    reasons.push(`${moved} moved: with fewer than ${fewest} the sign-flip test cannot reach ${brief(1 - level)}`)
+  }
+  if (method === 'within cases, smoothed') {
     reasons.push(
-      `only ${many(result.moved, 'case')} moved: with fewer than ${Math.ceil(1 - Math.log2(alpha))} the sign-flip test cannot reach ${round(alpha)}`,
+      'no spread to see: the interval takes that of the trials, with one pass and one fail added to each case',
     )
   }
-  if (result.method === 'within cases, smoothed') {
+  if (flips.method === 'sampled' && target === 'like these') {
     reasons.push(
-      'the differences show no spread of their own; the interval uses that of the trials, one pass and one fail added',
-    )
-  }
-  const leavesOutZero = low > 0 || high < 0
-  if (equivalence !== undefined && low >= -equivalence && high <= equivalence) {
-    result.verdict = 'same within d'
-    reasons.push(`the whole interval lies within ${round(equivalence * 100)} points of 0`)
-  } else if (leavesOutZero && exact <= alpha) {
-    result.verdict = result.difference > 0 === (better === 'higher') ? 'better' : 'worse'
-    reasons.push(`the interval leaves out 0 and the exact ${test} test agrees (p = ${round(exact)})`)
-  } else if (leavesOutZero) {
-    reasons.push(
-      Number.isNaN(exact)
-        ? `the interval leaves out 0, but the exact ${test} test needs scores of 0 or 1`
-        : `the interval leaves out 0, but the exact ${test} test does not agree (p = ${round(exact)})`,
-    )
-  } else reasons.push('the interval holds 0: a difference of either sign fits these results')
-  if (flips.method === 'sampled') {
-    reasons.push(
-      `sign-flip p from ${flips.draws} random patterns, give or take ${round(2 * (flips.standardError ?? NaN))}`,
+      `the sign-flip p is from ${flips.draws} random patterns, give or take ${brief(2 * (flips.standardError ?? NaN))}`,
     )
   }
 }
 
 /** The comparison as one sentence. */
 function sentence(result: Comparison, [a, b]: readonly [string, string]): string {
-  const where =
-    result.target === 'these' ? `on these ${many(result.cases, 'case')}` : `on cases like these ${result.cases}`
-  if (Number.isNaN(result.low)) return `Cannot tell ${b} from ${a} ${where}: ${result.reasons.at(-1)}.`
-  const figures = `${points(result.difference)} points, ${round(result.level * 100)}% interval ${points(result.low)} to ${points(result.high)}`
-  const seen = `a run like this finds a true difference of ${round(result.smallestDetectable * 100)} points 4 times in 5`
-  if (result.verdict === 'cannot tell')
-    return `Cannot tell whether ${b} is better than ${a} ${where}: ${figures}; ${seen}.`
-  if (result.verdict === 'same within d') {
-    return `${b} is the same as ${a} within ${round((result.equivalence ?? NaN) * 100)} points ${where}: ${figures}; ${seen}.`
-  }
-  return `${b} is ${result.verdict} than ${a} ${where}: ${figures}; ${seen}.`
+  const n = result.cases
+  const where = result.target === 'these' ? `on these ${cases(n)}` : `for cases like these (${cases(n)})`
+  if (result.method === 'undefined') return `Cannot tell ${b} from ${a} ${where}: ${result.reasons.at(-1)}.`
+  const figures = `${points(result.difference)} points, ${brief(result.level * 100)}% interval ${points(result.low)} to ${points(result.high)}`
+  const seen = Number.isNaN(result.smallestDetectable)
+    ? `${cases(n)} can show no difference, however large`
+    : `such a run finds a true difference of ${points(result.smallestDetectable).slice(1)} points 4 times in 5`
+  const said =
+    result.verdict === 'cannot tell'
+      ? `Cannot tell whether ${b} is better than ${a} ${where}`
+      : result.verdict === 'same within d'
+        ? `${b} is the same as ${a} within ${brief((result.equivalence ?? NaN) * 100)} points ${where}`
+        : `${b} is ${result.verdict} than ${a} ${where}`
+  return `${said}: ${figures}; ${seen}.`
 }
 
-const many = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`
-const round = (value: number) => String(Number(value.toPrecision(2)))
+const cases = (n: number) => `${n} case${n === 1 ? '' : 's'}`

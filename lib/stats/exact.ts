@@ -2,7 +2,7 @@
  * Tests that need no normal approximation: they count every way the data could have fallen under "no difference".
  */
 import { binomialCdf } from './distribution.ts'
-import { numbers, positive, whole } from './domain.ts'
+import { inside, numbers, positive, whole } from './domain.ts'
 import { type Rng, rng as seeded } from './random.ts'
 
 const MAX = Number.MAX_SAFE_INTEGER
@@ -120,6 +120,16 @@ function patternsAtLeast(sizes: readonly number[], limit: number): number {
   return hits / count
 }
 
+/**
+ * The fewest moved cases with which a sign-flip test can reach 1 - level: 2 / 2^n must not exceed it.
+ *
+ * @example
+ * fewestMoved(0.95) // 6
+ */
+export function fewestMoved(level: number): number {
+  return Math.ceil(1 - Math.log2(1 - inside(level, 'level')) - 1e-9)
+}
+
 /** One case as a 2 x 2 table: successes and trials of each configuration. */
 export type Stratum = { a: number; aTrials: number; b: number; bTrials: number }
 
@@ -167,6 +177,59 @@ export function cmhExact(strata: readonly Stratum[]): number {
     1,
     now.reduce((sum, probability) => (probability <= observed ? sum + probability : sum), 0),
   )
+}
+
+/**
+ * Stratified permutation test for scores that are not 0 or 1: inside each case, the trials of both configurations are dealt
+ * anew, and the mean difference over cases is compared with the one seen. It speaks of these cases only.
+ *
+ * Sampled, the observed deal counted among the draws (Phipson & Smyth 2010); for 0/1 scores `cmhExact` needs no sampling.
+ *
+ * @param pairs          per case: finite scores of a and of b, at least one each
+ * @param options.rng    default a fixed seed, so that the same data give the same p
+ * @param options.draws  whole, >= 100, default 10,000
+ * @returns              the p value and its standard error
+ * @throws               `argument_invalid` for a score that is not finite or a bad option
+ * @see                  Good 2005, section 3.7
+ * @example
+ * stratifiedPermutation([{ a: [0.1, 0.2, 0.3], b: [0.7, 0.8, 0.9] }]).p // 0.1
+ */
+export function stratifiedPermutation(
+  pairs: readonly { a: readonly number[]; b: readonly number[] }[],
+  options: { rng?: Rng; draws?: number } = {},
+): { p: number; draws: number; standardError: number } {
+  const draws = whole(options.draws ?? 10_000, 100, MAX, 'options.draws')
+  const random = options.rng ?? seeded('stratified')
+  const pools = pairs.map(({ a, b }, i) => {
+    const pool = [...numbers(a, `pairs[${i}].a`), ...numbers(b, `pairs[${i}].b`)]
+    const total = pool.reduce((sum, value) => sum + value, 0)
+    return { pool, total, aTrials: a.length, bTrials: b.length }
+  })
+  /** Sum over cases of (mean of b - mean of a), the first `aTrials` of each pool being a's. */
+  const sumOf = () => {
+    let sum = 0
+    for (const { pool, total, aTrials, bTrials } of pools) {
+      let first = 0
+      for (let i = 0; i < aTrials; i++) first += pool[i] as number
+      sum += (total - first) / bTrials - first / aTrials
+    }
+    return sum
+  }
+  const limit = Math.abs(sumOf()) * (1 - TIE) - 1e-12
+  let hits = 1
+  for (let draw = 0; draw < draws; draw++) {
+    for (const { pool, aTrials } of pools) {
+      for (let i = 0; i < aTrials; i++) {
+        const j = i + Math.floor(random() * (pool.length - i))
+        const held = pool[i] as number
+        pool[i] = pool[j] as number
+        pool[j] = held
+      }
+    }
+    if (Math.abs(sumOf()) >= limit) hits++
+  }
+  const p = hits / (draws + 1)
+  return { p, draws, standardError: Math.sqrt((p * (1 - p)) / (draws + 1)) }
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Statistics that hold: pure functions over plain numbers, the random source passed in. */
 export { type Bootstrap, bootstrap } from './bootstrap.ts'
-export { type CompareOptions, type Comparison, compare, type Pair, type Target, type Verdict } from './compare.ts'
+export { type CompareOptions, type Comparison, compare, type Pair, type Target, withinError } from './compare.ts'
+export { compareMedians, type MeasureComparison, type MeasurePair } from './continuous.ts'
 export {
   betaCdf,
   betaDensity,
@@ -14,8 +15,24 @@ export {
   tCdf,
   tQuantile,
 } from './distribution.ts'
-export { cmhExact, mcnemar, type SignFlip, type Stratum, signFlip } from './exact.ts'
-export { clopperPearson, type Interval, jeffreys, ruleOfThree, wilson } from './interval.ts'
-export { type Rng, rng, shuffle } from './random.ts'
+export {
+  cmhExact,
+  fewestMoved,
+  mcnemar,
+  type SignFlip,
+  type Stratum,
+  signFlip,
+  stratifiedPermutation,
+} from './exact.ts'
+export { clopperPearson, type Interval, jeffreys, newcombe, ruleOfThree, wilson } from './interval.ts'
+export { type MissingBounds, missingBounds } from './missing.ts'
+export { holm } from './multiple.ts'
+export { compareLevels, type LevelPair, type OrdinalComparison } from './ordinal.ts'
+export { type Pilot, type Plan, type PlanOptions, type PlanStep, pilot, plan } from './plan.ts'
+export { detectable, power } from './power.ts'
+export { ecdf, median, quantile } from './quantile.ts'
+export { type Rng, rng, shuffle, xoshiro128 } from './random.ts'
 export { type Rate, type RateMethod, rate } from './rate.ts'
-export { mean, type VarianceSplit, variance, varianceSplit } from './variance.ts'
+export { type Flips, flips, passAtK, passHatK, type Reliability, reliability } from './reliability.ts'
+export { clusteredError, mean, type VarianceSplit, variance, varianceSplit } from './variance.ts'
+export { type Verdict, verdict } from './verdict.ts'

@@ -1,7 +1,7 @@
 /**
  * Where the spread of the scores comes from: differences between cases, or differences between trials of the same case.
  */
-import { scores } from './domain.ts'
+import { numbers, scores } from './domain.ts'
 
 /** Mean of some numbers; NaN of none. */
 export function mean(values: readonly number[]): number {
@@ -99,4 +99,30 @@ export function varianceSplit(cases: readonly (readonly number[])[]): VarianceSp
     trials,
     ...(between < 0 && { reason: 'the estimate of the spread between cases was below 0 and is given as 0' }),
   }
+}
+
+/**
+ * Standard error of the mean over all observations when they come in clusters.
+ *
+ * `corrected` multiplies the variance by C / (C - 1), C clusters; with equal sizes it is then sd(cluster means) / sqrt(C).
+ *
+ * @param clusters           one array of finite numbers per cluster; empty ones are left out
+ * @param options.corrected  default true
+ * @returns                  NaN for fewer than two clusters
+ * @throws                   `argument_invalid` for a number that is not finite
+ * @see                      Miller 2024 (arXiv 2411.00640), clustered standard errors; known answers: fixtures/stats/variance.json
+ * @example
+ * clusteredError([[1, 1, 1, 1, 0], [0, 0, 1, 0, 0], [1, 1, 1, 1, 1], [0, 1, 0, 1, 1]]) // 0.1708
+ */
+export function clusteredError(
+  clusters: readonly (readonly number[])[],
+  options: { corrected?: boolean } = {},
+): number {
+  const used = clusters.filter((values, i) => numbers(values, `clusters[${i}]`).length > 0)
+  if (used.length < 2) return NaN
+  const all = used.flat()
+  const center = mean(all)
+  const squares = used.reduce((sum, values) => sum + values.reduce((total, v) => total + v - center, 0) ** 2, 0)
+  const correction = options.corrected === false ? 1 : used.length / (used.length - 1)
+  return Math.sqrt(correction * squares) / all.length
 }

@@ -1,0 +1,122 @@
+/**
+ * Reliability over repeats: would one of k trials pass (pass@k), would all k pass (pass^k), and which cases flip.
+ */
+import { scores, whole } from './domain.ts'
+import { mean } from './variance.ts'
+
+const MAX = Number.MAX_SAFE_INTEGER
+
+/** Product of (n - c - i) / (n - i) for i < k: the share of k-subsets of n trials that hold none of c chosen ones. */
+function shareWithout(n: number, c: number, k: number): number {
+  let product = 1
+  for (let i = 0; i < k; i++) product *= Math.max(0, n - c - i) / (n - i)
+  return product
+}
+
+/**
+ * pass@k of one case: the probability that at least one of k trials passes, without bias.
+ *
+ * @param passed  whole, 0..trials
+ * @param trials  whole, >= 0; errors of the infrastructure already left out
+ * @param k       whole, >= 1
+ * @returns       a probability; NaN when k > trials, for then it cannot be told
+ * @throws        `argument_invalid` when an argument is outside its domain
+ * @see           Chen et al. 2021 (arXiv 2107.03374), equation 1; known answers: fixtures/stats/reliability.json
+ * @example
+ * passAtK(1, 5, 2) // 0.4
+ * passAtK(1, 5, 6) // NaN
+ * passAtK(1, 5, 0) // throws argument_invalid
+ */
+export function passAtK(passed: number, trials: number, k: number): number {
+  whole(k, 1, MAX, 'k')
+  whole(trials, 0, MAX, 'trials')
+  whole(passed, 0, trials, 'passed')
+  return k > trials ? NaN : 1 - shareWithout(trials, passed, k)
+}
+
+/**
+ * pass^k of one case: the probability that all of k trials pass, without bias. (passed / trials)^k is too high.
+ *
+ * @param passed  whole, 0..trials
+ * @param trials  whole, >= 0; errors of the infrastructure already left out
+ * @param k       whole, >= 1
+ * @returns       a probability; NaN when k > trials, for then it cannot be told
+ * @throws        `argument_invalid` when an argument is outside its domain
+ * @see           Yao et al. 2024 (tau-bench, arXiv 2406.12045), section 3; known answers: fixtures/stats/reliability.json
+ * @example
+ * passHatK(4, 5, 2) // 0.6
+ * passHatK(5, 5, 6) // NaN
+ */
+export function passHatK(passed: number, trials: number, k: number): number {
+  whole(k, 1, MAX, 'k')
+  whole(trials, 0, MAX, 'trials')
+  whole(passed, 0, trials, 'passed')
+  return k > trials ? NaN : shareWithout(trials, trials - passed, k)
+}
+
+export type Reliability = {
+  k: number
+  /** Means over cases; NaN when no case has k trials. */
+  passAtK: number
+  passHatK: number
+  /** Cases with at least k trials: those the means are over. */
+  cases: number
+  /** Cases with fewer than k trials: left out, not counted as 0 or 1. */
+  short: number
+  reason?: string
+}
+
+/**
+ * pass@k and pass^k as means over cases.
+ *
+ * @param cases  one array per case with 0 (failed) or 1 (passed) for each usable trial
+ * @param k      whole, >= 1
+ * @throws       `argument_invalid` for a score that is not 0 or 1, or a k below 1
+ * @example
+ * reliability([[1, 1, 0], [1, 1, 1]], 2) // { k: 2, passAtK: 1, passHatK: 0.6667, cases: 2, short: 0 }
+ */
+export function reliability(cases: readonly (readonly number[])[], k: number): Reliability {
+  whole(k, 1, MAX, 'k')
+  const counted = cases.map((values, i) => ({
+    trials: values.length,
+    passed: values.reduce((sum, value, j) => sum + whole(value, 0, 1, `cases[${i}][${j}]`), 0),
+  }))
+  const enough = counted.filter(({ trials }) => trials >= k)
+  const short = cases.length - enough.length
+  return {
+    k,
+    passAtK: mean(enough.map(({ passed, trials }) => passAtK(passed, trials, k))),
+    passHatK: mean(enough.map(({ passed, trials }) => passHatK(passed, trials, k))),
+    cases: enough.length,
+    short,
+    ...(enough.length === 0 && { reason: `no case has ${k} trials` }),
+    ...(enough.length > 0 && short > 0 && { reason: `${short} of ${cases.length} cases have fewer than ${k} trials` }),
+  }
+}
+
+export type Flips = {
+  /** Share of the cases with two trials or more whose trials differ; NaN without such a case. */
+  share: number
+  /** Their positions in the argument. */
+  flipped: number[]
+  cases: number
+}
+
+/**
+ * The cases whose trials did not all score the same: those where one run tells least.
+ *
+ * @param cases  one array of scores in [0, 1] per case; cases with fewer than two trials are left out
+ * @throws       `argument_invalid` for a score outside [0, 1]
+ * @example
+ * flips([[1, 1], [1, 0], [0, 0], [1]]) // { share: 0.3333, flipped: [1], cases: 3 }
+ */
+export function flips(cases: readonly (readonly number[])[]): Flips {
+  let counted = 0
+  const flipped: number[] = []
+  for (const [i, values] of cases.entries()) {
+    if (scores(values, `cases[${i}]`).length < 2) continue
+    counted++
+    if (values.some((value) => value !== values[0])) flipped.push(i)
+  }
+  return { share: counted === 0 ? NaN : flipped.length / counted, flipped, cases: counted }
+}
