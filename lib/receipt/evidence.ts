@@ -1,0 +1,122 @@
+/** What may be handed to `verify` as audit evidence, turned into records: paths, bytes, imports, or records themselves. */
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { decode, type Json, parse, readBytes } from '../canonical.ts'
+import { TouchstoneError } from '../errors.ts'
+import { entriesOf, type Imported, importAudit, unpack } from './audit.ts'
+import type { CloudTrailOptions } from './cloudtrail.ts'
+import { isObject } from './decision.ts'
+import { RECORD_SCHEMA } from './record.ts'
+
+export type Export = { provider: string; bytes: string | Uint8Array; source?: string } & CloudTrailOptions
+
+/** A path of a file or folder, a provider's export, an import, one record, or a list of any of these. */
+export type Audit = string | Export | Imported | { schema: string } | readonly Audit[]
+
+export type Evidence = {
+  records: { value: unknown; where: string }[]
+  imports: Omit<Imported, 'records'>[]
+}
+
+/**
+ * Collect records from every form of evidence.
+ *
+ * @throws TouchstoneError `file_unreadable`, `export_invalid`, `record_invalid` and the `json_*` codes, naming the place
+ */
+export function evidenceOf(audit: Audit | undefined, where = 'audit'): Evidence {
+  const made: Evidence = { records: [], imports: [] }
+  if (audit !== undefined) collect(audit, where, made)
+  return made
+}
+
+function collect(audit: Audit, where: string, into: Evidence): void {
+  if (typeof audit === 'string') return file(audit, into)
+  if (Array.isArray(audit)) {
+    for (const [i, one] of audit.entries()) collect(one as Audit, `${where}[${i}]`, into)
+    return
+  }
+  if (isObject(audit)) {
+    if ('bytes' in audit && 'provider' in audit) {
+      const { provider, bytes, ...options } = audit as unknown as Export
+      return take(importAudit(provider, bytes, options), into)
+    }
+    if ('counts' in audit && 'records' in audit) return take(audit as unknown as Imported, into)
+    into.records.push({ value: audit, where })
+    return
+  }
+  throw new TouchstoneError(
+    'argument_invalid',
+    `expected a path, an export { provider, bytes }, an import or records, got ${audit === null ? 'null' : typeof audit}`,
+    { where },
+  )
+}
+
+function take(imported: Imported, into: Evidence): void {
+  const { records, ...rest } = imported
+  into.imports.push(rest)
+  for (const [i, value] of records.entries()) into.records.push({ value, where: `${rest.source.name}[${i}]` })
+}
+
+function file(path: string, into: Evidence): void {
+  let folder = false
+  try {
+    folder = statSync(path).isDirectory()
+  } catch {
+    // Reading it below says why it cannot be read.
+  }
+  if (folder) {
+    for (const name of readdirSync(path).sort()) file(join(path, name), into)
+    return
+  }
+  const bytes = readBytes(path)
+  const first = sample(unpack(bytes, path), path)
+  if (first === undefined) return
+  if (isObject(first) && typeof first['schema'] === 'string') {
+    const list = entriesOf(unpack(bytes, path), path, { unwrap: (document) => listIn(document) })
+    for (const { entry, line } of list) into.records.push({ value: entry, where: `${path}:${line}` })
+    return
+  }
+  const provider = providerOf(first)
+  if (provider === null)
+    throw new TouchstoneError(
+      'export_invalid',
+      `expected ${RECORD_SCHEMA} or the export of a known provider, got entries of another shape`,
+      { where: path },
+    )
+  take(importAudit(provider, bytes, { source: path }), into)
+}
+
+function listIn(document: { [name: string]: Json }): Json[] | null {
+  return Array.isArray(document['records']) ? document['records'] : null
+}
+
+/** The first entry or envelope of a file; undefined for an empty one. */
+function sample(bytes: Uint8Array, path: string): Json | undefined {
+  const text = decode(bytes, path).trim()
+  if (text === '') return undefined
+  const end = text.indexOf('\n')
+  let document: Json
+  try {
+    document = parse(end < 0 ? text : text.slice(0, end), path)
+  } catch {
+    document = parse(text, path)
+  }
+  if (isObject(document) && Array.isArray(document['records'])) return document['records'][0]
+  return Array.isArray(document) ? document[0] : document
+}
+
+/** Which provider writes entries like this one. */
+export function providerOf(entry: Json): string | null {
+  if (!isObject(entry)) return null
+  if (Array.isArray(entry['Records']) || ('eventSource' in entry && 'eventName' in entry)) return 'cloudtrail'
+  const version = entry['apiVersion']
+  if (typeof version === 'string' && version.startsWith('audit.k8s.io/')) return 'kubernetes'
+  if ('auditID' in entry) return 'kubernetes'
+  if (entry['object'] === 'event' || (entry['object'] === 'list' && Array.isArray(entry['data']))) return 'stripe'
+  if (
+    typeof entry['action'] === 'string' &&
+    ('@timestamp' in entry || '_document_id' in entry || 'created_at' in entry)
+  )
+    return 'github'
+  return null
+}
