@@ -1,0 +1,90 @@
+/**
+ * The published pattern set for tool descriptions, compiled once, matched in time linear in the text.
+ *
+ * Patterns run on re2js, so that no description can make matching slow. Rules that need context are code (`hidden.ts`).
+ */
+import { TouchstoneError } from '../errors.ts'
+import { CODE_RULES, folded } from './hidden.ts'
+import { load, type SetName } from './set.ts'
+
+export type Rule = {
+  id: string
+  name: string
+  on: 'raw' | 'folded'
+  looksFor: string
+  code?: string
+  patterns?: string[]
+}
+
+export type PatternSet = {
+  set: SetName
+  rules: Rule[]
+  /**
+   * Ids of the rules that a text matches, in order.
+   *
+   * @param text a description, of which at most 16,384 characters are read; a longer one matches P15
+   * @param tools the names of this server's own tools
+   */
+  match(text: string, tools: ReadonlySet<string>): string[]
+}
+
+type PatternDocument = { rules: Rule[]; reads: { maxCharacters: number } }
+
+let compiled: Promise<PatternSet> | undefined
+
+/** The pattern set `tool-descriptions 1.0`, compiled on first use. @throws TouchstoneError `pattern_invalid` */
+export function patternSet(): Promise<PatternSet> {
+  compiled ??= compile('tool-descriptions', '1.0')
+  return compiled
+}
+
+/** Names of the rules, by id, without compiling anything. */
+export function ruleNames(): Map<string, string> {
+  const { rules } = load('tool-descriptions', '1.0').document as PatternDocument
+  return new Map(rules.map(({ id, name }) => [id, name]))
+}
+
+async function compile(id: string, version: string): Promise<PatternSet> {
+  const { RE2JS } = await import('re2js')
+  const { name, document } = load(id, version)
+  const { rules, reads } = document as PatternDocument
+  const compiled = rules.map((rule) => ({ ...rule, patterns: (rule.patterns ?? []).map(read) }))
+
+  function read(pattern: string) {
+    try {
+      return RE2JS.compile(pattern)
+    } catch (cause) {
+      throw new TouchstoneError('pattern_invalid', 'expected RE2 syntax, got another', { where: pattern, cause })
+    }
+  }
+
+  /** The pattern finds the place; here it is asked whether the tool named is one of this server's own. */
+  const ordersAboutOther = (pattern: ReturnType<typeof read>, text: string, tools: ReadonlySet<string>): boolean => {
+    const matcher = pattern.matcher(text)
+    while (matcher.find()) {
+      const tool = matcher.group(1) ?? matcher.group(2) ?? ''
+      if (!tools.has(tool) && ORDER.test(text.slice(matcher.end(), matcher.end() + 160))) return true
+    }
+    return false
+  }
+
+  return {
+    set: name,
+    rules,
+    match(text, tools) {
+      const cut = text.length > reads.maxCharacters ? text.slice(0, reads.maxCharacters) : text
+      const plain = folded(cut)
+      const matched = compiled.filter(({ code, on, patterns }) => {
+        const seen = on === 'raw' ? cut : plain
+        if (code === undefined) return patterns.some((pattern) => pattern.test(seen))
+        // What is not read is not stored.
+        if (code === 'padding' && cut.length < text.length) return true
+        if (code !== 'other_tool') return CODE_RULES[code]?.(seen) ?? false
+        return patterns.some((pattern) => pattern.test(seen) && ordersAboutOther(pattern, seen, tools))
+      })
+      return matched.map((rule) => rule.id)
+    },
+  }
+}
+
+const ORDER = /\b(?:must|always|instead|change|replace|append|redirect|modify|set|bcc)\b/i

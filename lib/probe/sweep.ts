@@ -1,0 +1,236 @@
+/**
+ * Testing many declarations: bounded concurrency, one appended line per result, and going on where an earlier sweep stopped.
+ *
+ * Memory does not grow with results: each is written and let go. What stays is one key and at most one number per entry.
+ */
+import { appendFileSync, closeSync, createReadStream, existsSync, ftruncateSync, openSync, statSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import type { InspectOptions } from 'node:util'
+import { count, duration, type Look, lookOf, table, tone } from '../display.ts'
+import { TouchstoneError } from '../errors.ts'
+import { progress } from '../progress.ts'
+import type { Outcome } from './outcome.ts'
+import { TONES } from './report.ts'
+import { type ProbeData, ProbeResult } from './result.ts'
+import { type LatencySpread, spread, tally } from './runs.ts'
+import { runTest } from './tasks.ts'
+
+export type SweepEntry = string | { url: string; transport?: 'streamable-http' | 'sse'; name?: string }
+
+export type SweepOptions = {
+  /** File that gets one JSON line per result. An existing one is gone on with: what it holds is not tested again. */
+  log?: string | undefined
+  /** Tests at a time, a whole number from 1 to 512. Default 16. */
+  concurrency?: number
+  /** Your own servers, outside the address rules. Default false. */
+  local?: boolean
+  signal?: AbortSignal | undefined
+  /** Called with each result, in the order they end. */
+  onResult?: ((result: ProbeResult, name: string | null) => void) | undefined
+}
+
+export type SweepData = {
+  schema: 'touchstone.sweep.v0'
+  tested: number
+  /** Entries that the log already held, or that came twice. */
+  skipped: number
+  outcomes: Partial<Record<Outcome, number>>
+  details: Record<string, number>
+  latency: LatencySpread | null
+  toolsNamed: number
+  descriptionsWithheld: number
+  log: string | null
+}
+
+/** What a sweep came to. Counts cover the whole log, lines of an earlier sweep included. */
+export class Sweep implements SweepData {
+  readonly schema = 'touchstone.sweep.v0'
+  readonly tested: number
+  readonly skipped: number
+  readonly outcomes: Partial<Record<Outcome, number>>
+  readonly details: Record<string, number>
+  readonly latency: LatencySpread | null
+  readonly toolsNamed: number
+  readonly descriptionsWithheld: number
+  readonly log: string | null
+
+  constructor(data: Omit<SweepData, 'schema'>) {
+    this.tested = data.tested
+    this.skipped = data.skipped
+    this.outcomes = data.outcomes
+    this.details = data.details
+    this.latency = data.latency
+    this.toolsNamed = data.toolsNamed
+    this.descriptionsWithheld = data.descriptionsWithheld
+    this.log = data.log
+  }
+
+  toJSON(): SweepData {
+    return { ...this }
+  }
+
+  text(look: Look = {}): string {
+    const total = Object.values(this.outcomes).reduce((sum, n) => sum + n, 0)
+    const rows = Object.entries(this.outcomes)
+      .sort(([, a], [, b]) => b - a)
+      .map(([outcome, n]) => [
+        tone(outcome, TONES[outcome as Outcome], look),
+        String(n),
+        `${((100 * n) / total).toFixed(1)}%`,
+      ])
+    return [
+      `${count(total, 'server')}: ${this.tested} tested now, ${this.skipped} already in the log or given twice`,
+      table([{ head: 'outcome' }, { head: 'n', align: 'right' }, { head: 'share', align: 'right' }], rows, look),
+      this.latency
+        ? `latency of answered handshakes: median ${duration(this.latency.medianMs)}, ${duration(this.latency.minMs)} to ${duration(this.latency.maxMs)}`
+        : 'no handshake was answered',
+      `${count(this.toolsNamed, 'tool')} named, ${count(this.descriptionsWithheld, 'description')} withheld`,
+    ].join('\n')
+  }
+
+  [Symbol.for('nodejs.util.inspect.custom')](_depth: number, options: InspectOptions): string {
+    return this.text({ colors: options.colors === true, width: lookOf(process.stdout).width })
+  }
+}
+
+/** One line of a sweep's log: a result without the descriptions' text, which would make the log as large as the servers wish. */
+export type SweepLine = ProbeData & { name: string | null }
+
+/**
+ * Test many servers. Nothing an entry holds can stop the sweep: a text that is no URL is recorded as refused.
+ *
+ * @param list    URLs, or `{ url, transport, name }` such as a `Declaration`'s remotes; arrays, generators, async ones
+ * @param options `log`, `concurrency` (default 16), `local`, `signal`, `onResult`
+ * @throws TouchstoneError `argument_invalid`; `file_unreadable` for a log that is not one; the signal's reason when it aborts,
+ *   what is in the log by then stays
+ * @example
+ * const swept = await sweep(['https://localhost/mcp', 'https://10.0.0.1/mcp', 'https://localhost/mcp'])
+ * swept.outcomes // { refused: 2 }
+ * swept.skipped // 1
+ */
+export async function sweep(
+  list: Iterable<SweepEntry> | AsyncIterable<SweepEntry>,
+  options: SweepOptions = {},
+): Promise<Sweep> {
+  const { concurrency = 16, local = false, signal, log, onResult } = options
+  if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 512) {
+    throw new TouchstoneError('argument_invalid', `expected a whole number from 1 to 512, got ${concurrency}`, {
+      where: 'options.concurrency',
+    })
+  }
+  const totals = new Totals()
+  const known = new Set<string>()
+  if (log !== undefined && existsSync(log)) {
+    await cutTornTail(log)
+    for await (const line of readSweep(log)) {
+      known.add(keyOf(line.subject, line.transport))
+      totals.add(line)
+    }
+  }
+  let tested = 0
+  let skipped = 0
+  const length = Array.isArray(list) ? list.length : 0
+  using bar = length > 0 ? progress(length, 'servers', { failures: 'not answered' }) : null
+
+  const test = async (entry: SweepEntry) => {
+    const { url, transport = 'streamable-http', name = null } = typeof entry === 'string' ? { url: entry } : entry
+    const key = keyOf(url, transport)
+    if (known.has(key)) {
+      skipped++
+      bar?.tick()
+      return
+    }
+    known.add(key)
+    const result = new ProbeResult(url, transport, !local, await runTest({ url, transport, local }, {}, signal))
+    const line = lineOf(result, name)
+    if (log !== undefined) appendFileSync(log, `${JSON.stringify(line)}\n`)
+    totals.add(line)
+    tested++
+    bar?.tick(result.outcome !== 'answered')
+    onResult?.(result, name)
+  }
+
+  const source = Symbol.asyncIterator in list ? list[Symbol.asyncIterator]() : list[Symbol.iterator]()
+  const work = async () => {
+    for (;;) {
+      signal?.throwIfAborted()
+      const { value, done } = await source.next()
+      if (done) return
+      await test(value)
+    }
+  }
+  // All workers come to an end before a failure is passed on: no test runs on behind the caller's back.
+  const workers = await Promise.allSettled(Array.from({ length: concurrency }, work))
+  for (const worker of workers) if (worker.status === 'rejected') throw worker.reason
+  return new Sweep({ ...totals.toJSON(), tested, skipped, log: log ?? null })
+}
+
+/** The lines of a sweep's log, one at a time. @throws TouchstoneError `file_unreadable` for a line that is not one of a sweep */
+export async function* readSweep(log: string): AsyncGenerator<SweepLine> {
+  let at = 0
+  for await (const text of createInterface({ input: createReadStream(log), crlfDelay: Number.POSITIVE_INFINITY })) {
+    at++
+    let line: SweepLine | null = null
+    try {
+      line = JSON.parse(text)
+    } catch {}
+    if (line?.schema !== 'touchstone.probe.v0') {
+      throw new TouchstoneError('file_unreadable', 'expected a line of a sweep, got something else', {
+        where: `${log}:${at}`,
+      })
+    }
+    yield line
+  }
+}
+
+function lineOf(result: ProbeResult, name: string | null): SweepLine {
+  const data = result.toJSON()
+  const tools = data.tools && { ...data.tools, list: data.tools.list.map((tool) => ({ ...tool, description: null })) }
+  return { ...data, tools, name }
+}
+
+function keyOf(url: string, transport: string): string {
+  return `${transport} ${url}`
+}
+
+/** A process that was killed may leave half a line; the next line must not be glued to it. */
+async function cutTornTail(log: string): Promise<void> {
+  const sizeBytes = statSync(log).size
+  let end = 0
+  let at = 0
+  for await (const chunk of createReadStream(log) as AsyncIterable<Buffer>) {
+    const last = chunk.lastIndexOf(10)
+    if (last >= 0) end = at + last + 1
+    at += chunk.length
+  }
+  if (end === sizeBytes) return
+  const file = openSync(log, 'r+')
+  ftruncateSync(file, end)
+  closeSync(file)
+}
+
+class Totals {
+  private readonly outcomes: Outcome[] = []
+  private readonly details: Record<string, number> = {}
+  private readonly latenciesMs: number[] = []
+  private toolsNamed = 0
+  private withheld = 0
+
+  add({ outcome, detail, latencyMs, tools }: ProbeData): void {
+    this.outcomes.push(outcome)
+    this.details[detail] = (this.details[detail] ?? 0) + 1
+    if (latencyMs !== null) this.latenciesMs.push(latencyMs)
+    this.toolsNamed += tools?.named ?? 0
+    this.withheld += tools?.withheld ?? 0
+  }
+
+  toJSON(): Omit<SweepData, 'schema' | 'tested' | 'skipped' | 'log'> {
+    return {
+      outcomes: tally(this.outcomes),
+      details: this.details,
+      latency: spread(this.latenciesMs),
+      toolsNamed: this.toolsNamed,
+      descriptionsWithheld: this.withheld,
+    }
+  }
+}
