@@ -1,6 +1,6 @@
 /** Step curves: which share lies at or below each value. What ecdf and latency charts have in common. */
 import type { Json, JsonObject } from '../canonical.ts'
-import { type Column, pad, table, textWidth, tone, wrap } from '../display.ts'
+import { type Column, foreign, pad, table, textWidth, tone, wrap } from '../display.ts'
 import { capital } from './notes.ts'
 import { axisLines, dotLine, niceTicks, padAll, type TextLook } from './plot.ts'
 import { axis, SHARE_TICKS, say, type Unit } from './quantity.ts'
@@ -156,26 +156,32 @@ export function curvesInText(drawing: Drawing, look: TextLook): string[] {
   const dots = curves.map(
     (curve) => `${pad(names.get(curve.name) ?? '', first)}  ${dotLine(curve.values, scale, look)}`,
   )
-  const columns: Column[] = [
-    { head: pad('', first) },
-    ...['>0%', '50%', '90%', '100%'].map((head): Column => ({ head, align: 'right' })),
-  ]
+  const shares = [0, 0.5, 0.9, 1]
   const rows = curves.map((curve) => {
     const sorted = Float64Array.from(curve.values).sort()
     const at = (share: number) => {
       const value = reaches(sorted, curve.total, share)
       return value === null ? (curve.total ? 'never' : '-') : say(value, unit)
     }
-    return [names.get(curve.name) ?? '', at(0), at(0.5), at(0.9), at(1)]
+    return [names.get(curve.name) ?? '', ...shares.map(at)]
   })
+  const heads = ['', '>0%', '50%', '90%', '100%']
+  const wide = table(columnsOf(heads), rows, { ...look, width: 1000 }).split('\n')
+  // A narrow terminal does without the third share rather than without the end of its lines.
+  const narrow = wide.some((line) => textWidth(line) > width)
+  const kept = (cells: string[]) => cells.filter((_, i) => i !== 3)
+  const lines = narrow ? table(columnsOf(kept(heads)), rows.map(kept), { ...look, width: 1000 }).split('\n') : wide
+  const shownUnit = unit ? ` (${unit === 'share' ? '%' : foreign(unit, 20)})` : ''
+  const axisNote = `Axis: ${drawing.quantity}${shownUnit}${log ? ', logarithmic' : ''}.`
+  const soft = (text: string) => wrap(text, width).split('\n')
   return [
     blank + tickNames,
     blank + tone(rule, 'quiet', look),
     ...dots,
-    tone('A digit: that many values in one place, + for ten and more.', 'quiet', look),
+    ...soft(`${axisNote} A digit: that many values in one place, + for ten and more.`).map((line) => tone(line, 'quiet', look)),
     '',
-    `${capital(drawing.quantity)} at which the ${drawing.what} reaches`,
-    ...withRemarks(table(columns, rows, { ...look, width }).split('\n'), curves, names, width),
+    ...soft(`${capital(drawing.quantity)} at which the ${drawing.what} reaches`),
+    ...withRemarks(lines, curves, names, width),
   ]
 }
 
@@ -185,4 +191,8 @@ function withRemarks(lines: string[], curves: Curve[], names: Map<string, string
   const straight = padAll(rows).map((row, i) => `${row}  ${curves[i]?.remark ?? ''}`)
   if (straight.every((line) => textWidth(line) <= width)) return [head, ...straight]
   return [...lines, '', ...curves.map((curve) => wrap(`${names.get(curve.name)}: ${curve.remark}`, width))]
+}
+
+function columnsOf(heads: string[]): Column[] {
+  return heads.map((head, i) => ({ head, align: i ? 'right' : 'left' }))
 }

@@ -1,6 +1,6 @@
 /** Rows of differences about a line at zero: what forest and noise charts have in common. */
 import type { JsonObject } from '../canonical.ts'
-import { cut, foreign, pad, textWidth, tone } from '../display.ts'
+import { cut, foreign, pad, textWidth, tone, wrap } from '../display.ts'
 import { axisLines, column, intervalLine, niceTicks, type TextLook } from './plot.ts'
 import { axis, sayDifference, sayInterval, type Unit } from './quantity.ts'
 import { FINITE, labels, type RowReader, SHARE_DIFFERENCE } from './rows.ts'
@@ -129,7 +129,10 @@ export function differencesInText(drawing: Drawing, look: TextLook): string[] {
   const { lines, unit } = drawing
   const width = look.width ?? 100
   const beside = lines.map((line) => said(line, unit))
-  const besideWidth = Math.min(34, Math.max(...beside.map(textWidth)))
+  const besideWidth = Math.max(
+    6,
+    ...lines.map((line, i) => (line.difference === null ? 0 : textWidth(beside[i] ?? ''))),
+  )
   const longest = Math.max(...[...labels(lines.map((line) => line.name)).values()].map(textWidth))
   const nameWidth = Math.min(longest, Math.max(10, Math.floor(width * 0.3)))
   const names = labels(
@@ -137,23 +140,36 @@ export function differencesInText(drawing: Drawing, look: TextLook): string[] {
     nameWidth,
   )
   const { low, high, ticks } = range(drawing)
-  const room = Math.max(13, Math.min(61, width - nameWidth - besideWidth - 4))
+  const room = Math.max(9, Math.min(61, width - nameWidth - besideWidth - 4))
   // An odd number of columns has a middle, where zero stands.
   const scale = { low, high, cells: room % 2 ? room : room - 1 }
   const [names0, rule] = axisLines(ticks, scale, (value) => sayDifference(value, unit).replace(/ \S+$/, ''), look)
   const blank = ' '.repeat(nameWidth + 2)
   const shade = look.ascii ? '~' : '░'
   const body = lines.map((line, i) => {
-    const drawn = intervalLine({ value: line.difference, low: line.low, high: line.high }, scale, look, 0)
+    const name = pad(names.get(line.name) ?? '', nameWidth)
+    const start = `${line.role === 'main' ? tone(name, 'strong', look) : name}  `
+    // Nothing to draw leaves room for the reason.
+    if (line.difference === null) return start + cut(beside[i] ?? '', width - nameWidth - 2)
+    const mark = line.role === 'main' ? (look.ascii ? '#' : '◆') : undefined
+    const drawn = intervalLine({ value: line.difference, low: line.low, high: line.high }, scale, look, {
+      zero: 0,
+      mark,
+    })
     const cells = [...drawn.toString()]
     for (const one of drawing.bands ?? []) {
       for (let at = column(one.low, scale); at <= column(one.high, scale); at++)
         if (cells[at] === ' ') cells[at] = shade
     }
-    const name = pad(cut(names.get(line.name) ?? '', nameWidth), nameWidth)
-    const text = cut(beside[i] ?? '', besideWidth)
-    return `${line.role === 'main' ? tone(name, 'strong', look) : name}  ${cells.join('')}  ${text}`
+    return `${start}${cells.join('')}  ${beside[i] ?? ''}`
   })
-  const foot = cut(`${drawing.what}${unit === 'share' ? ' (percentage points)' : unit ? ` (${unit})` : ''}`, width)
-  return [blank + names0, blank + tone(rule, 'quiet', look), ...body, '', tone(foot, 'quiet', look)]
+  const foot = `${drawing.what}${unit === 'share' ? ' (percentage points)' : unit ? ` (${foreign(unit, 20)})` : ''}`
+  const feet = wrap(foot, width).split('\n')
+  return [
+    blank + names0,
+    blank + tone(rule, 'quiet', look),
+    ...body,
+    '',
+    ...feet.map((text) => tone(text, 'quiet', look)),
+  ]
 }

@@ -1,4 +1,5 @@
 /** ECDF: for times, tokens and cost, which share of the runs stayed at or below each value. Every value is in the picture. */
+import { foreign } from '../display.ts'
 import { Chart } from './chart.ts'
 import { curvesInText, drawCurves } from './curve.ts'
 import { capital } from './notes.ts'
@@ -39,7 +40,7 @@ export function ecdf(rows: readonly EcdfRow[], options: EcdfOptions = {}): Chart
     row.once('configuration')
     return { configuration, values: [...row.numbers('values', log ? ABOVE_ZERO : FINITE)] }
   })
-  const quantity = options.quantity ?? 'value'
+  const quantity = foreign(options.quantity ?? 'value', 60)
   const title = options.title ?? `${capital(quantity)} per trial`
   const notes = ['Each step is a trial (n behind the name): the share of trials at or below the value. No interval.']
   const curves = read.map(({ configuration, values }) => ({

@@ -43,7 +43,7 @@ export type ForestOptions = Target & {
  */
 export function forest(rows: readonly ForestRow[], options: ForestOptions = {}): Chart<ForestRow> {
   const unit = options.unit ?? 'share'
-  const metric = options.metric ?? 'share that pass'
+  const metric = foreign(options.metric ?? 'share that pass', 60)
   const minus = `${foreign(options.b ?? 'B', 40)} minus ${foreign(options.a ?? 'A', 40)}`
   const cases = readRows(rows, (row) => {
     const name = row.text('case')

@@ -50,7 +50,7 @@ type Grid = {
  */
 export function heat(rows: readonly HeatRow[], options: HeatOptions = {}): Chart<HeatRow> {
   const read = readRows(rows, readHeat)
-  const title = options.title ?? `${capital(options.metric ?? 'passes')}, by case and configuration`
+  const title = options.title ?? `${capital(foreign(options.metric ?? 'passes', 60))}, by case and configuration`
   const grid = arrange(read)
   const notes = [heatNote(read, grid)]
   const empty = read.length === 0

@@ -1,6 +1,6 @@
 /** Levels: for each configuration, how far up the ladder of evidence its claimed effects came. */
 import type { JsonObject } from '../canonical.ts'
-import { count, cut, foreign, pad, textWidth, tone } from '../display.ts'
+import { count, cut, foreign, pad, textWidth, tone, wrap } from '../display.ts'
 import { Chart } from './chart.ts'
 import { page, type TextLook } from './plot.ts'
 import { axis, SHARE_TICKS } from './quantity.ts'
@@ -191,20 +191,22 @@ function cells(counts: number[], total: number, width: number): number[] {
 
 function inText(ladders: Ladder[], look: TextLook): string[] {
   const width = look.width ?? 100
-  const heads = { none: 'none', asserted: 'asserted', observed_confirmed: 'observed', verified: 'verified' }
-  const numbers = LEVELS.map((level) =>
-    Math.max(heads[level].length, ...ladders.map((l) => String(l.counts[level]).length)),
+  // The names of the levels are spelled out below; over the numbers they may be short.
+  const heads = width < 56 ? ['none', 'assd', 'obs', 'verif'] : ['none', 'asserted', 'observed', 'verified']
+  const numbers = LEVELS.map((level, i) =>
+    Math.max(heads[i]?.length ?? 0, ...ladders.map((ladder) => String(ladder.counts[level]).length)),
   )
   const right = numbers.reduce((sum, n) => sum + n + 2, 0)
   const longest = Math.max(...ladders.map((ladder) => textWidth(ladder.label)))
   const nameWidth = Math.min(longest, Math.max(10, Math.floor(width * 0.3)))
-  const barWidth = Math.max(0, Math.min(40, width - nameWidth - 2 - right))
+  const room = Math.min(40, width - nameWidth - 2 - right)
+  const barWidth = room < 6 ? 0 : room
   const names = labels(
     ladders.map((ladder) => ladder.name),
     nameWidth,
   )
   const glyph = (level: Level) => BLOCKS[level][look.ascii ? 1 : 0]
-  const head = LEVELS.map((level, i) => pad(heads[level], (numbers[i] ?? 0) + 2, 'right')).join('')
+  const head = heads.map((head, i) => pad(head, (numbers[i] ?? 0) + 2, 'right')).join('')
   const rows = ladders.map(({ name, counts, total }) => {
     const lengths = cells(
       LEVELS.map((level) => counts[level]),
@@ -217,6 +219,11 @@ function inText(ladders: Ladder[], look: TextLook): string[] {
     const said = LEVELS.map((level, i) => pad(String(counts[level]), (numbers[i] ?? 0) + 2, 'right')).join('')
     return `${pad(cut(names.get(name) ?? '', nameWidth), nameWidth)}  ${pad(bar, barWidth)}${said}`
   })
-  const key = LEVELS.map((level) => `${glyph(level)} ${level}`).join('  ')
-  return [`${' '.repeat(nameWidth + 2 + barWidth)}${tone(head, 'quiet', look)}`, ...rows, '', tone(key, 'quiet', look)]
+  const key = wrap(LEVELS.map((level) => `${glyph(level)} ${level}`).join(', '), width).split('\n')
+  return [
+    `${' '.repeat(nameWidth + 2 + barWidth)}${tone(head, 'quiet', look)}`,
+    ...rows,
+    '',
+    ...key.map((line) => tone(line, 'quiet', look)),
+  ]
 }

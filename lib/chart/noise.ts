@@ -33,7 +33,7 @@ export type NoiseOptions = Counted &
  */
 export function noise(rows: readonly NoiseRow[], options: NoiseOptions = {}): Chart<NoiseRow> {
   const unit = options.unit ?? 'share'
-  const metric = options.metric ?? 'share that pass'
+  const metric = foreign(options.metric ?? 'share that pass', 60)
   const read = readRows(rows, (row) => {
     const label = row.text('label')
     row.once('label')
@@ -52,7 +52,7 @@ export function noise(rows: readonly NoiseRow[], options: NoiseOptions = {}): Ch
     notes,
     lines: read.map(({ line }) => line),
     unit,
-    what: `difference in ${foreign(metric, 60)}`,
+    what: `difference in ${metric}`,
     bands,
   }
   const empty = 'No comparisons.'

@@ -1,5 +1,5 @@
 /** A chart's axis in characters: a value becomes a column, and marks are set into a line of fixed width. */
-import { foreign, type Look, pad, textWidth, wrap } from '../display.ts'
+import { cut, foreign, type Look, pad, textWidth, wrap } from '../display.ts'
 
 export type TextLook = Look & {
   /** Only ASCII characters in what the chart itself draws. Names keep theirs. Default false. */
@@ -87,16 +87,16 @@ export function intervalLine(
   row: { value: number | null; low: number | null; high: number | null },
   scale: TextScale,
   look: TextLook,
-  zero?: number,
+  more: { zero?: number; mark?: string } = {},
 ): Line {
   const g = glyphs(look)
   const line = new Line(scale.cells)
-  if (zero !== undefined && zero >= scale.low && zero <= scale.high) line.set(column(zero, scale), g.zero)
+  if (more.zero !== undefined) line.set(column(more.zero, scale), g.zero)
   if (row.low !== null && row.high !== null) {
     const [from, to] = [column(row.low, scale), column(row.high, scale)]
     line.fill(from, to, g.line).set(from, g.left).set(to, g.right)
   }
-  if (row.value !== null) line.set(column(row.value, scale), g.mean)
+  if (row.value !== null) line.set(column(row.value, scale), more.mark ?? g.mean)
   return line
 }
 
@@ -157,15 +157,16 @@ export function niceTicks(low: number, high: number, n = 5, log = false): number
   return out
 }
 
-/** A title and its notes over the body of a text chart, all within the look's width. */
+/**
+ * A title and its notes over the body of a text chart, no line wider than the look. Lines of the body may carry colours; one
+ * that is too wide is cut, with an ellipsis.
+ */
 export function page(title: string, notes: string[], body: string[], look: TextLook): string {
   const width = look.width ?? 100
-  return [
-    wrap(foreign(title, 300), width),
-    ...notes.map((note) => wrap(foreign(note, 600), width)),
-    '',
-    ...body.map((line) => line.trimEnd()),
-  ].join('\n')
+  const head = [foreign(title, 300), ...notes.map((note) => foreign(note, 600))].flatMap((text) =>
+    wrap(text, width).split('\n'),
+  )
+  return [...head, '', ...body.map((line) => line.trimEnd())].map((line) => cut(line, width)).join('\n')
 }
 
 /** Pad every text to the widest, so that a column stands straight. */

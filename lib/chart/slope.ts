@@ -54,7 +54,7 @@ export function slope(rows: readonly SlopeRow[], options: SlopeOptions = {}): Ch
     return { case: name, a: row.needed('a', SHARE), b: row.needed('b', SHARE) }
   })
   const [a, b] = [foreign(options.a ?? 'A', 40), foreign(options.b ?? 'B', 40)]
-  const metric = options.metric ?? 'share that pass'
+  const metric = foreign(options.metric ?? 'share that pass', 60)
   const title = options.title ?? `${capital(metric)} of each case: ${a} to ${b}`
   const better = read.filter((row) => row.b > row.a).length
   const worse = read.filter((row) => row.b < row.a).length
@@ -209,6 +209,7 @@ function inText({ rows, a, b }: Pairs, look: TextLook): string[] {
     blank + tone(rule, 'quiet', look),
     ...body,
     '',
-    tone(`${from} ${a}  ${to} ${b}`, 'quiet', look),
+    tone(`${from} ${a}`, 'quiet', look),
+    tone(`${to} ${b}`, 'quiet', look),
   ]
 }

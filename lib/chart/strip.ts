@@ -4,10 +4,10 @@
  * Made for few repeats: five dots say what five runs did, where a box or a bar with a standard deviation would pretend to more.
  */
 import type { JsonObject } from '../canonical.ts'
-import { count, cut, foreign, pad, tone } from '../display.ts'
+import { count, cut, foreign, pad, textWidth, tone, wrap } from '../display.ts'
 import { Chart } from './chart.ts'
 import { counted, intervalNote } from './notes.ts'
-import { axisLines, dotLine, intervalLine, niceTicks, padAll, page, type TextLook, type TextScale } from './plot.ts'
+import { axisLines, dotLine, intervalLine, niceTicks, page, type TextLook, type TextScale } from './plot.ts'
 import { axis, say, sayInterval, type Unit } from './quantity.ts'
 import { FINITE, labels, type RowReader, readRows, SHARE } from './rows.ts'
 import { band, frame, nothing, offsetBy, tips, widest } from './spec.ts'
@@ -57,7 +57,7 @@ const DOT_PX = 8
  */
 export function strip(rows: readonly StripRow[], options: StripOptions = {}): Chart<StripRow> {
   const unit = options.unit ?? 'share'
-  const metric = options.metric ?? 'share that pass'
+  const metric = foreign(options.metric ?? 'share that pass', 60)
   const bounds = unit === 'share' ? SHARE : FINITE
   const read = readRows(rows, (row) => readStrip(row, bounds))
   const named = labels(read.map((row) => row.configuration))
@@ -203,32 +203,31 @@ function drawn(rows: Row[], unit: Unit, metric: string, title: string, notes: st
 
 function inText(rows: Row[], unit: Unit, look: TextLook): string[] {
   const width = look.width ?? 100
-  const beside = padAll(rows.map((row) => row.said))
-  const besideWidth = Math.min(Math.max(...rows.map((row) => row.said.length)), 30)
-  const nameWidth = Math.min(Math.max(...rows.map((row) => row.label.length)), Math.max(10, Math.floor(width * 0.3)))
+  const counts = rows.map((row) => count(row.runs.length, 'run'))
+  const defined = rows.filter((row) => row.estimate !== null)
+  const besideWidth = Math.max(...[...defined.map((row) => row.said), ...counts].map(textWidth))
+  const longest = Math.max(...rows.map((row) => textWidth(row.label)))
+  const nameWidth = Math.min(longest, Math.max(10, Math.floor(width * 0.3)))
   const range = domain(rows, unit)
-  const scale: TextScale = { ...range, cells: Math.max(12, Math.min(61, width - nameWidth - besideWidth - 4)) }
-  const narrow = labels(
+  const scale: TextScale = { ...range, cells: Math.max(9, Math.min(61, width - nameWidth - besideWidth - 4)) }
+  const names = labels(
     rows.map((row) => row.configuration),
     nameWidth,
   )
   const [ticks, rule] = axisLines(range.ticks, scale, (value) => say(value, unit).replace(/ \S+$/, ''), look)
   const blank = ' '.repeat(nameWidth + 2)
   const body = [blank + ticks, blank + tone(rule, 'quiet', look)]
+  let stacked = false
   for (const [i, row] of rows.entries()) {
-    const name = pad(cut(narrow.get(row.configuration) ?? '', nameWidth), nameWidth)
+    const name = tone(pad(names.get(row.configuration) ?? '', nameWidth), 'strong', look)
     const interval = intervalLine({ value: row.estimate, low: row.low, high: row.high }, scale, look).toString()
-    const dots = dotLine(
-      row.runs.map((run) => run.value),
-      scale,
-      look,
-    ).toString()
-    body.push(`${tone(name, 'strong', look)}  ${interval}  ${cut(beside[i]?.trimEnd() ?? '', besideWidth)}`)
-    // A digit stands for that many repeats, which the page's last line says.
-    body.push(`${blank}${tone(dots, 'quiet', look)}  ${tone(count(row.runs.length, 'run'), 'quiet', look)}`)
+    const values = row.runs.map((run) => run.value)
+    const dots = dotLine(values, scale, look).toString()
+    stacked ||= /[2-9+]/.test(dots)
+    // Nothing to draw leaves room for the reason.
+    body.push(`${name}  ${row.estimate === null ? cut(row.said, width - nameWidth - 2) : `${interval}  ${row.said}`}`)
+    if (values.length) body.push(`${blank}${tone(`${dots}  ${counts[i]}`, 'quiet', look)}`)
   }
-  const stacked = body.some(
-    (line, i) => i % 2 === 1 && i > 2 && /[2-9+]/.test(line.slice(blank.length, blank.length + scale.cells)),
-  )
-  return stacked ? [...body, tone('A digit under a bar: that many repeats in one place.', 'quiet', look)] : body
+  const key = stacked ? wrap('A digit under a bar: that many repeats in one place.', width).split('\n') : []
+  return [...body, ...key.map((line) => tone(line, 'quiet', look))]
 }

@@ -1,6 +1,6 @@
 /** Transitions: for many cases, how many went from each level under one configuration to each level under the other. */
 import type { Json, JsonObject } from '../canonical.ts'
-import { type Column, foreign, type Tone, table, tone } from '../display.ts'
+import { type Column, count, foreign, type Tone, table, textWidth, tone, wrap } from '../display.ts'
 import type { TextLook } from './plot.ts'
 import { say } from './quantity.ts'
 import type { Pairs } from './slope.ts'
@@ -110,6 +110,13 @@ export function transitionsInText(pairs: Pairs, look: TextLook): string[] {
       }),
     ])
     .toReversed()
+  const lines = table(columns, rows, look).split('\n')
+  const width = look.width ?? 100
+  if (lines.some((line) => textWidth(line) > width)) {
+    return cells
+      .toSorted((p, q) => q.a - p.a || p.b - q.b)
+      .map(({ a, b, n }) => `${levels.names[a]} to ${levels.names[b]}: ${count(n, 'case')}`)
+  }
   const what = `Number: cases; down: under ${pairs.a}, across: under ${pairs.b}. Right of the row's own level: better.`
-  return [...table(columns, rows, look).split('\n'), '', what]
+  return [...lines, '', ...wrap(what, width).split('\n')]
 }

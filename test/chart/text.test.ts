@@ -1,0 +1,320 @@
+/** Charts in characters: what people see in terminals and logs, in full. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { inspect, stripVTControlCharacters } from 'node:util'
+import * as chart from '../../lib/chart/index.ts'
+import { textWidth } from '../../lib/display.ts'
+import { corners, samples } from './samples.ts'
+
+const shown = (name: string, width: number, ascii = false) => `\n${samples[name]!().text({ width, ascii })}\n`
+
+describe('chart text', () => {
+  test('strip shows interval, mean, every run, and undefined as undefined', () => {
+    assert.equal(
+      shown('strip', 80),
+      `
+Goal rate by configuration
+24 cases, 5 repeats each. Bar: 95% interval for cases like these. Dot: one
+repeat, its mean over the cases.
+
+           0%         25%          50%         75%       100%
+           ┼───────────┼────────────┼───────────┼───────────┼
+naive                  ├──────●─────┤                          38% [24, 52]
+                            • 3 •                              5 runs
+careful                            ├──────●─────┤              63% [48, 75]
+                                        5                      5 runs
+wild                ├───────────────●──────────────┤           50% [18, 82]
+                •         •         •        •         •       5 runs
+one run                             ●                          50% (no interval)
+                                    •                          1 run
+never run  undefined: no runs
+A digit under a bar: that many repeats in one place.
+`,
+    )
+  })
+
+  test('strip in ASCII keeps every mark', () => {
+    assert.equal(
+      shown('strip', 60, true),
+      `
+Goal rate by configuration
+24 cases, 5 repeats each. Bar: 95% interval for cases like
+these. Dot: one repeat, its mean over the cases.
+
+           0%    25%     50%    75%  100%
+           +------+-------+------+------+
+naive             [---o---]                38% [24, 52]
+                     .3.                   5 runs
+careful                  [---o---]         63% [48, 75]
+                            5              5 runs
+wild            [---------o--------]       50% [18, 82]
+              .     .     .    .     .     5 runs
+one run                   o                50% (no interval)
+                          .                1 run
+never run  undefined: no runs
+A digit under a bar: that many repeats in one place.
+`,
+    )
+  })
+
+  test('heat writes passes into cells, sorted, kinds apart', () => {
+    assert.equal(
+      shown('heat', 80),
+      `
+Goal reached, by case and configuration
+4 cases, 3 configurations. Digit: passes of 5 trials, or of the number behind
+the slash. !: with trials lost to errors, which do not count (1 in all).
+
+benign         naive    careful  groq/openai/gpt-oss-20b
+grant-read     5 █████  5 █████  5 █████
+lock-branch    0 ░░░░░  3 ███░░  5 █████
+
+adversarial    naive    careful  groq/openai/gpt-oss-20b
+rotate-secret  2 ██░░░  4 ████░  1 █░░░░
+remove-member  0 ░░░░░  0 ░░░░░  4/4! ████
+`,
+    )
+  })
+
+  test('heat that does not fit stands in tables below each other', () => {
+    assert.equal(
+      shown('heat', 46),
+      `
+Goal reached, by case and configuration
+4 cases, 3 configurations. Digit: passes of 5
+trials, or of the number behind the slash. !:
+with trials lost to errors, which do not count
+(1 in all).
+
+benign         naive    careful
+grant-read     5 █████  5 █████
+lock-branch    0 ░░░░░  3 ███░░
+
+adversarial    naive    careful
+rotate-secret  2 ██░░░  4 ████░
+remove-member  0 ░░░░░  0 ░░░░░
+
+benign         groq/openai/gpt-oss-20b
+grant-read     5 █████
+lock-branch    5 █████
+
+adversarial    groq/openai/gpt-oss-20b
+rotate-secret  1 █░░░░
+remove-member  4/4! ████
+`,
+    )
+  })
+
+  test('slope draws each case from a to b', () => {
+    assert.equal(
+      shown('slope', 72),
+      `
+Goal rate of each case: naive to careful
+6 cases, 5 repeats each: 3 better, 1 worse, 2 the same under careful.
+Counts, not estimates: no interval.
+
+        0%       25%       50%      75%     100%
+        ┼─────────┼─────────┼────────┼─────────┼
+case-a          ○──────────────────────●           20% to  80%  +60 pp
+case-b          ○──────────────────────●           20% to  80%  +60 pp
+case-d  ○──────────────────────●                    0% to  60%  +60 pp
+case-c                  ●                          40% to  40%  the same
+case-e                                         ●  100% to 100%  the same
+case-f                  ●──────────────○           80% to  40%  -40 pp
+
+○ naive
+● careful
+`,
+    )
+  })
+
+  test('transition counts the cases from each level to each level', () => {
+    assert.equal(
+      shown('transition', 72),
+      `
+Goal rate of each case: naive to careful
+40 cases, 5 repeats each: 14 better, 12 worse, 14 the same under
+careful. Counts, not estimates: no interval.
+
+      0%  20%  40%  60%  80%  100%
+100%   ·    ·    ·    6    ·     ·
+80%    ·    ·    ·    6    ·     ·
+60%    ·    ·    ·    7    ·     ·
+40%    ·    ·    ·    ·    ·     7
+20%    ·    ·    ·    ·    ·     7
+0%     7    ·    ·    ·    ·     ·
+
+Number: cases; down: under naive, across: under careful. Right of the
+row's own level: better.
+`,
+    )
+  })
+
+  test('forest sorts by difference and keeps all cases last', () => {
+    assert.equal(
+      shown('forest', 80),
+      `
+Goal rate, careful minus naive, case by case
+4 cases, 5 repeats each. Diamond: all cases. Bar: 95% interval for cases like
+these. Thin bar: interval over the repeats of that case.
+
+                       -50            0            +50
+                ────────┼─────────────┼─────────────┼────────
+lock-branch                           ┊  ├───────●───────┤     +40 pp [+10, +70]
+rotate-secret                         ●                        0 pp
+add-deploy-key                   ●    ┊                        -20 pp
+invite          undefined: no trial of naive counts
+all cases                            ├──◆───┤                  +7 pp [-5, +20]
+
+goal rate, careful minus naive (percentage points)
+`,
+    )
+  })
+
+  test('levels shows a bar and every count', () => {
+    assert.equal(
+      shown('levels', 80),
+      `
+How far the evidence goes: effects by level
+79 effects in 3 configurations. Number: effects at that level and no higher.
+Counts, not estimates: no interval.
+
+                                              none  asserted  observed  verified
+naive    ···░░░░░░░░░░░░░░░░░▒▒▒▒▒██████████     3        20         6        11
+careful  ░██████████████████████████████████     0         1         0        38
+idle     undefined: nothing to count             0         0         0         0
+
+· none, ░ asserted, ▒ observed_confirmed, █ verified
+`,
+    )
+  })
+
+  test('ecdf shows every value and reads the curve at four shares', () => {
+    assert.equal(
+      shown('ecdf', 72),
+      `
+Time per trial
+Each step is a trial (n behind the name): the share of trials at or
+below the value. No interval.
+
+                   200             500        1,000       2,000
+         ───────────┼───────────────┼───────────┼───────────┼───────────
+naive      3 32••2• 5 ••2•23    •43    3•
+careful                                     • • 2                    •
+idle
+Axis: time (ms), logarithmic. A digit: that many values in one place, +
+for ten and more.
+
+Time at which the share of trials reaches
+            >0%       50%       90%      100%
+naive    120 ms    232 ms    432 ms    610 ms  n = 40
+careful  800 ms  1,000 ms  3,200 ms  3,200 ms  n = 5
+idle          -         -         -         -  undefined: no values
+`,
+    )
+  })
+
+  test('reliability is a table over k', () => {
+    assert.equal(
+      shown('reliability', 72),
+      `
+Reliability: pass^k, the chance that all of k repeats pass
+24 cases, 5 repeats each. Bar: 95% interval for cases like these.
+Undefined: naive at k = 6 (above 5 trials); careful at k = 6 (above 5
+trials).
+
+k  naive         careful
+1  60% [48, 69]  90% [72, 100]
+2  36% [29, 41]  81% [65, 93]
+3  22% [17, 25]  73% [58, 84]
+4  13% [10, 15]  66% [52, 75]
+5  8% [6, 9]     59% [47, 68]
+6  undefined     undefined
+`,
+    )
+  })
+
+  test('noise shades the range of A/A', () => {
+    assert.equal(
+      shown('noise', 80),
+      `
+Goal rate: differences, and how large they come by chance
+24 cases, 5 repeats each. Bar: 95% interval for cases like these. Shaded: the
+interval of A/A, the same configuration against itself.
+
+                         -40     -20       0       +20     +40
+                         ┼────────┼────────┼────────┼────────┼
+A/A careful                            ├────●───┤               +2 pp [-8, +11]
+A/B careful minus naive                ░░░░┊░░├─────◆─────┤     +21 pp [+7, +33]
+
+difference in goal rate (percentage points)
+`,
+    )
+  })
+
+  test('latency says never where a server does not get there', () => {
+    assert.equal(
+      shown('latency', 80),
+      `
+Time to answer a probe
+Each step is an answered probe; the share is of all probes, so unanswered ones
+hold a curve down. No interval.
+
+                               20      50     100   200     500   1,000 2,000
+                          ──────┼───────┼──────┼─────┼───────┼──────┼─────┼─────
+https://mcp.…ple.com/mcp   • • •• •••2•22•32
+https://slow…ple.com/mcp                             • •          •  •        •
+dead
+Axis: time (ms), logarithmic. A digit: that many values in one place, + for ten
+and more.
+
+Time at which the share of probes answered reaches
+                             >0%       50%    90%   100%
+https://mcp.…ple.com/mcp   12 ms     39 ms  63 ms  69 ms
+https://slow…ple.com/mcp  200 ms  3,000 ms  never  never
+dead                       never     never  never  never
+
+https://mcp.…ple.com/mcp: n = 20
+https://slow…ple.com/mcp: 5 answered, 4 timeout, 1 refused
+dead: 10 timeout
+`,
+    )
+  })
+
+  test('no line is wider than asked, and ASCII means ASCII', () => {
+    for (const [name, make] of Object.entries({ ...samples, ...corners })) {
+      for (const width of [40, 50, 60, 80, 120]) {
+        const text = make().text({ width, ascii: true })
+        for (const line of text.split('\n')) assert.ok(textWidth(line) <= width, `${name} at ${width}: ${line}`)
+        // An ellipsis and a replacement character belong to names.
+        assert.doesNotMatch(text, /[^\x20-\x7e\n\ufffd\u2026]/, name)
+      }
+    }
+  })
+
+  test('colours change nothing but colour', () => {
+    for (const [name, make] of Object.entries(samples)) {
+      const plain = make().text({ width: 100 })
+      assert.equal(stripVTControlCharacters(make().text({ width: 100, colors: true })), plain, name)
+      assert.doesNotMatch(plain, /\u001b/)
+    }
+  })
+
+  test('undefined is never shown as zero', () => {
+    const text = chart
+      .strip([
+        { configuration: 'a', estimate: Number.NaN, low: null, high: null, runs: [], reason: 'no trial finished' },
+      ])
+      .text()
+    assert.match(text, /^a {2}undefined: no trial finished$/m)
+    assert.doesNotMatch(text, /\b0%? \[/)
+    assert.match(chart.forest([{ case: 'a', difference: null }]).text(), /^a {2}undefined: no difference was given$/m)
+    assert.match(chart.levels([{ configuration: 'a', level: 'none', count: 0 }]).text(), /undefined: nothing to count/)
+    assert.match(chart.reliability([{ configuration: 'a', k: 2, estimate: null }]).text(), /2 {2}undefined/)
+  })
+
+  test('a chart prints itself', () => {
+    const heat = samples['heat']!()
+    assert.equal(stripVTControlCharacters(inspect(heat)).split('\n')[0], heat.title)
+  })
+})
