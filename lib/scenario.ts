@@ -1,0 +1,211 @@
+/**
+ * Published scenario sets: RFC 8785 text under `scenarios/<id>/<version>.json`, frozen by digest.
+ *
+ * `scenarios/archive.json` keeps the digest of every version ever published. A set whose text no longer has its digest is an
+ * error that names both; nobody compares results over sets that only look alike.
+ */
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import {
+  canonical,
+  type Digest,
+  decode,
+  domainDigest,
+  isDigest,
+  type JsonObject,
+  parse,
+  readBytes,
+} from './canonical.ts'
+import { TouchstoneError } from './errors.ts'
+
+/** The line under which a set's text is hashed. */
+export const SET_DOMAIN = 'assay-scenarios/v1'
+
+/** Folder of the sets that ship beside the library. */
+export const SHIPPED = fileURLToPath(new URL('../scenarios/', import.meta.url))
+
+const ARCHIVE = 'archive.json'
+const ID = /^[a-z0-9]+(-[a-z0-9]+)*$/
+const VERSION = /^(0|[1-9]\d{0,5})(\.(0|[1-9]\d{0,5})){1,2}$/
+
+export type ScenarioSet = {
+  id: string
+  version: string
+  /** ISO 8601 date. */
+  released: string
+  title: string
+  digest: Digest
+  /** The RFC 8785 text that the digest covers. */
+  text: string
+  /** The whole set as data. */
+  set: JsonObject
+}
+
+export type Listed = Pick<ScenarioSet, 'id' | 'version' | 'released' | 'title' | 'digest'>
+
+/** Every published set, by id, then by version. @param root folder of sets, default the shipped ones */
+export function list(options: { root?: string } = {}): Listed[] {
+  const root = options.root ?? SHIPPED
+  const archive = readArchive(root)
+  return Object.keys(archive)
+    .sort()
+    .flatMap((id) =>
+      Object.keys(archive[id] ?? {})
+        .sort(compareVersions)
+        .map((version) => {
+          const { released, title, digest } = get(`${id}@${version}`, { root })
+          return { id, version, released, title, digest }
+        }),
+    )
+}
+
+/**
+ * A published set by name, with its digest checked.
+ *
+ * @param name `id@version`
+ * @param options `digest`: the digest that the caller expects, beside the archive's
+ * @throws TouchstoneError `set_unknown` naming the sets there are, `set_altered` naming both digests
+ * @example
+ * get('mcp-connection@1.0').digest // 'sha256:f2e2177539d98ab70a47eeb50cab1357302cda4b1687e91aa28110c9a799dbfb'
+ * get('mcp-connection@9.9') // throws set_unknown
+ */
+export function get(name: string, options: { root?: string; digest?: Digest } = {}): ScenarioSet {
+  const root = options.root ?? SHIPPED
+  const [id = '', version = '', ...more] = String(name).split('@')
+  const archive = readArchive(root)
+  const versions = Object.hasOwn(archive, id) ? (archive[id] as { [version: string]: Digest }) : {}
+  const known = more.length === 0 && Object.hasOwn(versions, version) ? versions[version] : undefined
+  if (known === undefined) {
+    const names = Object.keys(archive).flatMap((one) => Object.keys(archive[one] ?? {}).map((v) => `${one}@${v}`))
+    throw new TouchstoneError('set_unknown', `expected one of ${names.join(', ') || 'no sets'}, got "${name}"`, {
+      where: root,
+    })
+  }
+  const expected = options.digest ?? known
+  if (expected !== known) throw altered(expected, known, `${name} in ${join(root, ARCHIVE)}`)
+  const path = pathOf(root, id, version)
+  const set = load(path, { digest: expected })
+  if (set.id !== id || set.version !== version)
+    throw new TouchstoneError('set_altered', `expected ${name}, got ${set.id}@${set.version}`, { where: path })
+  return set
+}
+
+/**
+ * A set from a file, which need not be published.
+ *
+ * @param options `digest`: the digest it must have
+ * @throws TouchstoneError `set_invalid` for text that is not RFC 8785 or lacks a member, `set_altered` for another digest
+ */
+export function load(path: string, options: { digest?: Digest } = {}): ScenarioSet {
+  const text = decode(readBytes(path), path)
+  const digest = digestOfSet(text)
+  // The digest first: an altered file shall be called altered, whatever else the change broke.
+  if (options.digest !== undefined && digest !== options.digest) throw altered(options.digest, digest, path)
+  const set = checked(parse(text, path), path)
+  if (canonical(set.set) !== text)
+    throw new TouchstoneError('set_invalid', 'expected RFC 8785 text, byte for byte, got other JSON', { where: path })
+  return { ...set, digest, text }
+}
+
+/** The digest of a set's text under the line `assay-scenarios/v1`. */
+export function digestOfSet(text: string): Digest {
+  return domainDigest(SET_DOMAIN, text)
+}
+
+/**
+ * Publish a set: write its RFC 8785 text and enter its digest in the archive. What is published stays: a change is a new version.
+ *
+ * @param set any JSON object with the texts `id` (lower-case words with dashes), `version` (`1.0`), `released` (`2026-09-30`)
+ *   and `title`
+ * @throws TouchstoneError `set_invalid`; `file_exists` when the version is there already, even with the same text
+ */
+export function publish(set: unknown, options: { root?: string } = {}): ScenarioSet {
+  const root = options.root ?? SHIPPED
+  const made = checked(set, 'the set')
+  const text = canonical(made.set)
+  const digest = digestOfSet(text)
+  const path = pathOf(root, made.id, made.version)
+  const archive = readArchive(root)
+  if (existsSync(path) || (Object.hasOwn(archive, made.id) && Object.hasOwn(archive[made.id] ?? {}, made.version)))
+    throw new TouchstoneError(
+      'file_exists',
+      `expected a new version, got ${made.id}@${made.version}, which is published`,
+      {
+        where: path,
+      },
+    )
+  mkdirSync(dirname(path), { recursive: true })
+  // `wx`: of two that publish at once, one fails.
+  writeFileSync(path, text, { flag: 'wx' })
+  const own = Object.hasOwn(archive, made.id) ? archive[made.id] : {}
+  const next = { ...archive, [made.id]: { ...own, [made.version]: digest } }
+  writeFileSync(join(root, ARCHIVE), `${canonical(next)}\n`)
+  return { ...made, digest, text }
+}
+
+/** True when a set is published with exactly this digest. */
+export function isPublished(name: string, digest: Digest, options: { root?: string } = {}): boolean {
+  const [id = '', version = ''] = name.split('@')
+  const archive = readArchive(options.root ?? SHIPPED)
+  return Object.hasOwn(archive, id) && archive[id]?.[version] === digest
+}
+
+type Archive = { [id: string]: { [version: string]: Digest } }
+
+function readArchive(root: string): Archive {
+  const path = join(root, ARCHIVE)
+  if (!existsSync(path)) {
+    if (existsSync(root) && readdirSync(root).length === 0) return {}
+    if (!existsSync(root)) return {}
+    throw new TouchstoneError('file_unreadable', 'expected the archive of published sets, got no file', { where: path })
+  }
+  const archive = parse(readBytes(path), path)
+  const isObject = (value: unknown): value is JsonObject =>
+    value !== null && typeof value === 'object' && !Array.isArray(value)
+  if (!isObject(archive) || Object.keys(archive).some((id) => !ID.test(id)))
+    throw new TouchstoneError('set_invalid', 'expected { id: { version: digest } }', { where: path })
+  for (const [id, versions] of Object.entries(archive)) {
+    const whole =
+      isObject(versions) && Object.entries(versions).every(([name, digest]) => VERSION.test(name) && isDigest(digest))
+    if (!whole) throw new TouchstoneError('set_invalid', 'expected { version: digest }', { where: `${path}: ${id}` })
+  }
+  return archive as Archive
+}
+
+function checked(value: unknown, where: string): Omit<ScenarioSet, 'digest' | 'text'> {
+  if (value === null || typeof value !== 'object' || Array.isArray(value))
+    throw new TouchstoneError('set_invalid', 'expected an object', { where })
+  const set = value as JsonObject
+  const text = (name: string, form: RegExp, like: string): string => {
+    const got = Object.hasOwn(set, name) ? set[name] : undefined
+    if (typeof got === 'string' && form.test(got)) return got
+    throw new TouchstoneError('set_invalid', `expected ${like}, got ${JSON.stringify(got) ?? 'nothing'}`, {
+      where: `${where}: ${name}`,
+    })
+  }
+  return {
+    id: text('id', ID, 'lower-case words with dashes'),
+    version: text('version', VERSION, 'a version such as "1.0"'),
+    released: text('released', /^\d{4}-\d\d-\d\d$/, 'a date such as "2026-09-30"'),
+    title: text('title', /\S/, 'a title'),
+    set,
+  }
+}
+
+function pathOf(root: string, id: string, version: string): string {
+  return join(root, id, `${version}.json`)
+}
+
+function altered(expected: string, got: string, where: string): TouchstoneError {
+  return new TouchstoneError('set_altered', `expected digest ${expected}, got ${got}`, { where })
+}
+
+function compareVersions(a: string, b: string): number {
+  const [x, y] = [a.split('.').map(Number), b.split('.').map(Number)]
+  for (let i = 0; i < Math.max(x.length, y.length); i++) {
+    const difference = (x[i] ?? 0) - (y[i] ?? 0)
+    if (difference !== 0) return difference
+  }
+  return 0
+}
