@@ -97,20 +97,30 @@ function chainBefore(text: string): Step[] | undefined {
       called = true
       while (/\s/.test(text[at - 1] ?? '')) at--
     }
-    if (steps.length === 0 && !called && /['"`]$/.test(text.slice(0, at)))
-      return [{ name: LITERAL, called: false, awaited: false }]
+    const literal = called ? undefined : literalAt(text.slice(0, at))
+    if (literal) return [{ name: literal, called: false, awaited: false }, ...steps]
     const name = /[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.exec(text.slice(0, at))?.[0]
     if (name === undefined) return undefined
     steps.unshift({ name, called, awaited: false })
     at -= name.length
     const dot = /\??\.\s*$/.exec(text.slice(0, at))
-    if (!dot) return steps
+    if (!dot) {
+      if (called && /\bnew\s*$/.test(text.slice(0, at))) steps[0]!.name = `new ${name}`
+      return steps
+    }
     at = dot.index
   }
 }
 
-/** Stands for a string literal at the head of a chain. */
-const LITERAL = '"string"'
+/** What stands for a literal at the head of a chain, and what completes it. */
+const LITERALS: Record<string, unknown> = { '""': '', '[]': [] }
+
+function literalAt(text: string): string | undefined {
+  if (/['"`]$/.test(text)) return '""'
+  if (!text.endsWith(']')) return undefined
+  const open = matchingOpen(text, text.length - 1)
+  return open === undefined || /[\p{ID_Continue}$)\]]\s*$/u.test(text.slice(0, open)) ? undefined : '[]'
+}
 
 function matchingOpen(text: string, close: number): number | undefined {
   let depth = 0
@@ -120,8 +130,8 @@ function matchingOpen(text: string, close: number): number | undefined {
     if (quote) {
       if (character === quote && text[at - 1] !== '\\') quote = ''
     } else if (/['"`]/.test(character)) quote = character
-    else if (character === ')') depth++
-    else if (character === '(' && --depth === 0) return at
+    else if (character === ')' || character === ']') depth++
+    else if ((character === '(' || character === '[') && --depth === 0) return at
   }
   return undefined
 }
@@ -131,11 +141,12 @@ function follow(steps: readonly Step[], scope: Names): Known | undefined {
   for (const [i, { name, called, awaited }] of steps.entries()) {
     const before: Known | undefined = at
     const path = steps.slice(0, i + 1).map((step) => step.name)
-    if (name === LITERAL) at = { value: '' }
+    if (Object.hasOwn(LITERALS, name)) at = { value: LITERALS[name] }
+    else if (name.startsWith('new ')) at = instanceOf(name.slice(4), scope)
     else if (i === 0) at = Object.hasOwn(scope, name) ? read(scope, name, true) : read(globalThis, name, true)
     else if (before && 'value' in before) at = read(before.value, name)
     else at = before && !before.promised ? typed(path, before.type) : undefined
-    if (at && called) at = 'value' in at ? returned(at.value, path, before) : at
+    if (at && called && !name.startsWith('new ')) at = 'value' in at ? returned(at.value, path, before) : at
     if (at && 'type' in at && awaited) at = { type: at.type, promised: false }
     if (!at || ('value' in at && (at.value === undefined || at.value === null))) return undefined
   }
@@ -149,6 +160,13 @@ export function valueAt(path: readonly string[], scope: Names): { value: unknown
     scope,
   )
   return known && 'value' in known ? known : undefined
+}
+
+/** `new X()` has what X's prototype has. */
+function instanceOf(name: string, scope: Names): Known | undefined {
+  const made = Object.hasOwn(scope, name) ? read(scope, name, true) : read(globalThis, name, true)
+  const value = typeof made?.value === 'function' ? (made.value as { prototype?: unknown }).prototype : undefined
+  return value ? { value } : undefined
 }
 
 function typed(path: readonly string[], owner: string | undefined): Known | undefined {

@@ -19,7 +19,7 @@ export function describe(question: string, scope: Names, look: Look, source = fa
   const value = found?.value
   if (isNamespace(value)) return describeNamespace(path.at(-1)!, value, look)
   const isOwn = path.length === 1 && typeof value === 'function' && !libraryMade(value)
-  const entry = isOwn ? undefined : (find(path, owner) ?? entryOfValue(value))
+  const entry = isOwn ? undefined : (find(path, owner ?? path.at(-2)) ?? entryOfValue(value))
   if (entry) return describeEntry(entry, value, look, source)
   if (!found) throw new TouchstoneError('argument_invalid', `expected a name in scope, got ${question.trim()}`)
   if (typeof value === 'function') {

@@ -25,14 +25,16 @@ export type Entry = {
 const TOP =
   /^(export )?(?:default )?(?:declare )?(?:abstract )?(?:async )?(function\*?|class|const|let|type|interface) ([\p{ID_Continue}$]+)/u
 const MEMBER =
-  /^(?: {2}| {4})(?:(?:readonly|static|async|get|set|override|declare) )*\*?(?:'([^']+)'|([\p{ID_Start}$_][\p{ID_Continue}$]*))\??[(:<!= ]/u
+  /^( +)(?:(?:readonly|static|async|get|set|override|declare) )*\*?(?:'([^']+)'|([\p{ID_Start}$_][\p{ID_Continue}$]*))\??(?:[(:<!]| =)/u
+
+const PRIVATE = /^ +(private|protected) |^ +#/
 
 /** Entries of one file, by its layout: what stands at the margin, and one level in. Our files are formatted by a tool. */
 export function entriesOf(text: string, file: string): Entry[] {
   const lines = text.split('\n')
   const entries: Entry[] = []
   let doc = ''
-  let owner: { name: string; end: number } | null = null
+  let owner: { name: string; end: number; indent: string } | null = null
   for (let i = 0; i < lines.length; i++) {
     const line = lines[i]!
     const opening = /^( *)\/\*\*/.exec(line)
@@ -44,7 +46,7 @@ export function entriesOf(text: string, file: string): Entry[] {
       continue
     }
     const top = TOP.exec(line)
-    const member = owner && i <= owner.end && !top ? MEMBER.exec(line) : null
+    const member = owner && i <= owner.end && !top && !PRIVATE.test(line) ? MEMBER.exec(line) : null
     if (top) {
       const word = top[2]!
       const kind = word.startsWith('function')
@@ -65,13 +67,14 @@ export function entriesOf(text: string, file: string): Entry[] {
         doc,
         source: lines.slice(i, end + 1).join('\n'),
       })
-      owner = kind === 'class' || kind === 'type' ? { name: top[3]!, end } : null
+      owner =
+        kind === 'class' || kind === 'type' ? { name: top[3]!, end, indent: /^ */.exec(lines[i + 1] ?? '')![0] } : null
       if (kind === 'function') i = end
-    } else if (member && owner) {
-      const indent = /^ */.exec(line)![0]
+    } else if (member && owner && member[1] === owner.indent) {
+      const indent = owner.indent
       const end = endOf(lines, i, indent)
       entries.push({
-        name: member[1] ?? member[2]!,
+        name: member[2] ?? member[3]!,
         of: owner.name,
         file,
         line: i + 1,
@@ -96,12 +99,14 @@ function endOf(lines: string[], start: number, indent: string): number {
     const next = lines[start + 1] ?? ''
     if (!next.startsWith(`${indent}  `) || next.trim() === '') return start
   }
+  const opens = /[{([=<]\s*$/.test(lines[start]!)
   for (let i = start + 1; i < lines.length; i++) {
     const line = lines[i]!
     if (line.startsWith(`${indent}}`) || line.startsWith(`${indent})`) || line.startsWith(`${indent}]`)) {
       if (/[{([]\s*$/.test(line)) continue
       return i
     }
+    if (line.trim() === '' && opens) continue
     if (line.trim() === '' || (line.startsWith(indent) && /^\S/.test(line.slice(indent.length)))) return i - 1
   }
   return lines.length - 1

@@ -1,0 +1,136 @@
+/** A run as one HTML page: charts alive, light and dark, and nothing to load from anywhere. */
+import type { JsonObject } from '../canonical.ts'
+import { escapeHtml, mount, POLICY, STYLE, scripts } from '../chart/page.ts'
+import { duration } from '../display.ts'
+import type { CellResult, NotebookResult, Output } from './execute.ts'
+import { altOf, failureText } from './markdown.ts'
+import { SVG, VEGALITE } from './mime.ts'
+import { proseHtml } from './prose.ts'
+
+export type HtmlOptions = {
+  /** Show how long each cell took. Default false, so that a second run gives the same bytes. */
+  times?: boolean
+  /** Text of a script for a page that a server keeps current; such a page may talk to its server. */
+  live?: string
+  /** Shown above the notebook. */
+  note?: string
+}
+
+/** Write a run as a page. @throws `dependency_missing` when a chart cannot be drawn for want of vega */
+export async function html(result: NotebookResult, options: HtmlOptions = {}): Promise<string> {
+  const drawn = result.cells.some((cell) => cell.outputs.some(isChart))
+  // A live page gets its charts later, if it has none yet.
+  const code = drawn || options.live ? await scripts() : ''
+  const policy = options.live ? `${POLICY}; connect-src 'self'` : POLICY
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(result.title)}</title>
+<style>
+${STYLE}
+${PAGE}
+</style>
+</head>
+<body>
+${body(result, options)}
+${code}
+${options.live ? `<script>${options.live}</script>` : ''}
+</body>
+</html>
+`
+}
+
+/** The part of the page that a run changes. */
+export function body(result: NotebookResult, options: HtmlOptions = {}): string {
+  const cells = result.cells.filter((cell) => cell.source.trim() !== '' || cell.outputs.length > 0)
+  const note = options.note ? `<p class="note">${escapeHtml(options.note)}</p>\n` : ''
+  return `<main>\n${note}${cells.map((cell) => cellHtml(cell, result, options)).join('\n')}\n</main>`
+}
+
+function cellHtml(cell: CellResult, result: NotebookResult, options: HtmlOptions): string {
+  if (cell.kind === 'markdown') return `<section class="prose">\n${proseHtml(cell.source)}\n</section>`
+  const set = cell.tags.includes('parameters') ? Object.entries(result.set) : []
+  const outputs = cell.outputs.map(outputHtml)
+  if (set.length > 0)
+    outputs.unshift(
+      `<p class="quiet">set for this run: ${set.map(([name, value]) => escapeHtml(`${name} = ${JSON.stringify(value)}`)).join(', ')}</p>`,
+    )
+  if (cell.state === 'not_run') outputs.push('<p class="quiet">not run: a cell above failed</p>')
+  const time = options.times && cell.state === 'ran' ? `<span class="time">${duration(cell.durationMs)}</span>` : ''
+  return `<section class="code ${cell.state}">${time}
+<pre class="source"><code>${highlight(cell.source)}</code></pre>
+${outputs.join('\n')}
+</section>`
+}
+
+function isChart(output: Output): boolean {
+  return output.kind === 'value' && typeof output.bundle[VEGALITE] === 'object'
+}
+
+function outputHtml(output: Output): string {
+  if (output.kind === 'stream') return `<pre class="output ${output.name}">${escapeHtml(output.text.trimEnd())}</pre>`
+  if (output.kind === 'error') {
+    const frames =
+      output.stack.length > 1
+        ? `<details><summary>stack</summary><pre>${escapeHtml(output.stack.join('\n'))}</pre></details>`
+        : ''
+    return `<div class="failure"><pre class="output">${escapeHtml(failureText(output))}</pre>${frames}</div>`
+  }
+  const { bundle } = output
+  const spec = bundle[VEGALITE]
+  const text = bundle['text/plain']
+  if (spec && typeof spec === 'object') {
+    const svg = typeof bundle[SVG] === 'string' ? bundle[SVG] : ''
+    return `<div class="output">${mount(spec as JsonObject, altOf(text), svg)}</div>`
+  }
+  if (typeof bundle['text/html'] === 'string') return `<div class="output rich">${bundle['text/html']}</div>`
+  if (typeof bundle['text/markdown'] === 'string')
+    return `<div class="output rich">${proseHtml(bundle['text/markdown'])}</div>`
+  if (typeof bundle[SVG] === 'string') return `<div class="output rich">${bundle[SVG]}</div>`
+  if (typeof bundle['image/png'] === 'string') {
+    return `<div class="output"><img alt="${escapeHtml(altOf(text))}" src="data:image/png;base64,${escapeHtml(bundle['image/png'])}"></div>`
+  }
+  return `<pre class="output">${escapeHtml(text)}</pre>`
+}
+
+const TOKENS =
+  /(\/\/[^\n]*|\/\*[\s\S]*?\*\/)|('(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`)|\b(as|async|await|break|case|catch|class|const|continue|default|else|export|extends|finally|for|from|function|if|import|in|instanceof|interface|let|new|null|of|return|satisfies|switch|this|throw|true|false|try|type|typeof|undefined|using|var|void|while|yield)\b|\b(\d[\d_]*(?:\.\d+)?)\b/g
+
+/** Comments, strings, words of the language and numbers, told apart by one expression: enough to read by. */
+function highlight(source: string): string {
+  let out = ''
+  let at = 0
+  for (const match of source.matchAll(TOKENS)) {
+    const kind = match[1] ? 'c' : match[2] ? 's' : match[3] ? 'k' : 'n'
+    out += `${escapeHtml(source.slice(at, match.index))}<span class="${kind}">${escapeHtml(match[0])}</span>`
+    at = match.index + match[0].length
+  }
+  return out + escapeHtml(source.slice(at))
+}
+
+const PAGE = `
+:root { --rule: #e3e6e8; --quiet: #5d666e; --code: #f6f7f8; --bad: #b3261e; --k: #0b5cad; --s: #0a6b4f; --n: #9a4a00; }
+@media (prefers-color-scheme: dark) {
+  :root { --rule: #333a41; --quiet: #a3adb5; --code: #1d2328; --bad: #ff8a80; --k: #7db8f5; --s: #6fcfae; --n: #f0b072; }
+}
+main { max-width: 860px; margin: 0 auto; }
+section { margin: 0 0 20px; position: relative; }
+.prose h1 { font-size: 24px; line-height: 1.25; } .prose h2 { font-size: 18px; } .prose h3 { font-size: 15px; }
+.prose code { background: var(--code); padding: 1px 4px; border-radius: 3px; font-size: 12px; }
+a { color: var(--k); }
+.source { background: var(--code); border-radius: 4px; padding: 10px 12px; margin: 0 0 8px; }
+.output { margin: 8px 0; padding: 0 12px; } pre.output { white-space: pre; }
+.output img { max-width: 100%; }
+.stderr { border-left: 3px solid var(--n); }
+.failure { border-left: 3px solid var(--bad); } .failure pre.output { color: var(--bad); white-space: pre-wrap; } .failure details { padding: 0 12px; }
+.quiet, .note, .time { color: var(--quiet); font-size: 12px; } .quiet { padding: 0 12px; }
+.note { border-bottom: 1px solid var(--rule); padding-bottom: 8px; }
+.time { position: absolute; right: 12px; top: 10px; }
+.not_run .source { opacity: 0.55; }
+table { border-collapse: collapse; } th, td { text-align: left; padding: 3px 14px 3px 0; border-bottom: 1px solid var(--rule); }
+th { color: var(--quiet); font-weight: normal; } .right { text-align: right; }
+.c { color: var(--quiet); } .s { color: var(--s); } .k { color: var(--k); } .n { color: var(--n); }
+`.trim()

@@ -1,0 +1,145 @@
+/**
+ * A notebook's module with its cells marked: which one is at work, what its last expression gave, and where it ended.
+ *
+ * Text is only inserted within lines, so errors tell the notebook's own line.
+ */
+import type { AnyNode } from 'acorn'
+import { TouchstoneError } from '../errors.ts'
+import { type Cell, parse } from './parse.ts'
+import { readSourceOrThrow } from './strip.ts'
+
+/** Name of the variable that holds the marks; made so that a notebook will not have it. */
+const MARKS = '__notebook'
+
+export type Marks = {
+  start(cell: number): void
+  show(cell: number, value: unknown): Promise<void>
+  end(cell: number): void
+  given(name: string, fallback: unknown): unknown
+}
+
+export type Instrumented = {
+  code: string
+  cells: Cell[]
+  /** Does the cell have statements? */
+  runs: boolean[]
+  /** Names that `set` may give: those declared in cells tagged `parameters`. */
+  parameters: string[]
+  /** Specifiers that cells import, with their cells: an import that fails is its cell's failure. */
+  imports: { specifier: string; cell: number }[]
+}
+
+/**
+ * Mark the cells of a notebook.
+ *
+ * @param key the marks are found under `Symbol.for(key)` of the global object
+ * @throws `notebook_invalid` for a syntax error, or for a statement that runs across a mark
+ */
+export function instrument(text: string, file: string, key: string): Instrumented {
+  const cells = parse(text)
+  const source = readSourceOrThrow(text.replace(/^#!/, '//'), file)
+  const inserts: { at: number; text: string }[] = []
+  const parameters: string[] = []
+  const imports: Instrumented['imports'] = []
+  const insert = (at: number, inserted: string) => inserts.push({ at, text: inserted })
+
+  const statements: AnyNode[][] = cells.map(() => [])
+  for (const node of source.program.body) {
+    const at = cells.findIndex((cell) => node.start >= cell.start && node.start < cell.end)
+    const cell = cells[at]
+    if (!cell) continue
+    if (node.end > cell.end) {
+      throw new TouchstoneError(
+        'notebook_invalid',
+        'expected a statement to end before the next // %%, got one that runs across it',
+        {
+          where: `${file}:${node.loc?.start.line ?? cell.line}`,
+        },
+      )
+    }
+    if (cell.kind === 'markdown') {
+      throw new TouchstoneError('notebook_invalid', 'expected prose in comments, got code in a markdown cell', {
+        where: `${file}:${node.loc?.start.line ?? cell.line}`,
+      })
+    }
+    statements[at]!.push(node)
+    if (node.type === 'ImportDeclaration') imports.push({ specifier: String(node.source.value), cell: at })
+  }
+
+  for (const [i, body] of statements.entries()) {
+    const first = body[0]
+    const last = body.at(-1)
+    if (!first || !last) continue
+    insert(first.start, `;${MARKS}.start(${i});`)
+    if (cells[i]!.tags.includes('parameters')) parameters.push(...markParameters(body, insert))
+    if (last.type === 'ExpressionStatement') {
+      const end = text[last.end - 1] === ';' ? last.end - 1 : last.end
+      insert(last.start, `await ${MARKS}.show(${i},(`)
+      insert(end, '))')
+    }
+    insert(last.end, `;${MARKS}.end(${i});`)
+  }
+
+  let code = ''
+  let at = 0
+  for (const { at: place, text: inserted } of inserts
+    .map((one, i) => ({ ...one, i }))
+    .sort((a, b) => a.at - b.at || a.i - b.i)) {
+    code += source.code.slice(at, place) + inserted
+    at = place
+  }
+  code += source.code.slice(at)
+  return {
+    code: `const ${MARKS} = globalThis[Symbol.for(${JSON.stringify(key)})];${code}`,
+    cells,
+    runs: statements.map((body) => body.length > 0),
+    parameters,
+    imports,
+  }
+}
+
+/** `const model = 'sim/naive'` in a cell tagged `parameters`: its value may be given from outside. */
+function markParameters(body: readonly AnyNode[], insert: (at: number, text: string) => void): string[] {
+  const names: string[] = []
+  for (const statement of body) {
+    const node = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement
+    if (node?.type !== 'VariableDeclaration') continue
+    for (const { id, init } of node.declarations) {
+      if (id.type !== 'Identifier' || !init) continue
+      names.push(id.name)
+      insert(init.start, `${MARKS}.given(${JSON.stringify(id.name)}, (`)
+      insert(init.end, '))')
+    }
+  }
+  return names
+}
+
+/**
+ * A parameter's value from text, read as what its default is: a number, true or false, text, or JSON.
+ *
+ * @throws `argument_invalid` for text that is not of that kind
+ */
+export function parameterOf(name: string, text: string, fallback: unknown): unknown {
+  const wrong = (expected: string) =>
+    new TouchstoneError('argument_invalid', `expected ${expected}, got ${text}`, { where: `--set ${name}` })
+  switch (typeof fallback) {
+    case 'string':
+      return text
+    case 'number': {
+      const value = Number(text)
+      if (text.trim() === '' || !Number.isFinite(value)) throw wrong('a number')
+      return value
+    }
+    case 'boolean':
+      if (text !== 'true' && text !== 'false') throw wrong('true or false')
+      return text === 'true'
+    default:
+      try {
+        return JSON.parse(text) as unknown
+      } catch {
+        // A default of null or undefined says nothing about its kind.
+        if (fallback === null || fallback === undefined) return text
+        throw wrong('JSON')
+      }
+  }
+}
