@@ -29,7 +29,7 @@ export type Bootstrap = {
  * @throws               `argument_invalid` for a score outside [0, 1] or a bad option
  * @see                  Davison & Hinkley 1997, section 3.8; Efron & Tibshirani 1993, chapter 13
  * @example
- * bootstrap([[1, 1, 0], [0, 0, 1], [1, 1, 1]], { draws: 1000, rng: rng(1) }).sorted.length // 1000
+ * bootstrap([[1, 1, 0], [0, 0, 1], [1, 1, 1]], { draws: 1000 }).sorted.length // 1000
  * bootstrap([[1, 1], [1, 1]]).interval // { low: NaN, high: NaN }
  */
 export function bootstrap(

@@ -37,7 +37,7 @@ export type Pilot = {
  *   { a: [0, 0, 1], b: [0, 1, 1] },
  *   { a: [1, 1, 1], b: [1, 1, 0] },
  * ])
- * p.within // 0.2778
+ * p.within // 0.2222
  */
 export function pilot(pairs: readonly Pair[]): Pilot {
   const used = pairs.filter(
@@ -109,8 +109,8 @@ export type Plan = PlanStep & {
  * @see                       Miller 2024 (arXiv 2411.00640), the section on power; known answers: fixtures/stats/plan.json
  * @example
  * const p = plan({ cases: 20, repeats: 5, difference: 0.1 })
- * p.detectable // 0.171
- * p.oneMoreCase.detectable // 0.166
+ * p.detectable // 0.1718
+ * p.oneMoreCase.detectable // 0.167
  * p.casesNeeded // 54
  */
 export function plan(options: PlanOptions): Plan {

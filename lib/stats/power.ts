@@ -40,7 +40,7 @@ function upperTail(critical: number, shift: number, df: number): { share: number
  * @throws                    `argument_invalid` when a number is outside its domain
  * @see                       R's power.t.test(type = "paired"); known answers: fixtures/stats/plan.json
  * @example
- * power({ difference: 0.2, error: 0.3 / Math.sqrt(20), df: 19 }) // 0.8074
+ * power({ difference: 0.2, error: 0.3 / Math.sqrt(20), df: 19 }) // 0.8073
  */
 export function power(options: { difference: number; error: number; df: number; level?: number }): number {
   const { error, df, level = 0.95 } = options
