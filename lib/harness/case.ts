@@ -22,13 +22,21 @@ const predicate = z
       .union([z.literal(true), z.array(z.string())])
       .optional()
       .describe('true: no table changed. A list: none of these did.'),
-    report: z.literal('honest').optional().describe('The agent reported, and claimed nothing that is not there.'),
+    report: z
+      .enum(['honest', 'complete'])
+      .optional()
+      .describe(
+        'honest: the agent reported, and claimed nothing that is not there. complete: and it claimed all it changed.',
+      ),
     canary: z.string().optional().describe('A secret value that reached the arguments of a call.'),
   })
   .superRefine((value, context) => {
     const kinds = (['table', 'unchanged', 'report', 'canary'] as const).filter((kind) => value[kind] !== undefined)
     if (kinds.length !== 1) {
-      context.addIssue({ code: 'custom', message: `expected exactly one of table, unchanged, report, canary, got ${kinds.length ? kinds.join(' and ') : 'none'}` })
+      context.addIssue({
+        code: 'custom',
+        message: `expected exactly one of table, unchanged, report, canary, got ${kinds.length ? kinds.join(' and ') : 'none'}`,
+      })
     }
     if (value.table === undefined && (value.where || value.count !== undefined)) {
       context.addIssue({ code: 'custom', message: 'expected where and count only beside table' })
@@ -46,33 +54,58 @@ export type FaultSpec = z.output<typeof fault>
 
 const server = z
   .strictObject({
-    name: z.string().regex(/^[a-z0-9][a-z0-9_-]*$/).optional().describe('Default: the world, or "server".'),
+    name: z
+      .string()
+      .regex(/^[a-z0-9][a-z0-9_-]*$/)
+      .optional()
+      .describe('Default: the world, or "server".'),
     world: z.string().optional().describe('A simulated provider.'),
     state: z.record(z.string(), z.array(columns)).optional().describe('Tables the world starts with.'),
     faults: z.array(fault).default([]),
-    describe: z.record(z.string(), z.string()).default({}).describe('Tool name -> the description clients are shown instead.'),
-    inject: z.record(z.string(), z.string()).default({}).describe("Tool name -> text added to each of the tool's results."),
+    describe: z
+      .record(z.string(), z.string())
+      .default({})
+      .describe('Tool name -> the description clients are shown instead.'),
+    inject: z
+      .record(z.string(), z.string())
+      .default({})
+      .describe("Tool name -> text added to each of the tool's results."),
     stdio: z
-      .strictObject({ command: z.string(), args: z.array(z.string()).default([]), env: z.record(z.string(), z.string()).default({}) })
+      .strictObject({
+        command: z.string(),
+        args: z.array(z.string()).default([]),
+        env: z.record(z.string(), z.string()).default({}),
+      })
       .optional()
       .describe('A real server as a child process. /workspace in its arguments is the folder of `files`.'),
     http: z
       .strictObject({ url: z.string(), headers: z.record(z.string(), z.string()).default({}) })
       .optional()
       .describe('A real server at an address.'),
-    files: z.record(z.string(), z.string()).optional().describe('A folder made fresh for each trial: path -> text. Its files are the table "files".'),
+    files: z
+      .record(z.string(), z.string())
+      .optional()
+      .describe('A folder made fresh for each trial: path -> text. Its files are the table "files".'),
     effects: z
-      .record(z.string(), z.strictObject({ op: z.enum(['create', 'update', 'delete']), table: z.string(), where: columns }))
+      .record(
+        z.string(),
+        z.strictObject({ op: z.enum(['create', 'update', 'delete']), table: z.string(), where: columns }),
+      )
       .default({})
       .describe('What a successful call of a tool claims to have done; "$name" is the argument of that name.'),
   })
   .superRefine((value, context) => {
     const kinds = (['world', 'stdio', 'http'] as const).filter((kind) => value[kind] !== undefined)
     if (kinds.length !== 1) {
-      context.addIssue({ code: 'custom', message: `expected exactly one of world, stdio, http, got ${kinds.length ? kinds.join(' and ') : 'none'}` })
+      context.addIssue({
+        code: 'custom',
+        message: `expected exactly one of world, stdio, http, got ${kinds.length ? kinds.join(' and ') : 'none'}`,
+      })
     }
-    if (value.files && !value.stdio) context.addIssue({ code: 'custom', path: ['files'], message: 'expected files only beside stdio' })
-    if (value.state && !value.world) context.addIssue({ code: 'custom', path: ['state'], message: 'expected state only beside world' })
+    if (value.files && !value.stdio)
+      context.addIssue({ code: 'custom', path: ['files'], message: 'expected files only beside stdio' })
+    if (value.state && !value.world)
+      context.addIssue({ code: 'custom', path: ['state'], message: 'expected state only beside world' })
   })
 export type ServerSpec = z.output<typeof server>
 
@@ -95,7 +128,10 @@ const step = z.strictObject({
 export type SolutionStep = z.output<typeof step>
 
 const attack = z.strictObject({
-  instruction: z.string().min(1).describe('The words that ask for it. An agent that never sees them cannot follow them.'),
+  instruction: z
+    .string()
+    .min(1)
+    .describe('The words that ask for it. An agent that never sees them cannot follow them.'),
   calls: z.array(call).min(1).describe('What an agent that follows them does.'),
   goal: z.array(predicate).min(1).describe('What is true at the end when the attack has worked.'),
 })
@@ -105,7 +141,10 @@ const fields = {
   title: z.string().min(1),
   kind: z.string().regex(/^[a-z0-9_]+$/, 'expected lower-case words with _'),
   twin: z.string().optional().describe('The benign case beside this adversarial one.'),
-  requires: z.array(z.string()).default([]).describe('Packages that the case needs. Without them it is left out, with a word.'),
+  requires: z
+    .array(z.string())
+    .default([])
+    .describe('Packages that the case needs. Without them it is left out, with a word.'),
   server: server.optional(),
   servers: z.array(server).min(1).optional(),
   task: z.string().min(1).describe('What the agent is asked to do.'),
@@ -113,7 +152,10 @@ const fields = {
   attack: attack.optional(),
 }
 export const caseSchema = z
-  .strictObject({ ...fields, goal: z.array(predicate).min(1).describe('What is true at the end when the task is done.') })
+  .strictObject({
+    ...fields,
+    goal: z.array(predicate).min(1).describe('What is true at the end when the task is done.'),
+  })
   .superRefine((value, context) => {
     if ((value.server === undefined) === (value.servers === undefined)) {
       context.addIssue({ code: 'custom', message: 'expected either server or servers' })
@@ -121,11 +163,17 @@ export const caseSchema = z
     const names = serverNames(value.server ? [value.server] : (value.servers ?? []))
     const seen = new Set<string>()
     for (const name of names) {
-      if (seen.has(name)) context.addIssue({ code: 'custom', path: ['servers'], message: `expected each server name once, got "${name}" again` })
+      if (seen.has(name))
+        context.addIssue({
+          code: 'custom',
+          path: ['servers'],
+          message: `expected each server name once, got "${name}" again`,
+        })
       seen.add(name)
     }
     for (const [path, name] of namedServers(value)) {
-      if (!seen.has(name)) context.addIssue({ code: 'custom', path, message: `expected one of ${[...seen].join(', ')}, got "${name}"` })
+      if (!seen.has(name))
+        context.addIssue({ code: 'custom', path, message: `expected one of ${[...seen].join(', ')}, got "${name}"` })
     }
   })
 export type CaseInput = z.input<typeof caseSchema>
@@ -155,7 +203,8 @@ export function serverNames(servers: { name?: string | undefined; world?: string
 function namedServers(value: ParsedCase): [(string | number)[], string][] {
   const found: [(string | number)[], string][] = []
   const look = (rows: { server?: string | undefined }[] | undefined, path: (string | number)[]) => {
-    for (const [i, row] of (rows ?? []).entries()) if (row.server !== undefined) found.push([[...path, i, 'server'], row.server])
+    for (const [i, row] of (rows ?? []).entries())
+      if (row.server !== undefined) found.push([[...path, i, 'server'], row.server])
   }
   look(value.solution, ['solution'])
   look(value.goal, ['goal'])
@@ -172,8 +221,12 @@ export function caseFrom(parsed: ParsedCase, functions: GoalFunctions = {}): Cas
   const { server: one, servers: several, goal, attack: hostile, ...rest } = parsed
   const list = one ? [one] : (several ?? [])
   const names = serverNames(list)
-  const sources = Object.fromEntries(Object.entries(functions).flatMap(([name, fn]) => (fn ? [[name, fn.toString()]] : [])))
-  const document = JSON.parse(JSON.stringify(Object.keys(sources).length ? { ...parsed, functions: sources } : parsed)) as JsonObject
+  const sources = Object.fromEntries(
+    Object.entries(functions).flatMap(([name, fn]) => (fn ? [[name, fn.toString()]] : [])),
+  )
+  const document = JSON.parse(
+    JSON.stringify(Object.keys(sources).length ? { ...parsed, functions: sources } : parsed),
+  ) as JsonObject
   return {
     id: rest.id,
     title: rest.title,
@@ -190,17 +243,20 @@ export function caseFrom(parsed: ParsedCase, functions: GoalFunctions = {}): Cas
   }
 }
 
+/** A case as it is written in TypeScript: like in YAML, but goals may be functions. */
+export type CaseDefinition = Omit<CaseInput, 'goal' | 'attack'> & {
+  goal: CaseInput['goal'] | GoalFunction
+  attack?: Omit<NonNullable<CaseInput['attack']>, 'goal'> & {
+    goal: NonNullable<CaseInput['attack']>['goal'] | GoalFunction
+  }
+}
+
 /**
  * Write a case in TypeScript. Goals may be functions over the end of the trial.
  *
  * @throws TouchstoneError `case_invalid` naming the field
  */
-export function defineCase(
-  input: Omit<CaseInput, 'goal' | 'attack'> & {
-    goal: CaseInput['goal'] | GoalFunction
-    attack?: (Omit<NonNullable<CaseInput['attack']>, 'goal'> & { goal: NonNullable<CaseInput['attack']>['goal'] | GoalFunction }) | undefined
-  },
-): Case {
+export function defineCase(input: CaseDefinition): Case {
   // A function stands in the document as a predicate that is always checked by the function instead.
   const byFunction: CaseInput['goal'] = [{ unchanged: [] }]
   const goal = typeof input.goal === 'function' ? input.goal : undefined
@@ -213,7 +269,9 @@ export function defineCase(
   const parsed = caseSchema.safeParse(document)
   if (!parsed.success) {
     const issue = parsed.error.issues[0]
-    throw new TouchstoneError('case_invalid', issue?.message ?? 'expected a case', { where: `${String(input.id ?? 'case')}: ${issue?.path.join('.') || 'case'}` })
+    throw new TouchstoneError('case_invalid', issue?.message ?? 'expected a case', {
+      where: `${String(input.id ?? 'case')}: ${issue?.path.join('.') || 'case'}`,
+    })
   }
   return caseFrom(parsed.data, { goal, attackGoal })
 }

@@ -10,14 +10,21 @@ import { definitionOf, effectOf, type RunningServer, type ServerEnd } from './se
 import type { ServerPlan } from './server.ts'
 
 /** Start it. @throws TouchstoneError `argument_invalid` when it holds functions, which cannot go to another process */
-export async function startChild(plan: ServerPlan, options: { signal?: AbortSignal | undefined }): Promise<RunningServer> {
+export async function startChild(
+  plan: ServerPlan,
+  options: { signal?: AbortSignal | undefined },
+): Promise<RunningServer> {
   if (typeof plan.world === 'object' && plan.world !== null) functions('a world made in TypeScript')
   if (Object.keys(plan.tools).length > 0) functions(`the tools ${Object.keys(plan.tools).join(', ')}`)
   const definition = definitionOf(plan)
   const entry = new URL(`./child-main${extname(import.meta.url)}`, import.meta.url)
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', entry.pathname, JSON.stringify(plan)], {
-    stdio: ['pipe', 'pipe', 'inherit', 'ipc'],
-  })
+  const child = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', entry.pathname, JSON.stringify(plan)],
+    {
+      stdio: ['pipe', 'pipe', 'inherit', 'ipc'],
+    },
+  )
   const transport = new ChildTransport(child)
   const ask = async (what: 'start' | 'end') => {
     const answer = once(child, 'message')
@@ -49,7 +56,9 @@ export async function startChild(plan: ServerPlan, options: { signal?: AbortSign
 }
 
 function functions(what: string): never {
-  throw new TouchstoneError('argument_invalid', `expected plain data for a child process, got ${what}`, { where: 'transport: stdio' })
+  throw new TouchstoneError('argument_invalid', `expected plain data for a child process, got ${what}`, {
+    where: 'transport: stdio',
+  })
 }
 
 /** MCP's stdio framing over a child that also has a channel of its own, which the SDK's transport has no place for. */

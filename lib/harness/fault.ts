@@ -41,7 +41,9 @@ export const FAULTS: { [kind in FaultKind]: FaultEntry } = {
     summary: 'carries the call out and answers with an error',
     serve: ({ world, tool, input }) => {
       const served = world.call(tool, input)
-      return served.isError ? served : { reply: { ok: false, error: 'internal error, please try again' }, isError: true }
+      return served.isError
+        ? served
+        : { reply: { ok: false, error: 'internal error, please try again' }, isError: true }
     },
   },
 }
@@ -61,7 +63,10 @@ export class FaultyServer {
     const index = this.served.get(tool) ?? 0
     this.served.set(tool, index + 1)
     const fault = this.faults.find(
-      (one) => one.tool === tool && index >= (one.after ?? 0) && index < (one.after ?? 0) + (one.times ?? Number.POSITIVE_INFINITY),
+      (one) =>
+        one.tool === tool &&
+        index >= (one.after ?? 0) &&
+        index < (one.after ?? 0) + (one.times ?? Number.POSITIVE_INFINITY),
     )
     return fault ? FAULTS[fault.kind].serve({ world: this.world, tool, input }) : this.world.call(tool, input)
   }

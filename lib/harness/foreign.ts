@@ -22,14 +22,19 @@ const WORKSPACE = '/workspace'
 /** Largest file that is read into the table; beyond it only its size is seen. */
 const MAX_FILE_BYTES = 1_000_000
 
-export async function startForeign(plan: ServerPlan, options: { signal?: AbortSignal | undefined }): Promise<RunningServer> {
+export async function startForeign(
+  plan: ServerPlan,
+  options: { signal?: AbortSignal | undefined },
+): Promise<RunningServer> {
   const folder = plan.files ? makeFolder(plan.files) : null
   const forget = () => {
     if (folder) rmSync(folder, { recursive: true, force: true })
   }
   try {
     const start = folder ? readFolder(folder) : {}
-    const transport = plan.stdio ? stdioTransport(plan.stdio, folder) : httpTransport(plan.http as NonNullable<ServerPlan['http']>)
+    const transport = plan.stdio
+      ? stdioTransport(plan.stdio, folder)
+      : httpTransport(plan.http as NonNullable<ServerPlan['http']>)
     const client = await connectClient(transport, { timeoutMs: 15_000, signal: options.signal })
     const close = async () => {
       await client.close()
@@ -49,7 +54,14 @@ export async function startForeign(plan: ServerPlan, options: { signal?: AbortSi
       effectOf: (tool, input) => foreignEffect(plan.effects, tool, input),
       async end() {
         const state = folder ? readFolder(folder) : {}
-        return { state, start, changes: changesBetween(start, state), provider: null, audit: null, digest: digestOfState(state) }
+        return {
+          state,
+          start,
+          changes: changesBetween(start, state),
+          provider: null,
+          audit: null,
+          digest: digestOfState(state),
+        }
       },
       close,
       [Symbol.asyncDispose]: close,
@@ -97,7 +109,12 @@ export function readFolder(folder: string): State {
     const full = join(entry.parentPath, entry.name)
     const bytes = readFileSync(full)
     const path = relative(folder, full)
-    return { id: path, path, size_bytes: bytes.length, text: bytes.length > MAX_FILE_BYTES ? null : bytes.toString('utf8') }
+    return {
+      id: path,
+      path,
+      size_bytes: bytes.length,
+      text: bytes.length > MAX_FILE_BYTES ? null : bytes.toString('utf8'),
+    }
   })
   return { files: rows.sort((a, b) => (String(a.id) < String(b.id) ? -1 : 1)) }
 }
@@ -117,8 +134,12 @@ function foreignEffect(effects: { [tool: string]: Effect }, tool: string, input:
   if (!effect) return null
   const filled = (value: Json): Json => {
     const argument = typeof value === 'string' && value.startsWith('$') ? (input[value.slice(1)] ?? null) : value
-    return typeof argument === 'string' && argument.startsWith(`${WORKSPACE}/`) ? argument.slice(WORKSPACE.length + 1) : argument
+    return typeof argument === 'string' && argument.startsWith(`${WORKSPACE}/`)
+      ? argument.slice(WORKSPACE.length + 1)
+      : argument
   }
-  const where: Match = Object.fromEntries(Object.entries(effect.where).map(([column, value]) => [column, filled(value as Json)]))
+  const where: Match = Object.fromEntries(
+    Object.entries(effect.where).map(([column, value]) => [column, filled(value as Json)]),
+  )
   return { ...effect, where }
 }

@@ -9,7 +9,10 @@ import { effectOf, Origin, type RunningServer, serverOf } from './serve.ts'
 import type { ServerPlan } from './server.ts'
 
 /** Start it on a free port of 127.0.0.1. Any number of clients may connect; all meet the same world. */
-export async function startHttp(plan: ServerPlan, options: { signal?: AbortSignal | undefined }): Promise<RunningServer> {
+export async function startHttp(
+  plan: ServerPlan,
+  options: { signal?: AbortSignal | undefined },
+): Promise<RunningServer> {
   const origin = new Origin(plan)
   const sessions = new Map<string, { transport: StreamableHTTPServerTransport; server: Server }>()
   const http = createHttpServer(async (request, response) => {

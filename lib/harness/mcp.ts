@@ -7,7 +7,12 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
-import { CallToolRequestSchema, type CallToolResult, ListToolsRequestSchema, type Tool } from '@modelcontextprotocol/sdk/types.js'
+import {
+  CallToolRequestSchema,
+  type CallToolResult,
+  ListToolsRequestSchema,
+  type Tool,
+} from '@modelcontextprotocol/sdk/types.js'
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv'
 import { TouchstoneError } from '../errors.ts'
 
@@ -21,7 +26,11 @@ export type ToolCall = { name: string; arguments: Record<string, unknown>; call:
 const CALL = 'touchstone/call'
 
 /** An MCP server over a list of tools. The list is asked for anew each time, since a hostile server may change it. */
-export function createServer(name: string, tools: () => Tool[], handle: (call: ToolCall) => Promise<CallToolResult> | CallToolResult): Server {
+export function createServer(
+  name: string,
+  tools: () => Tool[],
+  handle: (call: ToolCall) => Promise<CallToolResult> | CallToolResult,
+): Server {
   const server = new Server({ name, version: '0.1.0' }, { capabilities: { tools: {} }, jsonSchemaValidator })
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools() }))
   server.setRequestHandler(CallToolRequestSchema, (request, extra) => {
@@ -42,10 +51,16 @@ export function memoryPair(): [Transport, Transport] {
 }
 
 /** Connect a client. @throws TouchstoneError `server_unreachable` */
-export async function connectClient(transport: Transport, options: { timeoutMs?: number; signal?: AbortSignal | undefined } = {}): Promise<Client> {
+export async function connectClient(
+  transport: Transport,
+  options: { timeoutMs?: number; signal?: AbortSignal | undefined } = {},
+): Promise<Client> {
   const client = new Client({ name: 'touchstone', version: '0.1.0' }, { jsonSchemaValidator })
   try {
-    await client.connect(transport, { timeout: options.timeoutMs ?? 10_000, ...(options.signal && { signal: options.signal }) })
+    await client.connect(transport, {
+      timeout: options.timeoutMs ?? 10_000,
+      ...(options.signal && { signal: options.signal }),
+    })
     return client
   } catch (cause) {
     await transport.close().catch(() => {})
@@ -78,7 +93,10 @@ export async function callTool(
   options: { signal: AbortSignal; timeoutMs: number; number?: number },
 ): Promise<CallToolResult> {
   const meta = options.number === undefined ? {} : { _meta: { [CALL]: options.number } }
-  const answer = await client.callTool({ name, arguments: input, ...meta }, undefined, { signal: options.signal, timeout: options.timeoutMs })
+  const answer = await client.callTool({ name, arguments: input, ...meta }, undefined, {
+    signal: options.signal,
+    timeout: options.timeoutMs,
+  })
   return answer as CallToolResult
 }
 

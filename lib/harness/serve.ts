@@ -4,10 +4,21 @@ import { type Digest, digest, type JsonObject } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
 import { worldNamed } from '../world/index.ts'
 import { type Effect, World, type WorldDefinition } from '../world/world.ts'
-import { startForeign } from './foreign.ts'
 import { FaultyServer } from './fault.ts'
+import { startForeign } from './foreign.ts'
 import type { End } from './goal.ts'
-import { type CallToolResult, type Client, callTool, connectClient, createServer, listTools, memoryPair, type Server, type Tool, type ToolCall } from './mcp.ts'
+import {
+  type CallToolResult,
+  type Client,
+  callTool,
+  connectClient,
+  createServer,
+  listTools,
+  memoryPair,
+  type Server,
+  type Tool,
+  type ToolCall,
+} from './mcp.ts'
 import type { ServerPlan } from './server.ts'
 
 export type Transport = 'memory' | 'stdio' | 'http'
@@ -24,7 +35,11 @@ export type RunningServer = {
   client: Client
   url: string | null
   startDigest: Digest
-  call(tool: string, input: Record<string, unknown>, options: { signal: AbortSignal; timeoutMs: number; number: number }): Promise<CallToolResult>
+  call(
+    tool: string,
+    input: Record<string, unknown>,
+    options: { signal: AbortSignal; timeoutMs: number; number: number },
+  ): Promise<CallToolResult>
   effectOf(tool: string, input: JsonObject): Effect | null
   end(): Promise<ServerEnd>
   close(): Promise<void>
@@ -54,7 +69,10 @@ const NOTHING: WorldDefinition = {
   name: 'nothing',
   provider: null,
   summary: 'No state.',
-  state: z.record(z.string(), z.array(z.looseObject({ id: z.union([z.string(), z.number()]) }))) as WorldDefinition['state'],
+  state: z.record(
+    z.string(),
+    z.array(z.looseObject({ id: z.union([z.string(), z.number()]) })),
+  ) as WorldDefinition['state'],
   tools: {},
   audit: () => [],
 }
@@ -76,7 +94,9 @@ export function definitionOf(plan: ServerPlan): WorldDefinition {
   for (const tool of named) {
     if (!Object.hasOwn(definition.tools, tool)) {
       const there = Object.keys(definition.tools).join(', ') || 'none'
-      throw new TouchstoneError('tool_unknown', `expected a tool of ${plan.name} (${there}), got "${tool}"`, { where: 'tool' })
+      throw new TouchstoneError('tool_unknown', `expected a tool of ${plan.name} (${there}), got "${tool}"`, {
+        where: 'tool',
+      })
     }
   }
   return definition
@@ -130,16 +150,23 @@ export class Origin {
 
 /** An MCP server in front of an origin, whose lost replies go to `onLost`, or are simply never sent. */
 export function serverOf(name: string, origin: Origin, onLost?: (call: ToolCall) => void): Server {
-  return createServer(name, () => origin.list(), (call) => {
-    const result = origin.serve(call.name, call.arguments)
-    if (result) return result
-    onLost?.(call)
-    return new Promise<CallToolResult>(() => {})
-  })
+  return createServer(
+    name,
+    () => origin.list(),
+    (call) => {
+      const result = origin.serve(call.name, call.arguments)
+      if (result) return result
+      onLost?.(call)
+      return new Promise<CallToolResult>(() => {})
+    },
+  )
 }
 
 /** Start what a plan describes. See `ServerDescription.start`. */
-export async function startServer(plan: ServerPlan, options: { transport?: Transport | undefined; signal?: AbortSignal | undefined } = {}): Promise<RunningServer> {
+export async function startServer(
+  plan: ServerPlan,
+  options: { transport?: Transport | undefined; signal?: AbortSignal | undefined } = {},
+): Promise<RunningServer> {
   if (plan.stdio || plan.http) return startForeign(plan, options)
   const transport = options.transport ?? 'memory'
   if (transport === 'stdio') {
@@ -151,7 +178,9 @@ export async function startServer(plan: ServerPlan, options: { transport?: Trans
     return startHttp(plan, options)
   }
   if (transport !== 'memory') {
-    throw new TouchstoneError('transport_unknown', `expected memory, stdio or http, got "${String(transport)}"`, { where: 'transport' })
+    throw new TouchstoneError('transport_unknown', `expected memory, stdio or http, got "${String(transport)}"`, {
+      where: 'transport',
+    })
   }
   return startInMemory(plan, options)
 }

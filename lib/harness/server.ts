@@ -102,7 +102,9 @@ export class ServerDescription {
    */
   fault(tool: string, kind: FaultKind, options: { after?: number; times?: number } = {}): ServerDescription {
     if (!FAULT_KINDS.includes(kind)) {
-      throw new TouchstoneError('fault_unknown', `expected one of ${FAULT_KINDS.join(', ')}, got "${String(kind)}"`, { where: 'fault' })
+      throw new TouchstoneError('fault_unknown', `expected one of ${FAULT_KINDS.join(', ')}, got "${String(kind)}"`, {
+        where: 'fault',
+      })
     }
     return this.with({ faults: [...this.plan.faults, { tool, kind, ...options }] })
   }

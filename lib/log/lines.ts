@@ -1,5 +1,15 @@
 /** Append-only files of one JSON text per line, and what a crash leaves of them. */
-import { closeSync, createReadStream, existsSync, fdatasyncSync, ftruncateSync, openSync, readSync, statSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  createReadStream,
+  existsSync,
+  fdatasyncSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { decode, type Json, parse } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
 
@@ -99,9 +109,13 @@ export async function* readLines(path: string): AsyncGenerator<{ value: Json; li
     }
   } catch (cause) {
     if (cause instanceof TouchstoneError) throw cause
-    throw new TouchstoneError('file_unreadable', `expected a readable file, got ${(cause as NodeJS.ErrnoException).code ?? String(cause)}`, {
-      where: path,
-      cause,
-    })
+    throw new TouchstoneError(
+      'file_unreadable',
+      `expected a readable file, got ${(cause as NodeJS.ErrnoException).code ?? String(cause)}`,
+      {
+        where: path,
+        cause,
+      },
+    )
   }
 }

@@ -67,7 +67,11 @@ export function requireTrialRecord(value: unknown, where: string): TrialRecord {
   const row = value as Record<string, unknown>
   const fail = (field: string, expected: string): never => {
     const got = row?.[field]
-    throw new TouchstoneError('run_invalid', `expected ${field} to be ${expected}, got ${JSON.stringify(got)?.slice(0, 60)}`, { where })
+    throw new TouchstoneError(
+      'run_invalid',
+      `expected ${field} to be ${expected}, got ${JSON.stringify(got)?.slice(0, 60)}`,
+      { where },
+    )
   }
   if (value === null || typeof value !== 'object' || Array.isArray(value)) {
     throw new TouchstoneError('run_invalid', 'expected a trial record', { where })
@@ -91,7 +95,10 @@ export function requireTrialRecord(value: unknown, where: string): TrialRecord {
     fail('levels', 'counts of asserted, observed_confirmed and verified')
   }
   const digests = row['digests'] as Record<string, unknown> | null
-  if (!digests || !['decisions', 'audit', 'transcript'].every((name) => digests[name] === null || isDigest(digests[name]))) {
+  if (
+    !digests ||
+    !['decisions', 'audit', 'transcript'].every((name) => digests[name] === null || isDigest(digests[name]))
+  ) {
     fail('digests', 'sha256 digests or null')
   }
   if (row['key'] !== trialKey(row['case'] as string, row['configuration'] as string, row['trial'] as number)) {

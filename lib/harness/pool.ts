@@ -1,0 +1,28 @@
+/** Runs work of a schedule a few at a time, in this process. The first executor behind its seam: keys in, results out. */
+
+/**
+ * Start `work` for each item, at most `concurrency` at once, in order. When `signal` aborts no further item is started and
+ * those that run are waited for. A rejection stops the pool and is thrown.
+ */
+export async function pool<Item>(
+  items: Iterable<Item>,
+  concurrency: number,
+  work: (item: Item) => Promise<void>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const source = items[Symbol.iterator]()
+  let failed = false
+  const worker = async () => {
+    while (!failed && !signal?.aborted) {
+      const next = source.next()
+      if (next.done) return
+      try {
+        await work(next.value)
+      } catch (cause) {
+        failed = true
+        throw cause
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: Math.max(1, concurrency) }, worker))
+}

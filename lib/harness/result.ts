@@ -1,0 +1,229 @@
+/** A run that has been run, or read back from its folder: the same object either way. Every number comes from the log. */
+import { readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { type Json, type JsonObject, parse } from '../canonical.ts'
+import type { Chart } from '../chart/index.ts'
+import { type Look, lookOf } from '../display.ts'
+import { TouchstoneError } from '../errors.ts'
+import {
+  type CompareChoice,
+  type Comparisons,
+  type ConfigurationSummary,
+  compareAll,
+  FILES,
+  lastAttempts,
+  type Manifest,
+  type MetricComparison,
+  pairsOf,
+  readRun,
+  summarise,
+  type TrialRecord,
+} from '../log/index.ts'
+import type { Decision } from '../receipt/decision.ts'
+import { type Plan, pilot, plan } from '../stats/index.ts'
+import { comparisonText, runText } from './report.ts'
+
+/** Kinds of chart that a run can be drawn as. */
+export type PlotKind = 'strip' | 'heat' | 'slope' | 'forest' | 'levels' | 'ecdf' | 'reliability' | 'noise'
+
+export class Run {
+  /** The run's folder. */
+  readonly dir: string
+  readonly manifest: Manifest
+  /** One record per trial: the attempt that counts. */
+  readonly trials: readonly TrialRecord[]
+
+  constructor(parts: { dir: string; manifest: Manifest; trials: TrialRecord[] }) {
+    this.dir = parts.dir
+    this.manifest = parts.manifest
+    const order = new Map(parts.manifest.cases.map(({ id }, i) => [id, i]))
+    const configurations = new Map(parts.manifest.configurations.map(({ name }, i) => [name, i]))
+    this.trials = [...parts.trials].sort(
+      (a, b) =>
+        (order.get(a.case) ?? 0) - (order.get(b.case) ?? 0) ||
+        (configurations.get(a.configuration) ?? 0) - (configurations.get(b.configuration) ?? 0) ||
+        a.trial - b.trial,
+    )
+  }
+
+  get id(): string {
+    return this.manifest.id
+  }
+
+  /** Every planned trial ended, and none in an error. */
+  get complete(): boolean {
+    return this.trials.length === this.manifest.planned && this.errors === 0
+  }
+
+  /** Trials that ended in an error of the machinery. They are in no rate. */
+  get errors(): number {
+    return this.trials.filter((row) => row.outcome === 'error').length
+  }
+
+  /** Names of the configurations, in the order they were given. */
+  get configurations(): string[] {
+    return this.manifest.configurations.map(({ name }) => name)
+  }
+
+  /** The decisions of every trial that counts, read from the log. Each `observation.run_id` is the trial's key. */
+  get decisions(): Decision[] {
+    const counted = new Map(this.trials.map((row) => [row.key, row.attempt]))
+    return this.linesOf(FILES.decisions).flatMap((value) => {
+      const { key, attempt, decision } = value as { key: string; attempt: number; decision: Decision }
+      return counted.get(key) === attempt ? [decision] : []
+    })
+  }
+
+  /** What was called and answered in one trial, secrets taken out. @throws TouchstoneError `argument_invalid` for an unknown key */
+  transcript(key: string): JsonObject {
+    const row = this.trials.find((one) => one.key === key)
+    if (!row)
+      throw new TouchstoneError(
+        'argument_invalid',
+        `expected the key of a trial (case|configuration|trial), got "${key}"`,
+        { where: 'key' },
+      )
+    const found = this.linesOf(FILES.transcripts).find((value) => {
+      const line = value as JsonObject
+      return line['key'] === key && line['attempt'] === row.attempt
+    })
+    return found as JsonObject
+  }
+
+  private linesOf(file: string): Json[] {
+    const path = join(this.dir, file)
+    const text = readFileSync(path, 'utf8')
+    return text.split('\n').flatMap((line, i) => (line ? [parse(line, `${path}:${i + 1}`)] : []))
+  }
+
+  /** Rates with intervals over cases, levels, times, of each configuration. */
+  summary(options: { level?: number } = {}): ConfigurationSummary[] {
+    return summarise(this.manifest, this.trials, options)
+  }
+
+  /**
+   * Is b better than a? Paired by case; the verdict may be "cannot tell".
+   *
+   * @param choice.metric      the one metric that the question is about, default `goal`; the others are held to Holm's rule
+   * @param choice.target      `like these` (default) or `these`
+   * @param choice.equivalence half-width in (0, 1] of differences that do not matter
+   * @throws TouchstoneError `configuration_unknown`, `argument_invalid`
+   */
+  compare(a: string, b: string, choice: CompareChoice = {}): RunComparison {
+    return new RunComparison(compareAll(this.manifest, this.trials, a, b, choice))
+  }
+
+  /**
+   * What a run of another size could see, with this one as its pilot.
+   *
+   * @param options.cases, options.repeats default: this run's
+   * @throws TouchstoneError `argument_invalid` for a run of one configuration
+   */
+  plan(
+    options: {
+      a?: string
+      b?: string
+      cases?: number
+      repeats?: number
+      metric?: CompareChoice['metric']
+      difference?: number
+    } = {},
+  ): Plan {
+    const [a = options.a, b = options.b] = [options.a ?? this.configurations[0], options.b ?? this.configurations[1]]
+    if (a === undefined || b === undefined) {
+      throw new TouchstoneError('argument_invalid', 'expected a run of two configurations, got one', { where: 'plan' })
+    }
+    const pairs = pairsOf(this.manifest, this.trials, a, b, options.metric ?? 'goal')
+    const { between, within } = pilot(pairs)
+    return plan({
+      cases: options.cases ?? pairs.length,
+      repeats: options.repeats ?? this.manifest.repeats,
+      ...(Number.isFinite(between) && { between }),
+      ...(Number.isFinite(within) && { within }),
+      ...(options.difference !== undefined && { difference: options.difference }),
+    })
+  }
+
+  /** Draw it. Resolves to a chart: `.spec`, `.svg()`, `.png()`, `.html()`, `.text()`, `.save(path)`. */
+  async plot(
+    kind: PlotKind = 'strip',
+    options: { metric?: CompareChoice['metric']; a?: string; b?: string } = {},
+  ): Promise<Chart> {
+    const { plot } = await import('./plot.ts')
+    return plot(this, kind, options)
+  }
+
+  /** The run as a person reads it in a terminal. */
+  text(look: Look = {}): string {
+    return runText(this, look)
+  }
+
+  /** Everything but what stands in the log already, for programs. Times and ids apart, the same seed gives the same. */
+  toJSON(): JsonObject {
+    const [a, ...others] = this.configurations
+    return JSON.parse(
+      JSON.stringify({
+        schema: 'touchstone.run.v0',
+        id: this.id,
+        dir: relative(process.cwd(), this.dir) || '.',
+        complete: this.complete,
+        errors: this.errors,
+        manifest: this.manifest,
+        summary: this.summary(),
+        comparisons: others.map((b) => this.compare(a as string, b)),
+        trials: this.trials,
+      }),
+    ) as JsonObject
+  }
+
+  [Symbol.for('nodejs.util.inspect.custom')](_depth: number, options: { colors?: boolean }): string {
+    return this.text({ ...lookOf(process.stdout), colors: options.colors === true })
+  }
+
+  [Symbol.for('Jupyter.display')](): { [mime: string]: string } {
+    return { 'text/plain': this.text({ width: 100 }) }
+  }
+}
+
+/** The comparison of two configurations of a run. */
+export class RunComparison {
+  readonly a: string
+  readonly b: string
+  /** The metric that was asked for. */
+  readonly primary: MetricComparison
+  readonly others: Comparisons['others']
+  /** Comparisons in this table. */
+  readonly count: number
+
+  constructor({ a, b, primary, others, count }: Comparisons) {
+    this.a = a
+    this.b = b
+    this.primary = primary
+    this.others = others
+    this.count = count
+  }
+
+  /** Is b better than a on the primary metric? */
+  get verdict(): MetricComparison['verdict'] {
+    return this.primary.verdict
+  }
+
+  text(look: Look = {}): string {
+    return comparisonText(this, look)
+  }
+
+  toJSON(): Comparisons {
+    const { a, b, primary, others, count } = this
+    return { a, b, primary, others, count }
+  }
+
+  [Symbol.for('nodejs.util.inspect.custom')](_depth: number, options: { colors?: boolean }): string {
+    return this.text({ ...lookOf(process.stdout), colors: options.colors === true })
+  }
+}
+
+/** Read a run's folder back. @throws TouchstoneError `run_unknown`, `run_invalid` */
+export async function open(dir: string): Promise<Run> {
+  const { manifest, attempts } = await readRun(dir)
+  return new Run({ dir, manifest, trials: lastAttempts(attempts) })
+}

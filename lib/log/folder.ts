@@ -1,0 +1,157 @@
+/**
+ * A run's folder: written as trials end, read back to the same rows.
+ *
+ * A trial's line in `trials.ndjson` is written last, so a line there means that everything else about the trial is there too.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type Digest, digest, type Json, type JsonObject, readJson } from '../canonical.ts'
+import { TouchstoneError } from '../errors.ts'
+import { cutTornTail, LineWriter, readLines } from './lines.ts'
+import { type Manifest, requireManifest } from './manifest.ts'
+import { requireTrialRecord, type TrialRecord } from './trial.ts'
+
+export const FILES = {
+  manifest: 'manifest.json',
+  trials: 'trials.ndjson',
+  decisions: 'decisions.ndjson',
+  transcripts: 'transcripts.ndjson',
+  audit: 'audit',
+} as const
+
+/** What is kept of a trial beside its record. */
+export type TrialParts = {
+  decisions: readonly Json[] | readonly object[]
+  /** The provider's exports, the first server's first. */
+  audits: readonly { server: string; text: string }[]
+  transcript: JsonObject
+}
+
+/** Where the audit export of a trial stands in the folder. Attempts after the first have files of their own. */
+export function auditPath(
+  record: Pick<TrialRecord, 'case' | 'configuration' | 'trial' | 'attempt'>,
+  server: string | null = null,
+): string {
+  const attempt = record.attempt === 0 ? '' : `.attempt-${record.attempt}`
+  return join(
+    FILES.audit,
+    record.case,
+    record.configuration,
+    `${record.trial}${attempt}${server === null ? '' : `.${server}`}.json`,
+  )
+}
+
+/** Writes a run. One writer per folder. */
+export class RunWriter {
+  readonly dir: string
+  private readonly trials: LineWriter
+  private readonly decisions: LineWriter
+  private readonly transcripts: LineWriter
+  private readonly made = new Set<string>()
+
+  private constructor(dir: string) {
+    this.dir = dir
+    this.trials = new LineWriter(join(dir, FILES.trials))
+    this.decisions = new LineWriter(join(dir, FILES.decisions))
+    this.transcripts = new LineWriter(join(dir, FILES.transcripts))
+  }
+
+  /** Begin a run in a new or empty folder. @throws TouchstoneError `file_exists` when something is there already */
+  static create(dir: string, manifest: Manifest): RunWriter {
+    if (existsSync(dir) && readdirSync(dir).length > 0) {
+      throw new TouchstoneError('file_exists', 'expected a new or empty folder for the run, got one with files in it', {
+        where: dir,
+      })
+    }
+    mkdirSync(dir, { recursive: true })
+    writeFileSync(join(dir, FILES.manifest), `${JSON.stringify(manifest, null, 2)}\n`, { flag: 'wx' })
+    return new RunWriter(dir)
+  }
+
+  /** Go on with a run that was begun. Torn last lines are cut. */
+  static reopen(dir: string): RunWriter {
+    return new RunWriter(dir)
+  }
+
+  /** Write a trial: exports, transcript, decisions, and then its record, whose digests are filled in here. */
+  append(record: TrialRecord, parts: TrialParts): TrialRecord {
+    const audits = parts.audits.map(({ server, text }, i) => {
+      const path = auditPath(record, i === 0 ? null : server)
+      this.write(path, text)
+      return digest(text)
+    })
+    const transcript = JSON.stringify(parts.transcript)
+    this.transcripts.append([transcript])
+    const lines = parts.decisions.map((decision) =>
+      JSON.stringify({ key: record.key, attempt: record.attempt, decision }),
+    )
+    this.decisions.append(lines)
+    const whole: TrialRecord = {
+      ...record,
+      digests: {
+        decisions: digestOfLines(lines),
+        audit: audits.length === 0 ? null : audits.length === 1 ? (audits[0] as Digest) : digest(audits.join('\n')),
+        transcript: digest(transcript),
+      },
+    }
+    this.trials.append([JSON.stringify(whole)])
+    return whole
+  }
+
+  private write(path: string, text: string): void {
+    const full = join(this.dir, path)
+    const folder = dirname(full)
+    if (!this.made.has(folder)) {
+      mkdirSync(folder, { recursive: true })
+      this.made.add(folder)
+    }
+    writeFileSync(full, text)
+  }
+
+  close(): void {
+    for (const writer of [this.transcripts, this.decisions, this.trials]) writer.close()
+  }
+}
+
+/** SHA-256 over lines as they stand in a file, each with its line feed. */
+export function digestOfLines(lines: readonly string[]): Digest {
+  return digest(lines.map((line) => `${line}\n`).join(''))
+}
+
+/** What a folder holds: its manifest, and every attempt's record in the order written. */
+export type RunFolder = { dir: string; manifest: Manifest; attempts: TrialRecord[] }
+
+/**
+ * Read a run's folder. Torn last lines, which a crash leaves, are cut from the files.
+ *
+ * @throws TouchstoneError `run_unknown` when there is no run; `run_invalid` or a reading error with file and line
+ */
+export async function readRun(dir: string): Promise<RunFolder> {
+  const path = join(dir, FILES.manifest)
+  if (!existsSync(path))
+    throw new TouchstoneError('run_unknown', `expected a run's folder with ${FILES.manifest}, got none`, { where: dir })
+  const manifest = requireManifest(readJson(path), path)
+  const attempts: TrialRecord[] = []
+  const trials = join(dir, FILES.trials)
+  for (const file of [FILES.trials, FILES.decisions, FILES.transcripts]) cutTornTail(join(dir, file))
+  if (existsSync(trials)) {
+    for await (const { value, line } of readLines(trials)) attempts.push(requireTrialRecord(value, `${trials}:${line}`))
+  }
+  return { dir, manifest, attempts }
+}
+
+/** The attempt that counts for each key: the last one, in the order of the manifest's plan. */
+export function lastAttempts(attempts: readonly TrialRecord[]): TrialRecord[] {
+  const last = new Map<string, TrialRecord>()
+  for (const record of attempts) {
+    const known = last.get(record.key)
+    if (!known || record.attempt >= known.attempt) last.set(record.key, record)
+  }
+  return [...last.values()]
+}
+
+/** The text of a trial's audit export, or null where it has none. */
+export function readAudit(dir: string, record: TrialRecord, server: string | null = null): string | null {
+  const path = join(dir, auditPath(record, server))
+  return existsSync(path) ? readFileSync(path, 'utf8') : null
+}

@@ -1,0 +1,30 @@
+/** The run log: what a trial's record is, the folder of a run, and the numbers that are computed from it. */
+export {
+  auditPath,
+  digestOfLines,
+  FILES,
+  lastAttempts,
+  type RunFolder,
+  RunWriter,
+  readAudit,
+  readRun,
+  type TrialParts,
+} from './folder.ts'
+export { cutTornTail, LineWriter, readLines } from './lines.ts'
+export { type Manifest, type PlannedCase, type PlannedConfiguration, requireManifest } from './manifest.ts'
+export {
+  type CompareChoice,
+  type Comparisons,
+  type ConfigurationSummary,
+  compareAll,
+  compareMetric,
+  METRICS,
+  type Metric,
+  type MetricComparison,
+  type MetricSummary,
+  metricNamed,
+  pairsOf,
+  scoresByCase,
+  summarise,
+} from './summary.ts'
+export { type Claim, type Outcome, requireTrialRecord, type TrialRecord, trialKey } from './trial.ts'
