@@ -65,7 +65,8 @@ export function list(options: { root?: string } = {}): Listed[] {
  *
  * @param name `id@version`
  * @param options `digest`: the digest that the caller expects, beside the archive's
- * @throws TouchstoneError `set_unknown` naming the sets there are, `set_altered` naming both digests
+ * @throws TouchstoneError `set_unknown` naming the sets there are, `set_unpublished` for a file that is not in the
+ *   archive, `set_altered` naming both digests
  * @example
  * get('mcp-connection@1.0').digest // 'sha256:f2e2177539d98ab70a47eeb50cab1357302cda4b1687e91aa28110c9a799dbfb'
  * get('mcp-connection@9.9') // throws set_unknown
@@ -77,6 +78,14 @@ export function get(name: string, options: { root?: string; digest?: Digest } = 
   const versions = Object.hasOwn(archive, id) ? (archive[id] as { [version: string]: Digest }) : {}
   const known = more.length === 0 && Object.hasOwn(versions, version) ? versions[version] : undefined
   if (known === undefined) {
+    if (more.length === 0 && ID.test(id) && VERSION.test(version) && existsSync(pathOf(root, id, version)))
+      throw new TouchstoneError(
+        'set_unpublished',
+        `expected ${name} in the archive, got a file that was never published`,
+        {
+          where: join(root, ARCHIVE),
+        },
+      )
     const names = Object.keys(archive).flatMap((one) => Object.keys(archive[one] ?? {}).map((v) => `${one}@${v}`))
     throw new TouchstoneError('set_unknown', `expected one of ${names.join(', ') || 'no sets'}, got "${name}"`, {
       where: root,
@@ -127,18 +136,18 @@ export function publish(set: unknown, options: { root?: string } = {}): Scenario
   const digest = digestOfSet(text)
   const path = pathOf(root, made.id, made.version)
   const archive = readArchive(root)
-  if (existsSync(path) || (Object.hasOwn(archive, made.id) && Object.hasOwn(archive[made.id] ?? {}, made.version)))
+  const own: { [version: string]: Digest } = Object.hasOwn(archive, made.id) ? (archive[made.id] ?? {}) : {}
+  // A file that holds exactly this text and was never entered is adopted; anything else that is there stays.
+  const adopted = !Object.hasOwn(own, made.version) && existsSync(path) && decode(readBytes(path), path) === text
+  if (Object.hasOwn(own, made.version) || (existsSync(path) && !adopted))
     throw new TouchstoneError(
       'file_exists',
-      `expected a new version, got ${made.id}@${made.version}, which is published`,
-      {
-        where: path,
-      },
+      `expected a new version, got ${made.id}@${made.version}, which is there already`,
+      { where: path },
     )
   mkdirSync(dirname(path), { recursive: true })
   // `wx`: of two that publish at once, one fails.
-  writeFileSync(path, text, { flag: 'wx' })
-  const own = Object.hasOwn(archive, made.id) ? archive[made.id] : {}
+  if (!adopted) writeFileSync(path, text, { flag: 'wx' })
   const next = { ...archive, [made.id]: { ...own, [made.version]: digest } }
   writeFileSync(join(root, ARCHIVE), `${canonical(next)}\n`)
   return { ...made, digest, text }

@@ -66,6 +66,7 @@ export type Classifier = {
 const registered: Classifier[] = []
 const byLeaf = new Map<string, Classifier[]>()
 const byBinding = new Map<string, Classifier>()
+const readVerbs = new Set<string>()
 
 /**
  * Register a classifier, so that `observe` knows its tools and `verify` can bind their calls.
@@ -81,10 +82,12 @@ export function classifier(definition: Classifier): Classifier {
   else registered[known] = definition
   byLeaf.clear()
   byBinding.clear()
+  readVerbs.clear()
   for (const one of registered) {
     for (const leaf of [...Object.keys(one.tools), ...Object.keys(one.reads)]) {
       byLeaf.set(leaf, [...(byLeaf.get(leaf) ?? []), one])
     }
+    for (const { verb } of Object.values(one.reads)) readVerbs.add(`${one.resource_type}\n${verb}`)
     for (const verb of Object.values(one.tools)) {
       const key = `${one.resource_type}\n${verb}`
       if (!byBinding.has(key)) byBinding.set(key, one)
@@ -101,6 +104,11 @@ export function classifiers(): readonly Classifier[] {
 /** The classifier whose binding rule covers a class and verb. */
 export function classifierOf(actionClass: string, verb: string): Classifier | undefined {
   return byBinding.get(`${actionClass}\n${verb}`)
+}
+
+/** True for a verb that a classifier of this class declares as a read. */
+export function isReadVerb(actionClass: unknown, verb: unknown): boolean {
+  return typeof actionClass === 'string' && typeof verb === 'string' && readVerbs.has(`${actionClass}\n${verb}`)
 }
 
 /** Classifiers that know a tool, by the text behind the last dot of its name. */
@@ -129,7 +137,7 @@ export function project(
   const sanitized: string[] = []
   for (const field of one.fields) {
     if (options.fields && !options.fields.includes(field.name)) continue
-    const made = valueOf(field, from, options.places?.[field.name] ?? field.from)
+    const made = projected(field, from, options.places?.[field.name] ?? field.from)
     if (made === undefined) {
       if (field.nullable) target[field.name] = null
       continue
@@ -140,7 +148,7 @@ export function project(
   return { target, sanitized }
 }
 
-function valueOf(field: Field, from: { [name: string]: unknown }, places: string[]): Json | undefined {
+function projected(field: Field, from: { [name: string]: unknown }, places: string[]): Json | undefined {
   for (const place of places) {
     if (isSecretName(place.slice(place.lastIndexOf('.') + 1))) continue
     const value = at(from, place)
@@ -226,4 +234,9 @@ function check(one: Classifier): void {
   for (const [leaf, read] of Object.entries(one.reads))
     if (typeof read?.verb !== 'string' || typeof read.items !== 'string')
       wrong(`reads.${leaf}`, '{ verb, items }', read)
+  for (const [leaf, read] of Object.entries(one.reads)) {
+    const writes = [one, ...registered.filter((other) => other.resource_type === one.resource_type)]
+    if (writes.some((other) => Object.values(other.tools).includes(read.verb)))
+      wrong(`reads.${leaf}.verb`, 'a verb that no tool of the class writes with', read.verb)
+  }
 }

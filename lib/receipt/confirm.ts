@@ -7,7 +7,7 @@
  */
 import type { JsonObject } from '../canonical.ts'
 import { attributeOf, type Projection } from './binding.ts'
-import { type Classifier, classifiers } from './classifier.ts'
+import { type Classifier, isReadVerb } from './classifier.ts'
 import { isObject, type ReadDecision } from './decision.ts'
 
 export type Contradiction = {
@@ -31,22 +31,20 @@ export type Confirmation = {
   by: number | null
   contradictions: Contradiction[]
   /** Why not, when nothing contradicts. */
-  reason: 'no_run' | 'no_read_after' | 'read_not_whole' | null
+  reason: 'no_run' | 'place_disputed' | 'no_read_after' | 'read_not_whole' | null
 }
 
-export type Observed = { decision: ReadDecision; projection: Projection }
+export type Observed = {
+  decision: ReadDecision
+  projection: Projection
+  /** Another decision claims the same place, so what came after what cannot be told. */
+  repeated: boolean
+}
 
 type Write = Observed & { projection: Projection & { ok: true } }
 type Series = { seqs: number[]; counts: number[] }
 /** One way in which writes of a class name their target: which fields, and which verb. */
 type Form = { kind: string; verb: string; fields: string[]; identity: string[]; one: Classifier }
-
-/** True for a verb that a classifier of this class declares as a read. */
-export function isReadVerb(kind: unknown, verb: unknown): boolean {
-  return classifiers().some(
-    (one) => one.resource_type === kind && Object.values(one.reads).some((read) => read.verb === verb),
-  )
-}
 
 /** What the reads among the calls say about each write, in the order of the calls; null for what is no asserted write. */
 export function confirm(
@@ -54,14 +52,15 @@ export function confirm(
   options: { count?: (steps: number) => void } = {},
 ): (Confirmation | null)[] {
   const index = new ReadIndex(options.count)
-  const placed = calls.filter((call) => call.decision.observation !== null && call.decision.asserted)
+  const placed = calls.filter((call) => call.decision.observation !== null && call.decision.asserted && !call.repeated)
   placed.sort((a, b) => seqOf(a) - seqOf(b))
   for (const call of placed) if (isWrite(call)) index.form(call)
   for (const call of placed) if (call.decision.observation?.read) index.read(call)
   for (const call of placed) if (isWrite(call)) index.write(call)
   return calls.map((call) => {
     if (!isWrite(call) || !call.decision.asserted) return null
-    if (!call.decision.observation) return { confirmed: false, by: null, contradictions: [], reason: 'no_run' }
+    const reason = call.decision.observation === null ? 'no_run' : call.repeated ? 'place_disputed' : null
+    if (reason !== null) return { confirmed: false, by: null, contradictions: [], reason }
     return index.judge(call)
   })
 }

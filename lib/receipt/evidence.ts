@@ -30,25 +30,17 @@ export function evidenceOf(audit: Audit | undefined, where = 'audit'): Evidence 
 }
 
 function collect(audit: Audit, where: string, into: Evidence): void {
-  if (typeof audit === 'string') return file(audit, into)
-  if (Array.isArray(audit)) {
-    for (const [i, one] of audit.entries()) collect(one as Audit, `${where}[${i}]`, into)
-    return
-  }
-  if (isObject(audit)) {
-    if ('bytes' in audit && 'provider' in audit) {
-      const { provider, bytes, ...options } = audit as unknown as Export
-      return take(importAudit(provider, bytes, options), into)
-    }
-    if ('counts' in audit && 'records' in audit) return take(audit as unknown as Imported, into)
-    into.records.push({ value: audit, where })
-    return
-  }
-  throw new TouchstoneError(
-    'argument_invalid',
-    `expected a path, an export { provider, bytes }, an import or records, got ${audit === null ? 'null' : typeof audit}`,
-    { where },
-  )
+  if (typeof audit === 'string') file(audit, into)
+  else if (Array.isArray(audit)) for (const [i, one] of audit.entries()) collect(one as Audit, `${where}[${i}]`, into)
+  else if (!isObject(audit)) {
+    const got = audit === null ? 'null' : typeof audit
+    const expected = 'a path, an export { provider, bytes }, an import or records'
+    throw new TouchstoneError('argument_invalid', `expected ${expected}, got ${got}`, { where })
+  } else if ('bytes' in audit && 'provider' in audit) {
+    const { provider, bytes, ...options } = audit as unknown as Export
+    take(importAudit(provider, bytes, options), into)
+  } else if ('counts' in audit && 'records' in audit) take(audit as unknown as Imported, into)
+  else into.records.push({ value: audit, where })
 }
 
 function take(imported: Imported, into: Evidence): void {

@@ -5,15 +5,16 @@
  */
 import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
-import { decode, digestOf, type Json, parse, readBytes } from '../canonical.ts'
+import { decode, type Json, parse, readBytes } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
 import { unpack } from './audit.ts'
-import { decisionsIn, LEVELS, type Level, readDecision, type Surface } from './decision.ts'
+import { rank } from './call.ts'
+import { decisionsIn, LEVELS, type Level, type ReadDecision, readDecision, type Surface } from './decision.ts'
 import { type Audit, type Evidence, evidenceOf } from './evidence.ts'
 import { type Ledger, usedIn } from './ledger.ts'
 import { readRecord } from './record.ts'
 import type { Report } from './report.ts'
-import { type Call, derive, rank } from './rungs.ts'
+import { derive } from './rungs.ts'
 import './providers.ts'
 
 /** ISO 8601 times or epoch milliseconds, both inclusive. */
@@ -53,8 +54,8 @@ export type Decisions = string | Surface | readonly unknown[] | { decisions: rea
  */
 export function verify(decisions: Decisions, options: VerifyOptions = {}): Report {
   const checked = optionsOf(options)
-  const calls: Call[] = []
-  for (const { value, where } of decisionsOf(decisions)) calls.push(callOf(value, where))
+  const calls: ReadDecision[] = []
+  for (const { value, where } of decisionsOf(decisions)) calls.push(readDecision(value, where))
   return derive(calls, recordsOf(evidenceOf(options.audit)), checked)
 }
 
@@ -69,22 +70,12 @@ export async function verifyStream(
   options: VerifyOptions & { signal?: AbortSignal } = {},
 ): Promise<Report> {
   const checked = optionsOf(options)
-  const calls: Call[] = []
+  const calls: ReadDecision[] = []
   for await (const { text, line } of linesOf(path, options.signal)) {
     const where = `${path} line ${line}`
-    for (const value of decisionsIn(parse(text, where), where)) calls.push(callOf(value, where))
+    for (const value of decisionsIn(parse(text, where), where)) calls.push(readDecision(value, where))
   }
   return derive(calls, recordsOf(evidenceOf(options.audit)), checked)
-}
-
-function callOf(value: unknown, where: string): Call {
-  const decision = readDecision(value, where)
-  return { decision, order: decision.observation === null ? orderOf(value) : null, again: () => orderOf(value) }
-}
-
-/** A place for decisions that say none: by content, since the order of handing in must not matter. */
-function orderOf(value: unknown): string {
-  return digestOf(value)
 }
 
 function recordsOf(evidence: Evidence) {
