@@ -26,8 +26,8 @@ export type Failure = {
 export type Output = Stream | Shown | Failure
 
 export type CellResult = Cell & {
-  /** `empty` is a code cell without statements, `not_run` one behind a failure. */
-  state: 'prose' | 'ran' | 'failed' | 'not_run' | 'empty'
+  /** `empty` is a code cell without statements, `not_run` one behind a failure; `running` is seen in live pages only. */
+  state: 'prose' | 'ran' | 'failed' | 'not_run' | 'empty' | 'running'
   outputs: Output[]
   /** Counted from 1 among cells that ran; null for the others. */
   count: number | null
@@ -161,6 +161,12 @@ async function execute(file: string, options: RunOptions): Promise<NotebookResul
       result.outputs.push(failureOf(failure, path, options.signal))
     }
   }
+  const skipped = failed ? undefined : results.find((cell) => cell.state === 'not_run')
+  if (skipped) {
+    throw new TouchstoneError('notebook_failed', 'expected every cell to run, got one that was left out', {
+      where: `${file}:${skipped.line}`,
+    })
+  }
   return {
     file,
     title: titleOf(cells, file),
@@ -193,6 +199,12 @@ function hookLoader(): void {
   if (hooked) return
   hooked = true
   registerHooks({
+    // A notebook is a module wherever it lies; resolving it here keeps other loaders from deciding otherwise.
+    resolve(specifier, context, nextResolve) {
+      return sources.has(specifier)
+        ? { url: specifier, format: 'module', shortCircuit: true }
+        : nextResolve(specifier, context)
+    },
     load(url, context, nextLoad) {
       const source = sources.get(url)
       return source === undefined ? nextLoad(url, context) : { format: 'module', source, shortCircuit: true }

@@ -1,4 +1,5 @@
 /** A run as one HTML page: charts alive, light and dark, and nothing to load from anywhere. */
+import { createHash } from 'node:crypto'
 import type { JsonObject } from '../canonical.ts'
 import { escapeHtml, mount, POLICY, STYLE, scripts } from '../chart/page.ts'
 import { duration } from '../display.ts'
@@ -12,7 +13,7 @@ export type HtmlOptions = {
   times?: boolean
   /** Text of a script for a page that a server keeps current; such a page may talk to its server. */
   live?: string
-  /** Shown above the notebook. */
+  /** Shown above the notebook, as HTML. */
   note?: string
 }
 
@@ -46,8 +47,8 @@ ${options.live ? `<script>${options.live}</script>` : ''}
 /** The part of the page that a run changes. */
 export function body(result: NotebookResult, options: HtmlOptions = {}): string {
   const cells = result.cells.filter((cell) => cell.source.trim() !== '' || cell.outputs.length > 0)
-  const note = options.note ? `<p class="note">${escapeHtml(options.note)}</p>\n` : ''
-  return `<main>\n${note}${cells.map((cell) => cellHtml(cell, result, options)).join('\n')}\n</main>`
+  const note = options.note ? `<div class="note">${options.note}</div>\n` : ''
+  return `<main>\n${note}${cells.map((cell) => keyed(cellHtml(cell, result, options), options)).join('\n')}\n</main>`
 }
 
 function cellHtml(cell: CellResult, result: NotebookResult, options: HtmlOptions): string {
@@ -58,12 +59,21 @@ function cellHtml(cell: CellResult, result: NotebookResult, options: HtmlOptions
     outputs.unshift(
       `<p class="quiet">set for this run: ${set.map(([name, value]) => escapeHtml(`${name} = ${JSON.stringify(value)}`)).join(', ')}</p>`,
     )
-  if (cell.state === 'not_run') outputs.push('<p class="quiet">not run: a cell above failed</p>')
+  if (cell.state === 'running') outputs.push('<p class="quiet">running</p>')
+  if (cell.state === 'not_run')
+    outputs.push(`<p class="quiet">not run${result.ok ? ' yet' : ': a cell above failed'}</p>`)
   const time = options.times && cell.state === 'ran' ? `<span class="time">${duration(cell.durationMs)}</span>` : ''
   return `<section class="code ${cell.state}">${time}
 <pre class="source"><code>${highlight(cell.source)}</code></pre>
 ${outputs.join('\n')}
 </section>`
+}
+
+/** A live page keeps the cells that did not change, so that charts do not flicker. */
+function keyed(section: string, options: HtmlOptions): string {
+  if (!options.live) return section
+  const key = createHash('sha256').update(section).digest('hex').slice(0, 16)
+  return section.replace('<section', `<section data-key="${key}"`)
 }
 
 function isChart(output: Output): boolean {
@@ -84,7 +94,9 @@ function outputHtml(output: Output): string {
   const text = bundle['text/plain']
   if (spec && typeof spec === 'object') {
     const svg = typeof bundle[SVG] === 'string' ? bundle[SVG] : ''
-    return `<div class="output">${mount(spec as JsonObject, altOf(text), svg)}</div>`
+    // The page has a newer Vega-Lite than front ends of Jupyter do; the spec suits both.
+    const { $schema: _, ...current } = spec as JsonObject
+    return `<div class="output">${mount(current, altOf(text), svg)}</div>`
   }
   if (typeof bundle['text/html'] === 'string') return `<div class="output rich">${bundle['text/html']}</div>`
   if (typeof bundle['text/markdown'] === 'string')
@@ -97,7 +109,7 @@ function outputHtml(output: Output): string {
 }
 
 const TOKENS =
-  /(\/\/[^\n]*|\/\*[\s\S]*?\*\/)|('(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`)|\b(as|async|await|break|case|catch|class|const|continue|default|else|export|extends|finally|for|from|function|if|import|in|instanceof|interface|let|new|null|of|return|satisfies|switch|this|throw|true|false|try|type|typeof|undefined|using|var|void|while|yield)\b|\b(\d[\d_]*(?:\.\d+)?)\b/g
+  /(\/\/[^\n]*|\/\*[\s\S]*?\*\/)|('(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`)|\b(as|async|await|break|case|catch|class|const|continue|default|else|export|extends|finally|for|from|function|if|import|in|instanceof|interface|let|new|null|of|return|satisfies|switch|this|throw|true|false|try|type|typeof|undefined|using|var|void|while|yield)\b(?!\??:)|\b(\d[\d_]*(?:\.\d+)?)\b/g
 
 /** Comments, strings, words of the language and numbers, told apart by one expression: enough to read by. */
 function highlight(source: string): string {
@@ -125,7 +137,7 @@ a { color: var(--k); }
 .output { margin: 8px 0; padding: 0 12px; } pre.output { white-space: pre; }
 .output img { max-width: 100%; }
 .stderr { border-left: 3px solid var(--n); }
-.failure { border-left: 3px solid var(--bad); } .failure pre.output { color: var(--bad); white-space: pre-wrap; } .failure details { padding: 0 12px; }
+.failure { border-left: 3px solid var(--bad); } .failure pre.output { color: var(--bad); white-space: pre-wrap; } .failure details { padding: 0 12px; font-size: 12px; }
 .quiet, .note, .time { color: var(--quiet); font-size: 12px; } .quiet { padding: 0 12px; }
 .note { border-bottom: 1px solid var(--rule); padding-bottom: 8px; }
 .time { position: absolute; right: 12px; top: 10px; }
