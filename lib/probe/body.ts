@@ -16,7 +16,7 @@ const DECODERS: Record<string, () => Transform> = {
 }
 
 /** How long a connection is kept for re-use while a body runs out after its answer was found. */
-const LINGER_MS = 100
+const LINGER_MS = 50
 
 export type BodyLimits = {
   /** Bytes that are read of the body and of what it unpacks to. One more is too many. */
@@ -31,7 +31,7 @@ export type BodyLimits = {
  * We ask for `identity`; a server that compresses all the same is read through one gzip, deflate, br or zstd layer.
  *
  * @param take gets each chunk; true ends the reading
- * @returns `found` when `take` said so, `ended` when the body ended
+ * @returns `found` when `take` said so, once the body is out of the way; `ended` when the body ended
  * @throws Shortfall `answer_too_large`, `content_encoding`, and what the connection's own error means
  */
 export function readBody(
@@ -58,8 +58,8 @@ export function readBody(
     const finish = (how: 'found' | 'ended') => {
       if (settled) return
       settled = true
-      if (how === 'found') abandon(body, unpacker ?? null)
-      resolve(how)
+      if (how === 'ended') resolve(how)
+      else abandon(body, unpacker ?? null).then(() => resolve(how))
     }
     if (unpacker === undefined) {
       body.on('error', () => {})
@@ -96,18 +96,20 @@ export function readBody(
 
 /**
  * Let go of a body whose answer is known. One that ends by itself at once leaves its connection free for the next request;
- * one that stays open is cut.
+ * one that stays open is cut. Resolves when it is gone.
  */
-export function abandon(body: Readable, unpacker: Transform | null = null): void {
+export function abandon(body: Readable, unpacker: Transform | null = null): Promise<void> {
   body.on('error', () => {})
-  if (body.readableEnded || body.destroyed) return
+  if (body.closed || body.readableEnded) return Promise.resolve()
+  const gone = new Promise<void>((resolve) => body.once('close', resolve))
   if (unpacker) {
     body.destroy()
     unpacker.on('error', () => {})
     unpacker.destroy()
-    return
+    return gone
   }
   const timer = setTimeout(() => body.destroy(), LINGER_MS)
   body.once('close', () => clearTimeout(timer))
   body.resume()
+  return gone
 }

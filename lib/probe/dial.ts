@@ -142,6 +142,8 @@ export async function openLine(options: { local: boolean; signal: AbortSignal; s
         }
         return dispatch(opts, handler)
       })
+      // One turn, so that a connection whose answer has just ended counts as free and is taken again.
+      await new Promise((resolve) => setImmediate(resolve))
       try {
         const reply = await request(url, { method, headers, body: body ?? null, signal: until, dispatcher: noting })
         return {

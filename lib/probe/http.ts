@@ -55,16 +55,15 @@ export function openHttp(url: URL, line: Line, clock: Deadline, limits: Limits):
         const offered = reply.header('mcp-session-id')
         if (offered !== undefined && SESSION_ID.test(offered)) session = offered
       }
-      const { answer, fault } = await answerOf(reply, id, reading, clock, good ? null : limits.stepMs)
-      const elapsedMs = performance.now() - sentAt
-      if (answer && answer.error === null) return { result: answer.result, elapsedMs }
+      const { answer, answeredAt, fault } = await answerOf(reply, id, reading, clock, good ? null : limits.stepMs)
+      if (answer && answer.error === null) return { result: answer.result, elapsedMs: answeredAt - sentAt }
       clock.signal.throwIfAborted()
       throw judgeReply({ httpStatus: reply.httpStatus, header: reply.header, rpc: answer?.error ?? null, fault })
     },
     async notify(method: Method) {
       // A server that never answers a notification must not eat the time of the tool list.
       try {
-        abandon((await post(messageText(method), method, clock.within(limits.stepMs))).body)
+        await abandon((await post(messageText(method), method, clock.within(limits.stepMs))).body)
       } catch {
         clock.signal.throwIfAborted()
       }
@@ -101,34 +100,41 @@ export async function answerOf(
   reading: { maxBytes: number; count(bytes: number): void },
   clock: Deadline,
   patienceMs: number | null,
-): Promise<{ answer: RpcAnswer | null; fault: Shortfall | null }> {
+): Promise<{ answer: RpcAnswer | null; answeredAt: number; fault: Shortfall | null }> {
   const type = (reply.header('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
   const stream = type === 'text/event-stream'
   if (!stream && !/^application\/(?:[\w.-]+\+)?json$/.test(type)) {
-    abandon(reply.body)
+    await abandon(reply.body)
     // 202, 204 and an empty 200 are no answer of the wrong kind, they are none.
     const empty = type === '' && (reply.httpStatus === 202 || reply.httpStatus === 204)
-    return { answer: null, fault: new Shortfall(empty ? 'not_an_answer' : 'content_type') }
+    return { answer: null, answeredAt: 0, fault: new Shortfall(empty ? 'not_an_answer' : 'content_type') }
   }
   const giveUp = patienceMs === null ? null : setTimeout(() => reply.body.destroy(), patienceMs)
   let answer: RpcAnswer | null = null
   const chunks: Uint8Array[] = []
-  const reader = eventReader(({ data }) => void (answer ??= answerIn(jsonOf(data), id, false)))
+  let answeredAt = 0
+  const reader = eventReader(({ data }) => {
+    if (answer !== null) return
+    answer = answerIn(jsonOf(data), id, false)
+    answeredAt = performance.now()
+  })
   try {
     await readBody(reply.body, reply.header('content-encoding'), reading, (chunk) => {
       if (stream) reader.feed(chunk)
       else chunks.push(chunk)
       return answer !== null
     })
-    if (stream) return { answer, fault: answer ? null : new Shortfall('not_an_answer') }
+    if (stream) return { answer, answeredAt, fault: answer ? null : new Shortfall('not_an_answer') }
     const value = jsonOf(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks))
-    return {
-      answer: answerIn(value, id, true),
-      fault: new Shortfall(value === undefined ? 'not_json' : 'not_an_answer'),
-    }
+    const fault = new Shortfall(value === undefined ? 'not_json' : 'not_an_answer')
+    return { answer: answerIn(value, id, true), answeredAt: performance.now(), fault }
   } catch (error) {
     clock.signal.throwIfAborted()
-    return { answer: null, fault: error instanceof Shortfall ? error : new Shortfall('other', { cause: error }) }
+    return {
+      answer: null,
+      answeredAt: 0,
+      fault: error instanceof Shortfall ? error : new Shortfall('other', { cause: error }),
+    }
   } finally {
     if (giveUp) clearTimeout(giveUp)
   }

@@ -4,8 +4,9 @@
  * Patterns run on re2js, so that no description can make matching slow. Rules that need context are code (`hidden.ts`).
  */
 import { TouchstoneError } from '../errors.ts'
+import { get } from '../scenario.ts'
 import { CODE_RULES, folded } from './hidden.ts'
-import { load, type SetName } from './set.ts'
+import { nameOf, type SetName } from './set.ts'
 
 export type Rule = {
   id: string
@@ -30,24 +31,26 @@ export type PatternSet = {
 
 type PatternDocument = { rules: Rule[]; reads: { maxCharacters: number } }
 
+const PATTERNS = 'tool-descriptions@1.0'
+
 let compiled: Promise<PatternSet> | undefined
 
 /** The pattern set `tool-descriptions 1.0`, compiled on first use. @throws TouchstoneError `pattern_invalid` */
 export function patternSet(): Promise<PatternSet> {
-  compiled ??= compile('tool-descriptions', '1.0')
+  compiled ??= compile(PATTERNS)
   return compiled
 }
 
 /** Names of the rules, by id, without compiling anything. */
 export function ruleNames(): Map<string, string> {
-  const { rules } = load('tool-descriptions', '1.0').document as PatternDocument
+  const { rules } = get(PATTERNS).set as unknown as PatternDocument
   return new Map(rules.map(({ id, name }) => [id, name]))
 }
 
-async function compile(id: string, version: string): Promise<PatternSet> {
+async function compile(name: string): Promise<PatternSet> {
   const { RE2JS } = await import('re2js')
-  const { name, document } = load(id, version)
-  const { rules, reads } = document as PatternDocument
+  const published = get(name)
+  const { rules, reads } = published.set as unknown as PatternDocument
   const compiled = rules.map((rule) => ({ ...rule, patterns: (rule.patterns ?? []).map(read) }))
 
   function read(pattern: string) {
@@ -69,7 +72,7 @@ async function compile(id: string, version: string): Promise<PatternSet> {
   }
 
   return {
-    set: name,
+    set: nameOf(published),
     rules,
     match(text, tools) {
       const cut = text.length > reads.maxCharacters ? text.slice(0, reads.maxCharacters) : text

@@ -1,5 +1,6 @@
 /** The published set that a test runs, read from its own text: limits and the client's name are never written down twice. */
-import { type Digest, domainDigest, readBytes } from '../canonical.ts'
+import type { Digest } from '../canonical.ts'
+import { get, type ScenarioSet } from '../scenario.ts'
 
 export type SetName = { id: string; version: string; digest: Digest }
 
@@ -14,17 +15,15 @@ type ConnectionSet = {
   doesNotEstablish: string[]
 }
 
-export function load(id: string, version: string): { name: SetName; document: unknown } {
-  const text = new TextDecoder().decode(
-    readBytes(new URL(`../../scenarios/${id}/${version}.json`, import.meta.url).pathname),
-  )
-  return { name: { id, version, digest: domainDigest('assay-scenarios/v1', text) }, document: JSON.parse(text) }
+/** What a result says of the set it ran. */
+export function nameOf({ id, version, digest }: ScenarioSet): SetName {
+  return { id, version, digest }
 }
 
-const loaded = load('mcp-connection', '1.0')
+const connection = get('mcp-connection@1.0')
 
-export const SET = loaded.document as ConnectionSet
-export const SET_NAME = loaded.name
+export const SET = connection.set as unknown as ConnectionSet
+export const SET_NAME = nameOf(connection)
 export const CLIENT = SET.client
 export const USER_AGENT = `${CLIENT.name}/${CLIENT.version}`
 

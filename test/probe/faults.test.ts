@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { before, describe, it } from 'node:test'
+import { LIMITS, SET } from '../../lib/probe/set.ts'
+import { runTest } from '../../lib/probe/tasks.ts'
+import { FAULTS } from '../servers/faults.ts'
+import { seams, stage, trust } from '../servers/stage.ts'
+
+/** Short deadlines where a server only ends by them; the published ones elsewhere. */
+const SHORT = { timeoutMs: 2_500, stepMs: 250, sessionCloseWaitMs: 250 }
+
+describe('streamable HTTP: each one-fault server has the outcome of the set', { concurrency: 6 }, () => {
+  before(() => void trust())
+  for (const fault of FAULTS) {
+    it(`${fault.id}: ${fault.outcome}${fault.toolList ? `, tool list ${fault.toolList}` : ''}`, async () => {
+      const server = await stage(fault.behave)
+      try {
+        const limits = fault.slow ? (fault.detail === 'timed_out' ? { ...SHORT, timeoutMs: 800 } : SHORT) : {}
+        // What the machine itself was late by is nobody's fault here.
+        const late = monitorEventLoopDelay({ resolution: 5 })
+        late.enable()
+        const begun = performance.now()
+        const found = await runTest({ url: server.url, transport: 'streamable-http', local: false }, seams(limits))
+        const tookMs = performance.now() - begun
+
+        assert.equal(found.outcome, fault.outcome)
+        if (fault.detail) assert.equal(found.detail, fault.detail)
+        assert.deepEqual(server.arrived, fault.sent, 'exactly these messages arrived')
+        assert.deepEqual(found.sent, fault.sent, 'and exactly these were noted as sent')
+        const [handshake, toolList] = found.tasks
+        assert.equal(handshake?.passed, fault.outcome === 'answered')
+        assert.ok(found.tasks.every((task) => task.attempted))
+        if (fault.outcome === 'answered') assert.equal(toolList?.detail, fault.toolList ?? null)
+        else assert.deepEqual([toolList?.passed, toolList?.detail], [false, 'not_reached'])
+        if (fault.tools) {
+          assert.equal(found.tools?.named, fault.tools.named)
+          assert.equal(found.tools?.more, fault.tools.more ?? false)
+          assert.equal(found.tools?.pages, fault.tools.pages ?? 1)
+        }
+        assert.equal(found.latencyMs !== null, fault.outcome === 'answered', 'latency only of an answered handshake')
+        assert.ok(
+          tookMs <= ((limits as { timeoutMs?: number }).timeoutMs ?? LIMITS.timeoutMs) + 500,
+          `took ${tookMs} ms`,
+        )
+        assert.ok(found.bytesRead <= LIMITS.maxResponseBytes * 2 + 131_072, `read ${found.bytesRead} bytes`)
+      } finally {
+        await server.close()
+      }
+    })
+  }
+})
+
+describe('what leaves is what the set lists', () => {
+  it('names the client and asks for the version of the set, with no credential and no version header on initialize', async () => {
+    const bodies: string[] = []
+    const { well } = await import('../servers/well.ts')
+    const server = await stage((x) => {
+      bodies.push(JSON.stringify(x.params ?? null))
+      return well(x)
+    })
+    const found = await runTest({ url: server.url, transport: 'streamable-http', local: false }, seams())
+    await server.close()
+    assert.equal(found.outcome, 'answered')
+    const { name, version, protocolVersion } = SET.client
+    assert.deepEqual(JSON.parse(bodies[0] ?? ''), { protocolVersion, capabilities: {}, clientInfo: { name, version } })
+    assert.deepEqual(bodies.slice(1), ['null', 'null', 'null'], 'no parameters on anything else')
+    for (const sent of server.headers) {
+      assert.equal(sent.authorization, undefined)
+      assert.equal(sent.cookie, undefined)
+      assert.equal(sent['accept-encoding'], 'identity')
+    }
+    assert.deepEqual(
+      server.headers.map((sent) => [sent['mcp-session-id'], sent['mcp-protocol-version']]),
+      [[undefined, undefined], ...Array(3).fill(['session-1', '2025-06-18'])],
+    )
+    assert.equal(server.connections, 1, 'one connection is enough for a server that lets it be kept')
+  })
+
+  it('keeps the limits of the published text', () => {
+    assert.deepEqual(SET.limits, {
+      maxResponseBytes: 1_000_000,
+      sessionCloseWaitMs: 2_000,
+      timeoutMs: 12_000,
+      toolListPages: 3,
+    })
+    assert.equal(LIMITS.timeoutMs, 12_000)
+  })
+})
