@@ -7,6 +7,7 @@ export type ErrorCode =
   // what was handed in
   | 'argument_invalid'
   | 'file_unreadable'
+  | 'file_unwritable'
   | 'file_exists'
   | 'setting_missing'
   | 'dependency_missing'

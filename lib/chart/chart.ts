@@ -38,7 +38,7 @@ const SAVED_AS = ['.svg', '.png', '.html', '.json', '.txt']
  * One chart. `spec` is plain Vega-Lite with the data inside and may be edited before drawing:
  *
  * @example
- * const c = strip([{ configuration: 'a', estimate: 0.5, low: 0.4, high: 0.6, runs: [] }], { metric: 'goal rate' })
+ * const c = chart.strip([{ configuration: 'a', estimate: 0.5, low: 0.4, high: 0.6, runs: [] }], { metric: 'goal rate' })
  * c.spec.background = '#fffff8'
  * c.kind // 'strip'
  */
@@ -97,7 +97,7 @@ export class Chart<Row = unknown> {
    * a chart that is there is replaced.
    *
    * @returns the file's absolute path
-   * @throws  TouchstoneError `argument_invalid` for another extension, `file_unreadable` when the file cannot be written
+   * @throws  TouchstoneError `argument_invalid` for another extension, `file_unwritable` when the file cannot be written
    */
   async save(path: string): Promise<string> {
     const file = resolve(path)
@@ -114,7 +114,7 @@ export class Chart<Row = unknown> {
       await writeFile(file, content)
     } catch (cause) {
       const got = (cause as NodeJS.ErrnoException).code ?? String(cause)
-      throw new TouchstoneError('file_unreadable', `expected a place to write to, got ${got}`, { where: path, cause })
+      throw new TouchstoneError('file_unwritable', `expected a place to write to, got ${got}`, { where: path, cause })
     }
     return file
   }
@@ -141,10 +141,13 @@ export class Chart<Row = unknown> {
    * A promise, since drawing is asynchronous; kernels await it. The spec names Vega-Lite v5, which is what front ends have.
    */
   async [Symbol.for('Jupyter.display')](): Promise<MimeBundle> {
-    return {
-      'application/vnd.vegalite.v5+json': { ...this.spec, $schema: schema(5) },
-      'image/png': Buffer.from(await this.png()).toString('base64'),
-      'text/plain': this.text(),
+    const bundle: MimeBundle = { 'application/vnd.vegalite.v5+json': { ...this.spec, $schema: schema(5) } }
+    try {
+      return { ...bundle, 'image/png': Buffer.from(await this.png()).toString('base64'), 'text/plain': this.text() }
+    } catch (error) {
+      if (!(error instanceof TouchstoneError && error.code === 'dependency_missing')) throw error
+      // Where pictures cannot be made, the interactive chart and the text still can.
+      return { ...bundle, 'text/plain': `${this.text()}\n\nNo picture: ${error.message}` }
     }
   }
 }

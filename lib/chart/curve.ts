@@ -125,7 +125,7 @@ export function drawCurves(drawing: Drawing): JsonObject {
       {
         transform: [{ filter: 'datum.point' }],
         mark: { type: 'point', filled: true, opacity: 1, size: 36 },
-        encoding: { x, y, color, tooltip: tips('series', 'x', 'count', 'of') },
+        encoding: { x, y, color, tooltip: tips(['series', 'curve'], ['x', quantity], ['count', 'at or below'], 'of') },
       },
     ],
   })
@@ -178,7 +178,9 @@ export function curvesInText(drawing: Drawing, look: TextLook): string[] {
     blank + tickNames,
     blank + tone(rule, 'quiet', look),
     ...dots,
-    ...soft(`${axisNote} A digit: that many values in one place, + for ten and more.`).map((line) => tone(line, 'quiet', look)),
+    ...soft(`${axisNote} A digit: that many values in one place, + for ten and more.`).map((line) =>
+      tone(line, 'quiet', look),
+    ),
     '',
     ...soft(`${capital(drawing.quantity)} at which the ${drawing.what} reaches`),
     ...withRemarks(lines, curves, names, width),

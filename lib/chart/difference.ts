@@ -96,7 +96,7 @@ export function drawDifferences(drawing: Drawing): JsonObject {
     {
       transform: [{ filter: { field: 'role', equal: role } }, { filter: 'isValid(datum.difference)' }],
       mark: { type: 'point', style, filled: true, opacity: 1, shape, size },
-      encoding: { x: x('difference'), y, tooltip: tips('label', 'said') },
+      encoding: { x: x('difference'), y, tooltip: tips('label', ['said', 'difference']) },
     },
   ]
   const shades = (drawing.bands ?? []).map(

@@ -4,7 +4,7 @@
  * Shows at a glance which cases always pass, which never do, and which are a matter of luck.
  */
 import type { JsonObject } from '../canonical.ts'
-import { type Column, foreign, pad, type Tone, table, textWidth, tone } from '../display.ts'
+import { type Column, count, foreign, pad, type Tone, table, textWidth, tone } from '../display.ts'
 import { Chart } from './chart.ts'
 import { capital } from './notes.ts'
 import { glyphs, page, type TextLook } from './plot.ts'
@@ -121,12 +121,10 @@ function heatNote(rows: HeatRow[], grid: Grid): string {
   const digits = usual ? `Digit: passes of ${usual} ${usual === 1 ? 'trial' : 'trials'}${other}.` : ''
   const lost = rows.reduce((sum, row) => sum + (row.errors ?? 0), 0)
   const none = rows.some((row) => row.trials === 0) ? '-: no trial counts.' : ''
-  const size = `${grid.cases.length} cases, ${grid.configurations.length} configurations.`.replace(
-    /\b1 (\w+)s/g,
-    '1 $1',
-  )
+  const size = `${count(grid.cases.length, 'case')}, ${count(grid.configurations.length, 'configuration')}.`
+  const blank = rows.length < grid.cases.length * grid.configurations.length ? 'Blank: not run.' : ''
   const errors = lost ? `!: with trials lost to errors, which do not count (${lost} in all).` : ''
-  return [size, digits, none, errors].filter(Boolean).join(' ')
+  return [size, digits, none, blank, errors].filter(Boolean).join(' ')
 }
 
 function drawn(grid: Grid, title: string, notes: string[]): JsonObject {
@@ -140,7 +138,7 @@ function drawn(grid: Grid, title: string, notes: string[]): JsonObject {
     trials: cell.row.trials,
     errors: cell.row.errors ?? 0,
   }))
-  const columns = grid.configurations.map((name) => labels(grid.configurations, 24).get(name) ?? '')
+  const columns = [...labels(grid.configurations, 24).values()]
   const columnPx = Math.max(48, Math.ceil(widest(columns)) + 14)
   const kinds = [...new Set(grid.cases.map((one) => one.kind))]
   const blocks = kinds.map((kind, i): JsonObject => {
@@ -189,7 +187,7 @@ function drawn(grid: Grid, title: string, notes: string[]): JsonObject {
           encoding: {
             text: { field: 'said', type: 'nominal' },
             color: {
-              condition: { test: 'datum.share === 0 || datum.share > 0.9', value: '#ffffff' },
+              condition: { test: 'datum.share < 0.08 || datum.share > 0.9', value: '#ffffff' },
               value: '#1f2428',
             },
           },

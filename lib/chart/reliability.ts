@@ -127,7 +127,7 @@ function drawn(rows: Row[], names: Map<string, string>, title: string, notes: st
       {
         transform: [{ filter: 'isValid(datum.estimate)' }],
         mark: { type: 'point', filled: true, opacity: 1, size: 55, xOffset },
-        encoding: { x, y: y('estimate'), color, tooltip: tips('configuration', 'k', 'said') },
+        encoding: { x, y: y('estimate'), color, tooltip: tips('configuration', 'k', ['said', 'pass^k']) },
       },
     ],
   })

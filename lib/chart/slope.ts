@@ -144,7 +144,7 @@ function drawn({ title, notes, rows, a, b, metric }: Pairs): JsonObject {
     scale: { domain: [0, most], range: [0, Math.min(10, 2 * most)] },
     legend: null,
   }
-  const tooltip = tips('cases', 'n', 'turn')
+  const tooltip = tips('cases', 'n', ['turn', 'under the second'])
   return frame(
     title,
     [...notes, ...(most > 1 ? ['Width of a line: cases that it stands for.'] : [])],

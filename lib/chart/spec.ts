@@ -55,7 +55,10 @@ export function lineLegend(names: string[], widthPx: number): JsonObject {
   return { title: null, columns: beside ? 0 : 1, symbolType: 'stroke', symbolSize: 320, symbolStrokeWidth: 2.5 }
 }
 
-/** Fields shown when a reader of the page points at a mark. */
-export function tips(...fields: string[]): JsonObject[] {
-  return fields.map((field) => ({ field, type: 'nominal' }))
+/** Fields shown when a reader of the page points at a mark, each under its own name or the one given with it. */
+export function tips(...fields: (string | [field: string, title: string])[]): JsonObject[] {
+  return fields.map((one) => {
+    const [field, title] = typeof one === 'string' ? [one, one] : one
+    return { field, type: 'nominal', title }
+  })
 }

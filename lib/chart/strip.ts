@@ -6,7 +6,7 @@
 import type { JsonObject } from '../canonical.ts'
 import { count, cut, foreign, pad, textWidth, tone, wrap } from '../display.ts'
 import { Chart } from './chart.ts'
-import { counted, intervalNote } from './notes.ts'
+import { capital, counted, intervalNote } from './notes.ts'
 import { axisLines, dotLine, intervalLine, niceTicks, page, type TextLook, type TextScale } from './plot.ts'
 import { axis, say, sayInterval, type Unit } from './quantity.ts'
 import { FINITE, labels, type RowReader, readRows, SHARE } from './rows.ts'
@@ -62,7 +62,7 @@ export function strip(rows: readonly StripRow[], options: StripOptions = {}): Ch
   const read = readRows(rows, (row) => readStrip(row, bounds))
   const named = labels(read.map((row) => row.configuration))
   const shown: Row[] = read.map((row) => ({ ...row, label: named.get(row.configuration) ?? '', said: said(row, unit) }))
-  const title = options.title ?? `${metric[0]?.toUpperCase()}${metric.slice(1)} by configuration`
+  const title = options.title ?? `${capital(metric)} by configuration`
   const notes = [stripNote(options)]
   const spec = shown.length ? drawn(shown, unit, metric, title, notes) : nothing(title, notes, 'No configurations.')
   const text = (look: TextLook) =>
@@ -183,7 +183,7 @@ function drawn(rows: Row[], unit: Unit, metric: string, title: string, notes: st
           data: { name: 'rows' },
           transform: defined,
           mark: { type: 'point', style: 'accent', filled: true, opacity: 1, size: 90, yOffset: bar },
-          encoding: { x: x('estimate'), y, tooltip: tips('name', 'said') },
+          encoding: { x: x('estimate'), y, tooltip: tips(['name', 'configuration'], ['said', 'estimate']) },
         },
         {
           data: { name: 'runs' },

@@ -7,7 +7,7 @@ import { foreign } from '../display.ts'
 import { FAMILY, measure, type Weight } from './font.ts'
 
 /** Okabe and Ito's set without its yellow, which is lost on white; darkened where 3:1 against white asks for it. */
-export const CATEGORY = ['#0072b2', '#d55e00', '#009e73', '#b6568f', '#4d4d4d', '#3a9bd9', '#a07800', '#7a52a5']
+const CATEGORY = ['#0072b2', '#d55e00', '#009e73', '#b6568f', '#4d4d4d', '#3a9bd9', '#a07800', '#7a52a5']
 
 /** The same hues, lifted for a dark page. */
 const CATEGORY_DARK = ['#56b4e9', '#f28e4b', '#2fc296', '#dd8bbd', '#c4c9cd', '#8fd0f5', '#d9b13b', '#b79be0']
@@ -32,7 +32,7 @@ export const BETTER = '#128577'
 export const WORSE = '#d0621a'
 export const SAME = '#7f8890'
 
-type Theme = { background: string; ink: string; quiet: string; grid: string; accent: string; halo: string }
+type Theme = { background: string; ink: string; quiet: string; grid: string; accent: string }
 
 const LIGHT: Theme = {
   background: '#ffffff',
@@ -40,7 +40,6 @@ const LIGHT: Theme = {
   quiet: '#5d666e',
   grid: '#e3e6e8',
   accent: '#0072b2',
-  halo: '#ffffff',
 }
 
 const DARK: Theme = {
@@ -49,11 +48,10 @@ const DARK: Theme = {
   quiet: '#a3adb5',
   grid: '#333a41',
   accent: '#56b4e9',
-  halo: '#15191d',
 }
 
 /**
- * The Vega-Lite config of a theme. Marks take neutral colours through named styles (`ink`, `quiet`, `accent`, `halo`), so
+ * The Vega-Lite config of a theme. Marks take neutral colours through named styles (`quiet`, `accent`, `label`, `note`, `zero`), so
  * that exchanging the config is all that a dark page needs.
  */
 export function config(name: 'light' | 'dark'): JsonObject {
@@ -105,10 +103,8 @@ export function config(name: 'light' | 'dark'): JsonObject {
       subtitlePadding: 5,
     },
     style: {
-      ink: { ...fill(theme.ink) },
-      quiet: { ...fill(theme.quiet) },
-      accent: { ...fill(theme.accent) },
-      halo: { ...fill(theme.halo) },
+      quiet: fill(theme.quiet),
+      accent: fill(theme.accent),
       label: { fill: theme.ink, color: theme.ink, fontSize: 11 },
       note: { fill: theme.quiet, color: theme.quiet, fontSize: 11 },
       zero: { stroke: theme.ink, color: theme.ink, strokeWidth: 1 },

@@ -63,7 +63,7 @@ describe('chart', () => {
   test('save says where it could not write', async () => {
     writeFileSync(join(folder, 'a-file'), '')
     await assert.rejects(samples['levels']!().save(join(folder, 'a-file', 'x.txt')), {
-      code: 'file_unreadable',
+      code: 'file_unwritable',
       message: /a-file/,
     })
   })

@@ -44,6 +44,18 @@ describe('chart svg', () => {
     assert.deepEqual(atOnce, alone)
   })
 
+  test('ids inside a picture count from its own start, also when pictures are drawn at once', async () => {
+    const clipped = () => {
+      const chart = samples['ecdf']!()
+      const [line] = chart.spec['layer'] as { mark: Record<string, unknown> }[]
+      line!.mark['clip'] = true
+      return chart.svg()
+    }
+    const alone = await clipped()
+    assert.match(alone, /id="clip\d/)
+    assert.deepEqual(await Promise.all([clipped(), clipped(), clipped()]), [alone, alone, alone])
+  })
+
   test('an edited spec is drawn as edited, and drawing leaves it as it is', async () => {
     const chart = samples['strip']!()
     chart.spec['width'] = 300

@@ -18,6 +18,7 @@ describe('chart terminal', () => {
     ['VS Code', true, { TERM_PROGRAM: 'vscode' }, 'iterm'],
     ['a pipe', false, { TERM: 'xterm-kitty' }, null],
     ['tmux inside kitty', true, { TERM: 'tmux-256color', KITTY_WINDOW_ID: '1', TMUX: '/tmp/tmux-0/default,1,0' }, null],
+    ['tmux that says it is kitty', true, { TERM: 'xterm-kitty', TMUX: '/tmp/tmux-0/default,1,0' }, null],
     ['screen', true, { TERM: 'screen', TERM_PROGRAM: 'iTerm.app' }, null],
     ['screen by its session', true, { TERM: 'xterm-kitty', STY: '1.pts' }, null],
     ['a plain terminal', true, { TERM: 'xterm-256color' }, null],

@@ -189,6 +189,15 @@ idle     undefined: nothing to count             0         0         0         0
     )
   })
 
+  test('a part of a thousand still has its cell', () => {
+    const rows = [1, 999].map((n, i) => ({
+      configuration: 'a',
+      level: i ? ('verified' as const) : ('asserted' as const),
+      count: n,
+    }))
+    assert.match(chart.levels(rows).text({ width: 80 }), /^a {2}░█{39} /m)
+  })
+
   test('ecdf shows every value and reads the curve at four shares', () => {
     assert.equal(
       shown('ecdf', 72),
