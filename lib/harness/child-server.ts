@@ -5,7 +5,7 @@ import { extname } from 'node:path'
 import { ReadBuffer, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js'
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
 import { TouchstoneError } from '../errors.ts'
-import { callTool, connectClient, listTools, type Transport } from './mcp.ts'
+import { callTool, connectClient, listTools } from './mcp.ts'
 import { definitionOf, effectOf, type RunningServer, type ServerEnd } from './serve.ts'
 import type { ServerPlan } from './server.ts'
 

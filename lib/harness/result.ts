@@ -24,7 +24,8 @@ import { type Plan, pilot, plan } from '../stats/index.ts'
 import { comparisonText, runText } from './report.ts'
 
 /** Kinds of chart that a run can be drawn as. */
-export type PlotKind = 'strip' | 'heat' | 'slope' | 'forest' | 'levels' | 'ecdf' | 'reliability' | 'noise'
+export const PLOT_KINDS = ['strip', 'heat', 'slope', 'forest', 'levels', 'ecdf', 'reliability', 'noise'] as const
+export type PlotKind = (typeof PLOT_KINDS)[number]
 
 export class Run {
   /** The run's folder. */
@@ -182,6 +183,13 @@ export class Run {
 
   [Symbol.for('Jupyter.display')](): { [mime: string]: string } {
     return { 'text/plain': this.text({ width: 100 }) }
+  }
+
+  /** What Tab offers inside quotes: names of configurations, kinds of charts, keys of trials. */
+  [Symbol.for('touchstone.completeString')]({ method }: { method: string }): string[] {
+    if (method === 'compare') return this.configurations
+    if (method === 'plot') return [...PLOT_KINDS]
+    return method === 'transcript' ? this.trials.map((row) => row.key) : []
   }
 }
 

@@ -38,7 +38,9 @@ export type RunPlan = {
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
 
-/** A run that is being described. Immutable; `await` runs it. */
+/**
+ * A run that is being described. Immutable; `await` runs it, so a function that hands one on must not be async.
+ */
 export class RunBuilder implements PromiseLike<Run> {
   readonly plan: RunPlan
 

@@ -1,0 +1,96 @@
+/** The command line: verbs over the SDK, the prompt, and scripts. */
+import { TouchstoneError } from '../errors.ts'
+import { ownVersion } from '../harness/packages.ts'
+import { EXIT, helpOf, readWords, type Verb } from './verb.ts'
+
+/** Verbs, loaded when they are asked for. */
+const VERBS: { [name: string]: () => Promise<Verb> } = {
+  start: async () => (await import('./run.ts')).start,
+  run: async () => (await import('./run.ts')).run,
+  probe: async () => (await import('./probe.ts')).probe,
+  verify: async () => (await import('./verify.ts')).verify,
+  audit: async () => (await import('./verify.ts')).audit,
+  scenarios: async () => (await import('./verify.ts')).sets,
+  notebook: async () => (await import('./notebook.ts')).notebook,
+}
+
+/**
+ * Run the command line.
+ *
+ * @returns exit code: 0 as hoped; 1 the thing under test fell short; 2 bad usage or unreadable input; 3 the run is incomplete
+ */
+export async function main(args: string[]): Promise<number> {
+  try {
+    return await dispatch(args)
+  } catch (error) {
+    if (error instanceof TouchstoneError) {
+      process.stderr.write(`${error.code}: ${error.message}\n`)
+      return EXIT.badUsage
+    }
+    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+    return EXIT.badUsage
+  }
+}
+
+async function dispatch(args: string[]): Promise<number> {
+  const [first, ...rest] = args
+  if (first === undefined) return process.stdin.isTTY ? prompt() : script({ stdin: process.stdin })
+  if (first === '--version' || first === '-v') return say(ownVersion())
+  if (first === '--help' || first === '-h' || first === 'help') return say(await overview())
+  if (first === '-e' || first === '--eval') {
+    if (rest.length !== 1) throw new TouchstoneError('usage', `expected code behind ${first}, got ${rest.length} words`)
+    return script({ code: rest[0] as string })
+  }
+  const verb = Object.hasOwn(VERBS, first) ? await VERBS[first]?.() : undefined
+  if (verb) {
+    if (rest.includes('--help') || rest.includes('-h')) return say(helpOf(verb))
+    return verb.run(readWords(first, verb, rest), interrupted())
+  }
+  if (/\.[cm]?[jt]s$/.test(first)) return script({ file: first })
+  throw new TouchstoneError(
+    'usage',
+    `expected one of ${Object.keys(VERBS).join(', ')}, -e CODE or FILE.ts, got "${first}"`,
+  )
+}
+
+/** Aborts on the first Ctrl-C, so that what runs can end well; the second ends the process. */
+function interrupted(): AbortSignal {
+  const controller = new AbortController()
+  process.once('SIGINT', () => {
+    process.stderr.write('\nStopping after what is running; once more stops now.\n')
+    controller.abort(new DOMException('stopped by Ctrl-C', 'AbortError'))
+    process.once('SIGINT', () => process.exit(130))
+  })
+  return controller.signal
+}
+
+async function prompt(): Promise<number> {
+  const { openPrompt } = await import('./prompt.ts')
+  await openPrompt()
+  return EXIT.asHoped
+}
+
+async function script(what: { code?: string; file?: string; stdin?: NodeJS.ReadStream }): Promise<number> {
+  const [{ runScript }, { scope }] = await Promise.all([import('../repl/script.ts'), import('./prompt.ts')])
+  return runScript({ ...what, scope: scope() })
+}
+
+function say(text: string): number {
+  process.stdout.write(`${text}\n`)
+  return EXIT.asHoped
+}
+
+async function overview(): Promise<string> {
+  const verbs = await Promise.all(
+    Object.entries(VERBS).map(async ([name, load]) => [name, (await load()).says] as const),
+  )
+  const lines = verbs.map(([name, says]) => `  ${name.padEnd(10)} ${says.split('. ')[0]?.replace(/\.$/, '')}.`)
+  return [
+    'Usage: touchstone [VERB]        without a verb: the prompt; piped text is run',
+    '       touchstone -e CODE | FILE.ts',
+    '',
+    ...lines,
+    '',
+    'touchstone VERB --help says more. Exit codes: 0 as hoped, 1 it fell short, 2 bad usage, 3 incomplete.',
+  ].join('\n')
+}

@@ -1,0 +1,56 @@
+/** `touchstone notebook` and `touchstone kernel`: percent notebooks run and written, and the Jupyter kernel. */
+import { dirname, join } from 'node:path'
+import { lookOf } from '../display.ts'
+import { TouchstoneError } from '../errors.ts'
+import * as notebooks from '../notebook/index.ts'
+import { EXIT, JSON_OPTION, print, type Verb } from './verb.ts'
+
+export const notebook: Verb = {
+  usage: 'touchstone notebook FILE.ts... [options]',
+  says: 'Runs percent-format notebooks and writes what they show. Stops at the first cell that fails, with exit code 1.',
+  options: {
+    md: { type: 'boolean', says: 'write Markdown with SVG files' },
+    html: { type: 'boolean', says: 'write one self-contained page' },
+    ipynb: { type: 'boolean', says: 'write a Jupyter notebook' },
+    out: { type: 'string', value: 'DIR', says: 'folder for what is written. Default: out beside the notebook' },
+    set: {
+      type: 'string',
+      multiple: true,
+      value: 'NAME=VALUE',
+      says: 'a parameter of the cell tagged "parameters"; may be given again',
+    },
+    watch: { type: 'boolean', says: 'serve the page on loopback and run again on every save' },
+    json: JSON_OPTION,
+  },
+  takes: { least: 1, most: Number.POSITIVE_INFINITY },
+  async run(words, signal) {
+    const set: { [name: string]: string } = {}
+    for (const pair of words.texts('set')) {
+      const at = pair.indexOf('=')
+      if (at < 1) throw new TouchstoneError('usage', `expected NAME=VALUE, got "${pair}"`, { where: '--set' })
+      set[pair.slice(0, at)] = pair.slice(at + 1)
+    }
+    if (words.flag('watch')) {
+      if (words.positionals.length > 1) throw new TouchstoneError('usage', 'expected one notebook to watch')
+      const { watch } = await import('../notebook/watch.ts')
+      const watching = await watch(words.positionals[0] as string, { set, signal })
+      process.stdout.write(`${watching.url}\n`)
+      await watching.closed
+      return EXIT.asHoped
+    }
+    for (const file of words.positionals) {
+      const result = await notebooks.run(file, { set, signal })
+      const folder = words.text('out') ?? join(dirname(file), 'out')
+      const wanted = { md: words.flag('md'), html: words.flag('html'), ipynb: words.flag('ipynb') }
+      const written =
+        wanted.md || wanted.html || wanted.ipynb ? await notebooks.write(result, { folder, ...wanted }) : []
+      print(
+        { toJSON: () => result },
+        words.flag('json'),
+        [notebooks.summary(result, lookOf(process.stdout)), ...written.map((path) => `      ${path}`)].join('\n'),
+      )
+      if (!result.ok) return EXIT.fellShort
+    }
+    return EXIT.asHoped
+  },
+}
