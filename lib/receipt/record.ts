@@ -127,14 +127,11 @@ export function readRecord(input: unknown, where: string): ReadRecord {
   if (made.provider === '') return reject('record_malformed', 'expected a provider that is a text')
   if (!subject || recomputed === null) return reject('not_projectable', 'the record has no subject')
   if (typeof input['binding_digest'] !== 'string') return reject('not_projectable', 'the record has no binding_digest')
-  // The v0 check comes before the form of the digest: a digest that differs is inconsistent, whatever it looks like.
+  // Both are v0's `record_inconsistent`; the reason tells a slip of the pen from a changed subject.
+  if (!isDigest(declared))
+    return reject('digest_malformed', 'the declared digest is not "sha256:" and 64 lower-case hex digits')
   if (declared !== recomputed)
-    return reject(
-      'record_inconsistent',
-      isDigest(declared)
-        ? 'the digest of the record’s subject is not the one it declares'
-        : 'the declared digest is not "sha256:" and 64 lower-case hex digits',
-    )
+    return reject('record_inconsistent', 'the digest of the record’s subject is not the one it declares')
   const target = subject['target']
   const verb = subject['verb']
   if (made.class === '' || typeof verb !== 'string' || !isObject(target))
@@ -163,4 +160,9 @@ function authenticityOf(value: unknown): Authenticity | null {
 function sourceOf(value: unknown): ReadRecord['source'] {
   if (!isObject(value) || typeof value['name'] !== 'string' || typeof value['line'] !== 'number') return null
   return { name: value['name'], line: value['line'] }
+}
+
+/** True for what v0 calls `record_inconsistent`: the record's own digest does not hold. */
+export function isInconsistent({ reason }: ReadRecord): boolean {
+  return reason === 'record_inconsistent' || reason === 'digest_malformed'
 }

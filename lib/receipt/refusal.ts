@@ -2,7 +2,7 @@
 import type { Digest } from '../canonical.ts'
 import { type Groups, groupKey, type Judged } from './call.ts'
 import { idOf } from './ledger.ts'
-import type { ReadRecord } from './record.ts'
+import { isInconsistent, type ReadRecord } from './record.ts'
 import type { Binding, Rejection } from './report.ts'
 
 export type Window = { from: number | null; to: number | null }
@@ -57,7 +57,7 @@ export type Nearest = { any: ReadRecord | undefined; byClass: Map<string, ReadRe
 export function nearestOf(records: readonly ReadRecord[], used: ReadonlySet<number>): Nearest {
   const made: Nearest = { any: undefined, byClass: new Map() }
   for (const [i, one] of records.entries()) {
-    if (used.has(i) || (one.reason !== null && one.reason !== 'record_inconsistent')) continue
+    if (used.has(i) || (one.reason !== null && !isInconsistent(one))) continue
     made.any ??= one
     if (!made.byClass.has(one.class)) made.byClass.set(one.class, one)
   }
@@ -70,7 +70,7 @@ export function unbound({ decision, projection, kind }: Judged, nearest: Nearest
   const kindOf = decision.action.resource_type
   const record = (typeof kindOf === 'string' ? nearest.byClass.get(kindOf) : undefined) ?? nearest.any
   if (!record) return null
-  if (record.reason === 'record_inconsistent')
+  if (isInconsistent(record))
     return {
       outcome: 'record_inconsistent',
       record_id: record.id,
