@@ -22,7 +22,9 @@ export {
   type Surface,
   type VerificationSource,
 } from './decision.ts'
+export { type Envelope, type Opened, open, PAYLOAD_TYPE, pae, readEnvelope, seal } from './dsse.ts'
 export type { Audit, Export } from './evidence.ts'
+export * as keys from './keys.ts'
 export { appendLedger, type Ledger } from './ledger.ts'
 export { type AuditRecord, type Authenticity, RECORD_SCHEMA, record } from './record.ts'
 export {
@@ -38,6 +40,18 @@ export {
   type ReportData,
   type Weakest,
 } from './report.ts'
+export {
+  type Descriptor,
+  descriptor,
+  digestOfDescriptor,
+  readStatement,
+  STATEMENT_TYPE,
+  type Statement,
+  statement,
+  TEST_RESULT_TYPE,
+  type TestResult,
+  testResult,
+} from './statement.ts'
 export { NON_CLAIMS, type ObservedCall, observe, requestHash, surface } from './surface.ts'
 export { targetHash } from './target.ts'
 export { type Decisions, type VerifyOptions, verify, verifyStream, type Window } from './verify.ts'
