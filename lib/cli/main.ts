@@ -12,6 +12,7 @@ const VERBS: { [name: string]: () => Promise<Verb> } = {
   audit: async () => (await import('./verify.ts')).audit,
   scenarios: async () => (await import('./verify.ts')).sets,
   notebook: async () => (await import('./notebook.ts')).notebook,
+  kernel: async () => (await import('./notebook.ts')).kernel,
 }
 
 /**

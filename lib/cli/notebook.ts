@@ -2,6 +2,7 @@
 import { dirname, join } from 'node:path'
 import { lookOf } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
+import { ownVersion } from '../harness/packages.ts'
 import * as notebooks from '../notebook/index.ts'
 import { EXIT, JSON_OPTION, print, type Verb } from './verb.ts'
 
@@ -32,10 +33,15 @@ export const notebook: Verb = {
     }
     if (words.flag('watch')) {
       if (words.positionals.length > 1) throw new TouchstoneError('usage', 'expected one notebook to watch')
-      const { watch } = await import('../notebook/watch.ts')
-      const watching = await watch(words.positionals[0] as string, { set, signal })
+      const { watchNotebook } = await import('../repl/live.ts')
+      const look = lookOf(process.stderr)
+      const watching = await watchNotebook(words.positionals[0] as string, {
+        set,
+        onRun: (result) => process.stderr.write(`${notebooks.summary(result, look)}\n`),
+      })
       process.stdout.write(`${watching.url}\n`)
-      await watching.closed
+      await new Promise<void>((stopped) => signal.addEventListener('abort', () => stopped(), { once: true }))
+      await watching.close()
       return EXIT.asHoped
     }
     for (const file of words.positionals) {
@@ -51,6 +57,25 @@ export const notebook: Verb = {
       )
       if (!result.ok) return EXIT.fellShort
     }
+    return EXIT.asHoped
+  },
+}
+
+export const kernel: Verb = {
+  usage: 'touchstone kernel --install | CONNECTION_FILE',
+  says: 'A Jupyter kernel over the same evaluator as the prompt. --install tells Jupyter of it; Jupyter itself starts it with a file.',
+  options: { install: { type: 'boolean', says: "write the kernelspec into the user's Jupyter folder" } },
+  takes: { least: 0, most: 1 },
+  async run(words) {
+    const [file] = words.positionals
+    if (words.flag('install') === (file !== undefined)) throw new TouchstoneError('usage', `expected: ${this.usage}`)
+    if (file === undefined) {
+      const { installKernel } = await import('../repl/kernel-install.ts')
+      process.stdout.write(`${await installKernel()}\n`)
+      return EXIT.asHoped
+    }
+    const [{ runKernel }, { scope }] = await Promise.all([import('../repl/kernel.ts'), import('./prompt.ts')])
+    await runKernel(file, { scope: scope(), version: ownVersion() })
     return EXIT.asHoped
   },
 }

@@ -1,0 +1,43 @@
+/**
+ * The package as it is published: compiled JavaScript and declarations in `dist/`, with cases, sets and fonts beside them.
+ *
+ * In a checkout package.json points at the TypeScript sources. Around `npm pack` it points at `dist/`: `prepack` swaps it and
+ * `postpack` puts the checkout's back, which is kept in `dist/` meanwhile.
+ */
+import { copyFileSync, cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+const KEPT = 'dist/package.checkout.json'
+const step = process.argv[2]
+
+if (step === 'clean') {
+  if (existsSync(KEPT)) copyFileSync(KEPT, 'package.json')
+  rmSync('dist', { recursive: true, force: true })
+} else if (step === 'publish') {
+  for (const folder of ['cases', 'scenarios']) cpSync(folder, join('dist', folder), { recursive: true })
+  // Everything of lib/ that is not TypeScript: fonts and their licence.
+  for (const path of globSync('lib/**/*', { withFileTypes: true })) {
+    const from = join(path.parentPath, path.name)
+    if (!path.isFile() || from.endsWith('.ts')) continue
+    mkdirSync(dirname(join('dist', from)), { recursive: true })
+    copyFileSync(from, join('dist', from))
+  }
+  const checkout = readFileSync('package.json', 'utf8')
+  writeFileSync(KEPT, checkout)
+  const { devDependencies: _, allowScripts: __, scripts: ___, ...manifest } = JSON.parse(checkout)
+  const published = {
+    ...manifest,
+    bin: { touchstone: './dist/repl.js' },
+    exports: {
+      '.': { types: './dist/lib/index.d.ts', default: './dist/lib/index.js' },
+      './package.json': './package.json',
+    },
+    // npm runs postpack from the manifest on disk.
+    scripts: { postpack: JSON.parse(checkout).scripts.postpack },
+  }
+  writeFileSync('package.json', `${JSON.stringify(published, null, 2)}\n`)
+} else if (step === 'checkout') {
+  copyFileSync(KEPT, 'package.json')
+} else {
+  throw new Error(`expected clean, publish or checkout, got ${step}`)
+}
