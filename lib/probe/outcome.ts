@@ -145,7 +145,7 @@ const BY_CODE: Record<string, Detail> = {
   EPIPE: 'connection_dropped',
   UND_ERR_SOCKET: 'connection_dropped',
   ERR_STREAM_PREMATURE_CLOSE: 'connection_dropped',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'connection_dropped',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'not_http',
   ETIMEDOUT: 'timed_out',
   UND_ERR_CONNECT_TIMEOUT: 'timed_out',
   UND_ERR_HEADERS_TIMEOUT: 'timed_out',
