@@ -1,0 +1,143 @@
+/** The published package: packed from a copy of the checkout, unpacked into an empty folder, used from there without a network. */
+import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+
+const root = resolve(import.meta.dirname, '..')
+const PARTS = [
+  'lib',
+  'cases',
+  'scenarios',
+  '.ci',
+  'repl.ts',
+  'package.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'README.md',
+  'CHANGELOG.md',
+  'LICENSE',
+]
+
+describe('npm pack', () => {
+  const made = mkdtempSync(join(tmpdir(), 'touchstone-pack-'))
+  const [checkout, user] = [join(made, 'checkout'), join(made, 'user')]
+  const manifest = readFileSync(join(root, 'package.json'), 'utf8')
+  const node = (args: string[]) =>
+    spawnSync(process.execPath, args, { cwd: user, encoding: 'utf8', env: { ...process.env, GROQ_API_KEY: '' } })
+
+  before(() => {
+    for (const part of PARTS) cpSync(join(root, part), join(checkout, part), { recursive: true })
+    symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'))
+    const packed = execFileSync('npm', ['pack', '--json', '--loglevel=error'], { cwd: checkout, encoding: 'utf8' })
+    const file = readdirSync(checkout).find((name) => name.endsWith('.tgz'))
+    assert.ok(file, packed)
+    mkdirSync(join(user, 'node_modules', 'touchstone'), { recursive: true })
+    execFileSync('tar', [
+      'xzf',
+      join(checkout, file),
+      '-C',
+      join(user, 'node_modules', 'touchstone'),
+      '--strip-components=1',
+    ])
+    // What npm would install beside it: its dependencies, and nothing that only the checkout has.
+    const { dependencies } = JSON.parse(manifest) as { dependencies: Record<string, string> }
+    for (const name of Object.keys(dependencies)) {
+      mkdirSync(dirname(join(user, 'node_modules', name)), { recursive: true })
+      symlinkSync(join(root, 'node_modules', name), join(user, 'node_modules', name))
+    }
+  })
+  after(() => rmSync(made, { recursive: true, force: true }))
+
+  it('packing leaves the package.json of the checkout as it was', () => {
+    assert.equal(readFileSync(join(checkout, 'package.json'), 'utf8'), manifest)
+  })
+
+  it('the package holds compiled JavaScript, declarations, cases, sets and fonts, and no TypeScript source', () => {
+    const at = join(user, 'node_modules', 'touchstone')
+    for (const path of [
+      'dist/repl.js',
+      'dist/lib/index.js',
+      'dist/lib/index.d.ts',
+      'dist/cases/lying_success/deploy-key.yaml',
+      'dist/scenarios/mcp-connection/1.0.json',
+      'LICENSE',
+      'README.md',
+    ]) {
+      assert.ok(existsSync(join(at, path)), path)
+    }
+    const sources = readdirSync(at, { recursive: true, encoding: 'utf8' }).filter(
+      (path) => path.endsWith('.ts') && !path.endsWith('.d.ts'),
+    )
+    assert.deepEqual(sources, [])
+  })
+
+  it('import { harness, receipt } works, runs a case and derives its levels', () => {
+    writeFileSync(
+      join(user, 'use.mjs'),
+      `import { cases, harness, receipt, scenarios } from 'touchstone'
+       const all = await cases.load()
+       const run = await harness.run(all.filter(({ id }) => id.startsWith('lying_success/deploy-key'))).config('perfect', { model: 'sim/perfect' }).repeat(2).out('run')
+       const report = receipt.verify(run.decisions)
+       const chart = await run.plot('strip')
+       await chart.save('strip.png')
+       console.log(JSON.stringify({ trials: run.trials.length, complete: run.complete, calls: report.calls.length > 0, set: scenarios.get('mcp-connection@1.0').version }))`,
+    )
+    const { status, stdout, stderr } = node(['use.mjs'])
+    assert.equal(status, 0, stderr)
+    assert.deepEqual(JSON.parse(stdout), { trials: 4, complete: true, calls: true, set: '1.0' })
+    assert.ok(existsSync(join(user, 'strip.png')))
+  })
+
+  it('the declarations satisfy a strict compiler', () => {
+    writeFileSync(
+      join(user, 'use.ts'),
+      `import { harness, receipt } from 'touchstone'\nconst report: receipt.Report = receipt.verify([])\nexport const server: harness.ServerDescription = harness.server('github')\nexport default report\n`,
+    )
+    const { status, stdout } = node([
+      join(root, 'node_modules', 'typescript', 'bin', 'tsc'),
+      '--noEmit',
+      '--strict',
+      '--skipLibCheck',
+      '--module',
+      'nodenext',
+      '--types',
+      'node',
+      '--typeRoots',
+      join(root, 'node_modules', '@types'),
+      'use.ts',
+    ])
+    assert.equal(status, 0, stdout)
+  })
+
+  it('the program runs, and leaves out with a reason the cases whose packages are not there', () => {
+    const { status, stdout, stderr } = node([
+      'node_modules/touchstone/dist/repl.js',
+      'run',
+      '--repeat',
+      '1',
+      '--json',
+      '--out',
+      'cli-run',
+    ])
+    assert.equal(status, 0, stderr)
+    const run = JSON.parse(stdout) as { manifest: { left_out: { case: string; reason: string }[] } }
+    assert.ok(
+      run.manifest.left_out.some(
+        ({ case: id, reason }) => id === 'real_servers/filesystem' && reason.includes('server-filesystem'),
+      ),
+    )
+  })
+})
