@@ -24,11 +24,11 @@ export type LevelsOptions = {
   title?: string
 }
 
-/** Grey, orange, light and dark blue: apart in hue for every kind of sight, and apart in lightness on a grey print. */
+/** Grey, orange, blue, dark blue: darker with each rung, so that the ladder also stands on a grey print. */
 const COLORS: Record<Level, string> = {
-  none: '#d5d9dc',
-  asserted: '#e69f4c',
-  observed_confirmed: '#7db8dc',
+  none: '#e3e6e8',
+  asserted: '#edb45f',
+  observed_confirmed: '#559acb',
   verified: '#1c5d94',
 }
 const INK: Record<Level, string> = {

@@ -6,11 +6,12 @@ import type { JsonObject } from '../canonical.ts'
 import { foreign } from '../display.ts'
 import { FAMILY, measure, type Weight } from './font.ts'
 
-/** Okabe and Ito's set without its yellow, which is lost on white; darkened where 3:1 against white asks for it. */
-const CATEGORY = ['#0072b2', '#d55e00', '#009e73', '#b6568f', '#4d4d4d', '#3a9bd9', '#a07800', '#7a52a5']
-
-/** The same hues, lifted for a dark page. */
-const CATEGORY_DARK = ['#56b4e9', '#f28e4b', '#2fc296', '#dd8bbd', '#c4c9cd', '#8fd0f5', '#d9b13b', '#b79be0']
+/**
+ * Five colours after Okabe and Ito's set. Each is 3:1 against its background, and any two stay apart for readers without red,
+ * green or blue cones; a test computes both. A sixth line has the first colour again, with a dash of its own.
+ */
+const CATEGORY = ['#005f9e', '#d55e00', '#009e73', '#b6568f', '#2b2b2b']
+const CATEGORY_DARK = ['#3f8fd8', '#f0883e', '#3fcf8e', '#d98cc0', '#f4f4f4']
 
 /** Line dashes beside the colours, for readers and printers without colour. */
 export const DASH = [
@@ -28,9 +29,9 @@ export const DASH = [
 export const DIVERGING = ['#b9500d', '#ec9c5a', '#f6d5b3', '#f4f1ea', '#b9dcd3', '#5fb0a2', '#0b7a70']
 
 /** Signs, in mid tones that stand out from both backgrounds. */
-export const BETTER = '#128577'
+export const BETTER = '#1478b8'
 export const WORSE = '#d0621a'
-export const SAME = '#7f8890'
+export const SAME = '#8a9298'
 
 type Theme = { background: string; ink: string; quiet: string; grid: string; accent: string }
 
