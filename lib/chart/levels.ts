@@ -26,7 +26,7 @@ export type LevelsOptions = {
 
 /** Grey, orange, blue, dark blue: darker with each rung, so that the ladder also stands on a grey print. */
 const COLORS: Record<Level, string> = {
-  none: '#e3e6e8',
+  none: '#e9ecee',
   asserted: '#edb45f',
   observed_confirmed: '#559acb',
   verified: '#1c5d94',
