@@ -143,6 +143,7 @@ function blank(key: TrialKey, startedAt: string, durationMs: number): TrialRecor
     refused: false,
     reported: false,
     claims: [],
+    writes: [],
     levels: { asserted: 0, observed_confirmed: 0, verified: 0 },
     steps: 0,
     calls: 0,
@@ -185,13 +186,12 @@ function judged(
       : [],
   )
   const report = verify(recorder.decisions, { audit: audits.map(({ provider, text }) => ({ provider, bytes: text })) })
+  const writes = recorder.attempted.flatMap(({ server, tool, input }, seq) =>
+    servers.find((one) => one.name === server)?.effectOf(tool, input) ? [seq] : [],
+  )
   const levels = { asserted: 0, observed_confirmed: 0, verified: 0 }
-  for (const call of report.calls) {
-    const attempt = recorder.attempted[call.seq as number]
-    const writes =
-      attempt && servers.find((server) => server.name === attempt.server)?.effectOf(attempt.tool, attempt.input)
-    if (call.asserted && call.level !== null && writes) levels[call.level]++
-  }
+  for (const call of report.calls)
+    if (call.asserted && call.level !== null && writes.includes(call.seq as number)) levels[call.level]++
 
   const record = blank(key, measured.startedAt, measured.durationMs)
   const failure = failureOf(result.end)
@@ -200,6 +200,7 @@ function judged(
     ...verdicts,
     reported: result.reported,
     refused: refused(test, recorder, judges),
+    writes,
     levels,
     steps: result.steps,
     calls: recorder.calls.length,

@@ -43,7 +43,9 @@ export type TrialRecord = {
   /** The agent ended with a report. Without one its claims are unstated, not none. */
   reported: boolean
   claims: Claim[]
-  /** Calls that changed something by the tool's own word, by derived level. */
+  /** Places, from 0, in the trial's sequence of calls of those that ask for a change, by what the case's servers declare. */
+  writes: number[]
+  /** Of these, the ones whose tool said that it was done, by derived level. */
   levels: { asserted: number; observed_confirmed: number; verified: number }
   steps: number
   calls: number
@@ -90,6 +92,7 @@ export function requireTrialRecord(value: unknown, where: string): TrialRecord {
   }
   for (const field of ['refused', 'reported']) if (typeof row[field] !== 'boolean') fail(field, 'true or false')
   if (!Array.isArray(row['claims'])) fail('claims', 'an array')
+  if (!Array.isArray(row['writes']) || !row['writes'].every(isCount)) fail('writes', 'an array of whole numbers >= 0')
   const levels = row['levels'] as Record<string, unknown> | null
   if (!levels || !['asserted', 'observed_confirmed', 'verified'].every((level) => isCount(levels[level]))) {
     fail('levels', 'counts of asserted, observed_confirmed and verified')
