@@ -39,13 +39,16 @@ export function deviance(x: number, m: number): number {
   }
 }
 
+/** ln of x^a y^b / B(a, b), y = 1 - x. */
+function logFactor(x: number, y: number, a: number, b: number): number {
+  const n = a + b
+  const stirling = stirlingError(n) - stirlingError(a) - stirlingError(b) - HALF_LOG_2PI
+  return stirling - deviance(a, n * x) - deviance(b, n * y) + 0.5 * Math.log(a * (b / n))
+}
+
 /** x^a y^b / B(a, b), y = 1 - x: the derivative of the incomplete beta function by the logit of x. */
 export function betaFactor(x: number, y: number, a: number, b: number): number {
-  if (x <= 0 || y <= 0) return 0
-  const n = a + b
-  const log =
-    stirlingError(n) - stirlingError(a) - stirlingError(b) - deviance(a, n * x) - deviance(b, n * y) - HALF_LOG_2PI
-  return Math.exp(log) * Math.sqrt(a) * Math.sqrt(b / n)
+  return x <= 0 || y <= 0 ? 0 : Math.exp(logFactor(x, y, a, b))
 }
 
 /** The continued fraction of I_x(a, b), for x below the mean. Modified Lentz. */
@@ -94,30 +97,48 @@ export function incompleteBeta(x: number, y: number, a: number, b: number): { lo
   return { lower: 1 - upper, upper }
 }
 
+/** ln I_x(a, b) and I over its derivative by the logit, neither of which underflows in the far lower tail. */
+function lowerTail(x: number, y: number, a: number, b: number): { log: number; ratio: number } {
+  const log = logFactor(x, y, a, b)
+  if (x * (a + b + 2) < a + 1) {
+    const ratio = fraction(x, a, b) / a
+    return { log: log + Math.log(ratio), ratio }
+  }
+  const factor = Math.exp(log)
+  const upper = (factor * fraction(y, b, a)) / b
+  return { log: Math.log1p(-upper), ratio: (1 - upper) / factor }
+}
+
+/** Below this logit x is so small that ln I is a straight line of slope a in the logit. */
+const STRAIGHT = -600
+
 /**
- * The logit of x at which I_x(a, b) = p. In the logit both tails are log-concave, so that Newton's steps on the logarithm
- * of the smaller tail close in from one side and need no bracket.
+ * The logit of x at which I_x(a, b) = p.
+ *
+ * In the logit both tails are log-concave: Newton's steps on the logarithm of the smaller tail overshoot at most once and
+ * then close in from one side, so they need no bracket.
  *
  * @param q  1 - p, given apart so that a p near 1 keeps its digits
  */
 export function inverseBetaLogit(p: number, q: number, a: number, b: number): number {
   if (p <= 0) return -Infinity
   if (q <= 0) return Infinity
+  // From the upper side it is the same question with x and y, a and b, p and q changed over.
+  const middle = incompleteBeta(a / (a + b), b / (a + b), a, b).lower
+  return p <= middle ? lowerLogit(p, a, b) : -lowerLogit(q, b, a)
+}
+
+/** As `inverseBetaLogit`, for a p at or below that of the mean. */
+function lowerLogit(p: number, a: number, b: number): number {
   let u = Math.log(a / b)
-  const middle = incompleteBeta(a / (a + b), b / (a + b), a, b)
-  const below = p <= middle.lower
   for (let i = 0; i < 200; i++) {
     const x = u < 0 ? Math.exp(u) / (1 + Math.exp(u)) : 1 / (1 + Math.exp(-u))
     const y = u < 0 ? 1 / (1 + Math.exp(u)) : Math.exp(-u) / (1 + Math.exp(-u))
-    // Beyond the range of a double only the leading power is left: I ~ x^a / (a B(a, b)); the caller's exp is 0 there.
-    if (x === 0) return -Infinity
-    if (y === 0) return Infinity
-    const tail = incompleteBeta(x, y, a, b)
-    const slope = betaFactor(x, y, a, b)
-    const step = below
-      ? (Math.log(tail.lower / p) * tail.lower) / slope
-      : (-Math.log(tail.upper / q) * tail.upper) / slope
-    u -= step
+    const { log, ratio } = lowerTail(x, y, a, b)
+    const over = log - Math.log(p)
+    if (u === STRAIGHT && over >= 0) return u - over / a
+    const step = over * ratio
+    u = Math.max(STRAIGHT, u - step)
     // Quadratic convergence: after a step of 1e-9 the next would be below the last digit.
     if (!(Math.abs(step) > 1e-9 * Math.max(1, Math.abs(u)))) break
   }

@@ -6,8 +6,8 @@ import { inside, numbers, positive, whole } from './domain.ts'
 import { type Rng, rng as seeded } from './random.ts'
 
 const MAX = Number.MAX_SAFE_INTEGER
-/** Sums equal in exact arithmetic may differ in the last bits; R uses the same tolerance. */
-const TIE = 1e-7
+/** Values equal in exact arithmetic differ in their last bits. */
+const TIE = 1e-9
 
 export type SignFlip = {
   /** Two-sided p value; 1 when nothing moved. */
@@ -50,7 +50,8 @@ export function signFlip(
   const total = Math.abs(sizes.reduce((sum, d) => sum + d, 0))
   const result: SignFlip = { p: 1, moved, smallestP, method: 'enumerated' }
   if (moved === 0) return result
-  const limit = total * (1 - TIE)
+  // Sums that are equal in exact arithmetic differ in their last bits.
+  const limit = total - TIE * sizes.reduce((sum, d) => sum + Math.abs(d), 0)
   if (options.unit !== undefined) {
     const unit = positive(options.unit, 'options.unit')
     const steps = sizes.map((d) => Math.abs(Math.round(d / unit)))

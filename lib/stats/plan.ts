@@ -111,7 +111,7 @@ export type Plan = PlanStep & {
  * const p = plan({ cases: 20, repeats: 5, difference: 0.1 })
  * p.detectable // 0.1718
  * p.oneMoreCase.detectable // 0.167
- * p.casesNeeded // 54
+ * p.casesNeeded // 53
  */
 export function plan(options: PlanOptions): Plan {
   const target = word(options.target ?? 'like these', ['like these', 'these'] as const, 'options.target')

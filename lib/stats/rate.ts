@@ -87,25 +87,28 @@ export function rate(
   }
   if (used.length === 0) return { ...result, reason: 'no usable trial' }
   if (used.length === 1) return { ...result, reason: 'one case only: nothing is known about other cases' }
-  result.standardError = Math.sqrt(variance(means) / used.length)
+  const error = Math.sqrt(variance(means) / used.length)
+  result.standardError = error > 1e-12 ? error : 0
   result.icc = varianceSplit(used).icc
+  const flat = used.flat()
+  const spread = flat.some((score) => score !== flat[0])
   // For equal trials per case and 0/1 scores this is trials / (1 + (trials per case - 1) icc) exactly.
   const worth = (estimate * (1 - estimate)) / result.standardError ** 2 + 1
-  const spread = variance(used.flat()) > 0
-  result.effectiveN = Number.isFinite(worth)
-    ? Math.min(Math.max(worth, used.length), trials)
-    : spread
-      ? trials
-      : used.length
+  result.effectiveN = spread ? Math.min(Math.max(worth, used.length), trials) : used.length
   result.designEffect = trials / result.effectiveN
   const critical = tQuantile((1 + level) / 2, used.length - 1)
-  if (method === 'bootstrap') Object.assign(result, bootstrap(used, { level, rng: options.rng }).interval)
-  else if (method === 't' && result.standardError > 0) {
-    result.low = Math.max(0, estimate - critical * result.standardError)
-    result.high = Math.min(1, estimate + critical * result.standardError)
-  } else {
-    Object.assign(result, wilsonForm(estimate, result.effectiveN, critical), { method: 'wilson' })
+  let interval = { low: NaN, high: NaN }
+  if (method === 'bootstrap') interval = bootstrap(used, { level, rng: options.rng }).interval
+  if (method === 't' && result.standardError > 0) {
+    interval.low = Math.max(0, estimate - critical * result.standardError)
+    interval.high = Math.min(1, estimate + critical * result.standardError)
   }
+  // Where the other two would have no width, they give way.
+  if (Number.isNaN(interval.low)) {
+    interval = wilsonForm(estimate, result.effectiveN, critical)
+    result.method = 'wilson'
+  }
+  Object.assign(result, interval)
   if (!spread) result.reason = 'every trial scored the same: each case counts once'
   return result
 }

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as stats from '../../lib/stats/index.ts'
+
+const calls: [string, () => unknown, RegExp][] = [
+  ['a score above 1', () => stats.rate([[1, 0], [1.5]]), /number in \[0, 1\], got 1\.5 \(cases\[1\]\[0\]\)/],
+  ['a score that is NaN', () => stats.compare([{ a: [1], b: [Number.NaN] }]), /got NaN \(pairs\[0\]\.b\[0\]\)/],
+  ['a case that is no list', () => stats.rate([1 as unknown as number[]]), /array of numbers .* got 1 \(cases\[0\]\)/],
+  ['a level of 95', () => stats.rate([[1]], { level: 95 }), /strictly between 0 and 1, got 95 \(options\.level\)/],
+  ['a level of 1', () => stats.wilson(1, 2, 1), /strictly between 0 and 1, got 1 \(level\)/],
+  ['an unknown method', () => stats.rate([[1]], { method: 'wald' as 't' }), /one of wilson, t, bootstrap, got "wald"/],
+  ['an unknown target', () => stats.compare([], { target: 'all' as 'these' }), /one of like these, these, got "all"/],
+  ['an unknown direction', () => stats.compare([], { better: 'more' as 'lower' }), /one of higher, lower, got "more"/],
+  ['an equivalence of 0', () => stats.compare([], { equivalence: 0 }), /above 0, got 0 \(options\.equivalence\)/],
+  ['an equivalence of 5 points as 5', () => stats.compare([], { equivalence: 5 }), /in \[0, 1\], got 5/],
+  ['a k of 0', () => stats.passHatK(1, 5, 0), /whole number >= 1, got 0 \(k\)/],
+  ['a k of 1.5', () => stats.passAtK(1, 5, 1.5), /got 1\.5 \(k\)/],
+  ['more passed than tried', () => stats.passAtK(6, 5, 1), /whole number in 0\.\.5, got 6 \(passed\)/],
+  ['half a pass', () => stats.reliability([[0.5]], 1), /whole number in 0\.\.1, got 0\.5 \(cases\[0\]\[0\]\)/],
+  ['no trials', () => stats.wilson(0, 0), />= 1, got 0 \(trials\)/],
+  ['more successes than trials', () => stats.clopperPearson(3, 2), /in 0\.\.2, got 3/],
+  ['no trials for the rule of three', () => stats.ruleOfThree(0), /got 0 \(trials\)/],
+  ['a p of 2', () => stats.normalQuantile(2), /in \[0, 1\], got 2 \(p\)/],
+  ['no degrees of freedom', () => stats.tQuantile(0.5, 0), /above 0, got 0 \(df\)/],
+  ['a negative shape', () => stats.betaCdf(0.5, -1, 2), /above 0, got -1 \(a\)/],
+  ['a negative count', () => stats.mcnemar(-1, 3), />= 0, got -1 \(lost\)/],
+  ['an endless difference', () => stats.signFlip([1, Infinity]), /finite number, got Infinity \(differences\[1\]\)/],
+  ['too few draws', () => stats.bootstrap([[1], [0]], { draws: 5 }), />= 100, got 5 \(options\.draws\)/],
+  ['levels of different length', () => stats.compareLevels([{ a: [1, 2], b: [1] }]), /got 1 \(pairs\[0\]\.b\.length\)/],
+  [
+    'a latency that is NaN',
+    () => stats.compareMedians([{ a: [Number.NaN], b: [1] }]),
+    /got NaN \(pairs\[0\]\.a\[0\]\)/,
+  ],
+  ['half a case', () => stats.plan({ cases: 1.5, repeats: 5 }), /got 1\.5 \(options\.cases\)/],
+  ['no repeats', () => stats.plan({ cases: 9, repeats: 0 }), /got 0 \(options\.repeats\)/],
+  ['a difference of 10', () => stats.plan({ cases: 9, repeats: 5, difference: 10 }), /got 10 \(options\.difference\)/],
+  ['a p value of -0.1', () => stats.holm([0.5, -0.1]), /got -0\.1 \(p\[1\]\)/],
+  ['a quantile of 95', () => stats.quantile([1], 95), /got 95 \(q\)/],
+  ['bounds for other cases', () => stats.missingBounds([[1]], [0, 1]), /got 2 \(missing\.length\)/],
+]
+
+for (const [what, call, message] of calls) {
+  test(`a bad call throws and names the value and the domain: ${what}`, () => {
+    assert.throws(call, (error: Error & { code?: string }) => {
+      assert.equal(error.code, 'argument_invalid')
+      assert.match(error.message, /^expected /)
+      assert.match(error.message, message)
+      return true
+    })
+  })
+}
