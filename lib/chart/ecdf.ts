@@ -41,7 +41,7 @@ export function ecdf(rows: readonly EcdfRow[], options: EcdfOptions = {}): Chart
     return { configuration, values: [...row.numbers('values', log ? ABOVE_ZERO : FINITE)] }
   })
   const quantity = foreign(options.quantity ?? 'value', 60)
-  const title = options.title ?? `${capital(quantity)} per trial`
+  const title = options.title ?? `${capital(quantity)}${/ per trial$/.test(quantity) ? '' : ' per trial'}`
   const notes = ['Each step is a trial (n behind the name): the share of trials at or below the value. No interval.']
   const curves = read.map(({ configuration, values }) => ({
     name: configuration,

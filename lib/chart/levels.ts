@@ -171,7 +171,7 @@ function drawn(ladders: Ladder[], noun: string, title: string, notes: string[]):
 
 /** Parts of a whole as whole cells: largest remainders get the cells that rounding down leaves, and no part that is there gets none. */
 function cells(counts: number[], total: number, width: number): number[] {
-  if (total === 0) return counts.map(() => 0)
+  if (total === 0 || width === 0) return counts.map(() => 0)
   const exact = counts.map((n) => (n / total) * width)
   const out = exact.map((x, i) => ((counts[i] ?? 0) > 0 ? Math.max(1, Math.floor(x)) : 0))
   const sum = () => out.reduce((a, b) => a + b, 0)
@@ -215,7 +215,9 @@ function inText(ladders: Ladder[], look: TextLook): string[] {
     )
     const bar = total
       ? LEVELS.map((level, i) => glyph(level).repeat(lengths[i] ?? 0)).join('')
-      : cut('undefined: nothing to count', barWidth)
+      : barWidth
+        ? cut('undefined: nothing to count', barWidth)
+        : ''
     const said = LEVELS.map((level, i) => pad(String(counts[level]), (numbers[i] ?? 0) + 2, 'right')).join('')
     return `${pad(cut(names.get(name) ?? '', nameWidth), nameWidth)}  ${pad(bar, barWidth)}${said}`
   })

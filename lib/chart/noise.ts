@@ -43,10 +43,12 @@ export function noise(rows: readonly NoiseRow[], options: NoiseOptions = {}): Ch
   const bands = read.flatMap(({ kind, line: { low, high } }) =>
     kind === 'A/A' && low !== null && high !== null ? [{ low, high }] : [],
   )
-  const title = options.title ?? `${capital(metric)}: differences, and how large they come by chance`
+  const aa = read.some(({ kind }) => kind === 'A/A')
+  const title = options.title ?? `${capital(metric)}: differences${aa ? ', and how large they come by chance' : ''}`
   const n = counted(options)
   const shading = bands.length ? ' Shaded: the interval of A/A, the same configuration against itself.' : ''
-  const notes = [`${n ? `${n}. ` : ''}${intervalNote('Bar', options)}${shading}`]
+  const missing = aa || !read.length ? '' : ' No A/A comparison: how large a difference comes by chance is not shown.'
+  const notes = [`${n ? `${n}. ` : ''}${intervalNote('Bar', options)}${shading}${missing}`]
   const drawing = {
     title,
     notes,

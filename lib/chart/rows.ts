@@ -45,8 +45,9 @@ export class RowReader {
     this.seen.add(id)
   }
 
+  /** A text; undefined where it is not there or empty. */
   optionalText(field: string): string | undefined {
-    return this.row[field] === undefined || this.row[field] === null ? undefined : this.text(field)
+    return this.has(field) && this.row[field] !== '' ? this.text(field) : undefined
   }
 
   /** One of some words; undefined where the field is not there. */

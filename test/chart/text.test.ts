@@ -189,6 +189,21 @@ idle     undefined: nothing to count             0         0         0         0
     )
   })
 
+  test('levels without room for a bar keep every count in its column', () => {
+    const rows = chart.LEVELS.map((level, i) => ({ configuration: 'a-configuration', level, count: 10 ** i }))
+    const none = { configuration: 'idle', level: 'none' as const, count: 0 }
+    const body = chart
+      .levels([...rows, none])
+      .text({ width: 40 })
+      .split('\n')
+      .slice(-6, -3)
+    assert.deepEqual(body, [
+      '                none  assd  obs  verif',
+      'a-conf…ation       1    10  100   1000',
+      'idle               0     0    0      0',
+    ])
+  })
+
   test('a part of a thousand still has its cell', () => {
     const rows = [1, 999].map((n, i) => ({
       configuration: 'a',
@@ -307,6 +322,12 @@ dead: 10 timeout
       assert.equal(stripVTControlCharacters(make().text({ width: 100, colors: true })), plain, name)
       assert.doesNotMatch(plain, /\u001b/)
     }
+  })
+
+  test('a noise chart without A/A says that it shows no noise', () => {
+    const made = chart.noise([{ label: 'b - a', difference: 0.1, low: 0, high: 0.2 }])
+    assert.equal(made.title, 'Share that pass: differences')
+    assert.match(made.notes.join(' '), /No A\/A comparison: how large a difference comes by chance is not shown\./)
   })
 
   test('undefined is never shown as zero', () => {
