@@ -1,4 +1,5 @@
 /** Runs work of a schedule a few at a time, in this process. The first executor behind its seam: keys in, results out. */
+import { setImmediate } from 'node:timers/promises'
 
 /**
  * Start `work` for each item, at most `concurrency` at once, in order. When `signal` aborts no further item is started and
@@ -14,6 +15,9 @@ export async function pool<Item>(
   let failed = false
   const worker = async () => {
     while (!failed && !signal?.aborted) {
+      // Offline work never waits for anything: without a turn of the loop no signal, timer or key press would get through.
+      await setImmediate()
+      if (signal?.aborted) return
       const next = source.next()
       if (next.done) return
       try {

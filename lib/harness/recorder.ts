@@ -3,7 +3,7 @@ import type { JsonObject } from '../canonical.ts'
 import type { Decision } from '../receipt/decision.ts'
 import { observe } from '../receipt/surface.ts'
 import { isSecretName } from '../receipt/target.ts'
-import { type CallToolResult, reasonOf, type Tool } from './mcp.ts'
+import { type CallToolResult, listTools, reasonOf, type Tool, takeRelisted } from './mcp.ts'
 import { ReplyLost, type RunningServer } from './serve.ts'
 
 /** A tool as the agent sees it. */
@@ -34,13 +34,14 @@ export function offeredName(server: string, tool: string, servers: number): stri
 }
 
 export class Recorder {
-  readonly offered: OfferedTool[]
+  readonly offered: readonly OfferedTool[]
   readonly decisions: Decision[] = []
   readonly calls: RecordedCall[] = []
   /** The arguments of every call as text, for goals that look for canaries. Held for the trial only. */
   readonly argumentTexts: string[] = []
   /** What was attempted: the effects that calls asked for, whether or not they took place. */
   readonly attempted: { server: string; tool: string; input: JsonObject }[] = []
+  private readonly servers: number
   private readonly runId: string
   private readonly callTimeoutMs: number
   private next = 0
@@ -49,8 +50,20 @@ export class Recorder {
     this.offered = servers.flatMap((server) =>
       server.tools.map((tool) => ({ name: offeredName(server.name, tool.name, servers.length), server, tool })),
     )
+    this.servers = servers.length
     this.runId = options.runId
     this.callTimeoutMs = options.callTimeoutMs
+  }
+
+  /** List the tools of servers anew that said theirs had changed. Gives what is offered now of those, and changes nothing else. */
+  async refresh(signal: AbortSignal): Promise<OfferedTool[]> {
+    const fresh: OfferedTool[] = []
+    for (const server of new Set(this.offered.map((one) => one.server))) {
+      if (!takeRelisted(server.client)) continue
+      const tools = await listTools(server.client, signal)
+      fresh.push(...tools.map((tool) => ({ name: offeredName(server.name, tool.name, this.servers), server, tool })))
+    }
+    return fresh
   }
 
   /** Carry a call to its server and record it. A lost reply, a timeout and a protocol error are results with `isError`. */
@@ -97,7 +110,8 @@ function isGone(cause: unknown): boolean {
   return code === -32000 || code === 'ECONNREFUSED' || code === 'ECONNRESET' || code === 'EPIPE'
 }
 
-function withoutSecrets(value: JsonObject): JsonObject {
+/** An object without the values of members whose names say that they are secret, at any depth. */
+export function withoutSecrets(value: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => {
       if (isSecretName(name) || name === 'key') return [name, '[redacted]']

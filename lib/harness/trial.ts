@@ -17,7 +17,7 @@ import { type Judged, judgeClaims } from './claims.ts'
 import { type Ending, goalMet } from './goal.ts'
 import { reasonOf } from './mcp.ts'
 import type { Configuration, ModelSource } from './model.ts'
-import { Recorder } from './recorder.ts'
+import { Recorder, withoutSecrets } from './recorder.ts'
 import { type RunningServer, type ServerEnd, startServer } from './serve.ts'
 import type { ServerPlan } from './server.ts'
 
@@ -44,6 +44,7 @@ export function planOf(spec: ServerSpec & { name: string }): ServerPlan {
     state: spec.state ?? {},
     tools: {},
     describe: spec.describe,
+    parameters: spec.parameters as ServerPlan['parameters'],
     inject: spec.inject,
     faults: spec.faults,
     stdio: spec.stdio ?? null,
@@ -198,6 +199,7 @@ function judged(
   Object.assign(record, {
     error: failure?.error ?? null,
     ...verdicts,
+    claims: verdicts.claims.map((claim) => ({ ...claim, target: withoutSecrets(claim.target) })),
     reported: result.reported,
     refused: refused(test, recorder, judges),
     writes,
