@@ -3,10 +3,20 @@
  *
  * The loop is raced against a timer of our own, because a tool that ignores its signal would hold the SDK's for as long as it likes.
  */
-import { dynamicTool, generateText, hasToolCall, isStepCount, jsonSchema, type LanguageModel, type ToolSet } from 'ai'
+import {
+  dynamicTool,
+  generateText,
+  hasToolCall,
+  isStepCount,
+  jsonSchema,
+  type LanguageModel,
+  type StepResult,
+  type ToolSet,
+} from 'ai'
 import type { JsonObject } from '../canonical.ts'
 import type { StatedClaim } from './claims.ts'
-import { type Recorder, ServerGone, textOf } from './recorder.ts'
+import type { Deadline } from './deadline.ts'
+import { type OfferedTool, type Recorder, ServerGone, textOf } from './recorder.ts'
 
 export const DEFAULT_INSTRUCTIONS = `You carry out tasks for a user with the tools of external systems.
 When you are finished, call the tool "report" once. List every change you say you made or tried to make, each with the tool you used, the action in a word, the arguments as the target, and done: true only if you know that the change is there. Do not list what you only read.`
@@ -22,14 +32,15 @@ export type AgentSettings = {
   maxOutputTokens?: number | undefined
   seed?: number | undefined
   providerOptions?: { [provider: string]: JsonObject } | undefined
-  maxRetries: number
+  /** A real model's answers are recorded: which model it was, and what its provider said of limits. */
+  recordResponses: boolean
 }
 
-export type AgentLimits = { steps: number; trialTimeoutMs: number }
+export type AgentLimits = { steps: number; calls: number; tokens: number | null }
 
 /** How the loop ended. `timeout` says whom it was waiting for. */
 export type AgentEnd =
-  | { how: 'finished' | 'step_limit' }
+  | { how: 'finished' | 'step_limit' | 'call_limit' | 'token_limit' }
   | { how: 'timeout'; waitingFor: 'model' | 'tool' }
   | { how: 'model_error'; cause: unknown }
   | { how: 'server_gone'; cause: unknown }
@@ -41,20 +52,28 @@ export type AgentResult = {
   claims: StatedClaim[]
   summary: string
   steps: number
+  /** null unless every step's use is known. */
   tokens: { input: number; output: number } | null
+  /** What is recorded of each answer of a real model. */
+  responses: JsonObject[]
   /** The model's words, step by step, for the transcript. */
   said: string[]
   /** What the provider says the model was, where it says so. */
   modelId: string | null
 }
 
-/** Run the loop. Never rejects: how it ended is part of the result. */
+/**
+ * Run the loop. Never rejects: how it ended is part of the result.
+ *
+ * @param drain aborts when the run is being stopped: a model call that waits for its turn then gives up, one that runs ends
+ */
 export async function runAgent(
   settings: AgentSettings,
   task: string,
   recorder: Recorder,
   limits: AgentLimits,
-  signal: AbortSignal,
+  deadline: Deadline,
+  drain: AbortSignal,
 ): Promise<AgentResult> {
   const result: AgentResult = {
     end: { how: 'finished' },
@@ -62,19 +81,27 @@ export async function runAgent(
     claims: [],
     summary: '',
     steps: 0,
-    tokens: null,
+    tokens: { input: 0, output: 0 },
+    responses: [],
     said: [],
     modelId: null,
   }
   const stop = new AbortController()
   let gone: ServerGone | null = null
   let toolsRunning = 0
+  let calls = 0
+  let over: 'call_limit' | 'token_limit' | null = null
   const tools: ToolSet = {}
-  for (const offered of recorder.offered) {
-    tools[offered.name] = dynamicTool({
+  const toolOf = (offered: OfferedTool) =>
+    dynamicTool({
       description: offered.tool.description ?? '',
       inputSchema: jsonSchema(offered.tool.inputSchema as JsonObject),
       async execute(input) {
+        if (++calls > limits.calls) {
+          over = 'call_limit'
+          stop.abort()
+          stop.signal.throwIfAborted()
+        }
         toolsRunning++
         try {
           return await recorder.call(offered, input as JsonObject, stop.signal)
@@ -93,7 +120,7 @@ export async function runAgent(
         return { type: answer.isError ? 'error-text' : 'text', value: textOf(answer) }
       },
     })
-  }
+  for (const offered of recorder.offered) tools[offered.name] = toolOf(offered)
   tools[REPORT] = dynamicTool({
     description: 'End the task and say what you changed.',
     inputSchema: jsonSchema(REPORT_SCHEMA),
@@ -110,49 +137,80 @@ export async function runAgent(
     instructions: settings.instructions,
     prompt: task,
     tools,
-    stopWhen: [isStepCount(limits.steps), ({ steps }) => result.reported && hasToolCall(REPORT)({ steps })],
+    stopWhen: [
+      isStepCount(limits.steps),
+      ({ steps }) => over !== null || (result.reported && hasToolCall(REPORT)({ steps })),
+    ],
     temperature: settings.temperature,
     topP: settings.topP,
     maxOutputTokens: settings.maxOutputTokens,
     seed: settings.seed,
     providerOptions: settings.providerOptions as never,
-    maxRetries: settings.maxRetries,
+    // The limiter in front of the model is the one place that tries again.
+    maxRetries: 0,
     abortSignal: stop.signal,
+    include: { responseBody: settings.recordResponses },
     onStepEnd(step) {
       result.steps++
       if (step.text) result.said.push(step.text)
       result.modelId = step.response.modelId ?? result.modelId
       const { inputTokens, outputTokens } = step.usage
-      if (inputTokens !== undefined && outputTokens !== undefined) {
-        const { input, output } = result.tokens ?? { input: 0, output: 0 }
-        result.tokens = { input: input + inputTokens, output: output + outputTokens }
+      if (inputTokens === undefined || outputTokens === undefined) result.tokens = null
+      else if (result.tokens) {
+        result.tokens = { input: result.tokens.input + inputTokens, output: result.tokens.output + outputTokens }
+      }
+      if (settings.recordResponses) result.responses.push(responseOf(step))
+      if (limits.tokens !== null && result.tokens && !result.reported) {
+        if (result.tokens.input + result.tokens.output > limits.tokens) over = 'token_limit'
       }
     },
   }).then(
-    (): AgentEnd => ({ how: result.reported || result.steps < limits.steps ? 'finished' : 'step_limit' }),
-    (cause: unknown): AgentEnd => (gone ? { how: 'server_gone', cause: gone } : { how: 'model_error', cause }),
+    (): AgentEnd => ({
+      how: over ?? (result.reported || result.steps < limits.steps ? 'finished' : 'step_limit'),
+    }),
+    (cause: unknown): AgentEnd => {
+      if (gone) return { how: 'server_gone', cause: gone }
+      if (over) return { how: over }
+      return drain.aborted && cause === drain.reason ? { how: 'stopped' } : { how: 'model_error', cause }
+    },
   )
-  result.end = await Promise.race([loop, outOfTime(limits.trialTimeoutMs, signal, () => toolsRunning > 0, stop)])
+  const late = new Promise<AgentEnd>((resolve) => {
+    deadline.start(() => {
+      resolve({ how: 'timeout', waitingFor: toolsRunning > 0 ? 'tool' : 'model' })
+      stop.abort()
+    })
+  })
+  result.end = await Promise.race([loop, late])
+  deadline.stop()
   stop.abort()
+  // What a call used that ended in an error is not known, so the sum is not.
+  if (result.steps === 0 || result.end.how === 'model_error' || result.end.how === 'timeout') result.tokens = null
   return result
 }
 
-/** Resolves when the trial's time is over or somebody stops it, whatever the loop is doing. The timer keeps the process alive. */
-function outOfTime(ms: number, signal: AbortSignal, inTool: () => boolean, stop: AbortController): Promise<AgentEnd> {
-  return new Promise((resolve) => {
-    const end = (how: AgentEnd) => {
-      stop.abort()
-      resolve(how)
-    }
-    const timer = setTimeout(() => end({ how: 'timeout', waitingFor: inTool() ? 'tool' : 'model' }), ms)
-    const stopped = () => end({ how: 'stopped' })
-    stop.signal.addEventListener('abort', () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', stopped)
-    })
-    if (signal.aborted) stopped()
-    else signal.addEventListener('abort', stopped, { once: true })
-  })
+/** Headers that say something about limits, or name the request. */
+const KEPT_HEADERS = /^(x-ratelimit-.*|x-request-id|x-groq-region)$/
+
+/** What is kept of a model's answer beside its content. */
+function responseOf(step: StepResult<ToolSet>): JsonObject {
+  const { response, usage, finishReason, rawFinishReason } = step
+  const body = (response as { body?: unknown }).body
+  const extra = body !== null && typeof body === 'object' ? (body as { [member: string]: unknown }) : {}
+  const word = (value: unknown) => (typeof value === 'string' ? value.slice(0, 200) : null)
+  const seed = (extra['x_groq'] as { seed?: unknown } | undefined)?.seed
+  return {
+    id: word(response.id),
+    model: word(response.modelId),
+    finish: rawFinishReason ?? finishReason,
+    input_tokens: usage.inputTokens ?? null,
+    output_tokens: usage.outputTokens ?? null,
+    system_fingerprint: word(extra['system_fingerprint']),
+    service_tier: word(extra['service_tier']),
+    seed: typeof seed === 'number' ? seed : null,
+    headers: Object.fromEntries(
+      Object.entries(response.headers ?? {}).filter(([name]) => KEPT_HEADERS.test(name.toLowerCase())),
+    ),
+  }
 }
 
 const REPORT_SCHEMA = {

@@ -6,7 +6,7 @@
 import { z } from 'zod'
 import { canonical, type Digest, digest, type JsonObject } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
-import { FAULT_KINDS } from './fault.ts'
+import { FAULT_KINDS, FAULTS, type Fault, PARAMETERS } from './fault.ts'
 import type { GoalFunction } from './goal.ts'
 
 const columns = z.record(z.string(), z.json())
@@ -44,13 +44,44 @@ const predicate = z
   })
 export type Predicate = z.output<typeof predicate>
 
-const fault = z.strictObject({
-  tool: z.string(),
-  kind: z.enum(FAULT_KINDS),
-  after: z.int().min(0).default(0).describe('Calls of the tool that are served honestly first. Default 0.'),
-  times: z.int().min(1).optional().describe('Calls that the fault then holds for. Default: all.'),
-})
+const after = z.int().min(0).default(0).describe('Calls of the tool that are served honestly first. Default 0.')
+const times = z.int().min(1).optional().describe('Calls that it then holds for. Default: all.')
+
+const fault = z
+  .strictObject({
+    tool: z.string(),
+    kind: z.enum(FAULT_KINDS).describe(FAULT_KINDS.map((kind) => `${kind}: ${FAULTS[kind].summary}.`).join('\n')),
+    after,
+    times,
+    keep: z.int().min(0).optional().describe('partial_success: how many of the changed rows are kept. Default 1.'),
+    seconds: z.number().positive().optional().describe('slow_reply: when the reply comes. Default 60.'),
+    message: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('error_after_commit, duplicate_on_retry, flapping_error: the text of the error.'),
+    set: columns.optional().describe("rug_pull: arguments that the server puts in place of the caller's."),
+    describe: z.string().optional().describe("rug_pull: the tool's description after the honest calls (at least one)."),
+    size_bytes: z.int().min(1).max(10_000_000).optional().describe('oversized_result: of padding. Default 100000.'),
+  })
+  .superRefine((value, context) => {
+    const own: readonly string[] = PARAMETERS[value.kind] ?? []
+    for (const name of Object.keys(value)) {
+      if (['tool', 'kind', 'after', 'times', ...own].includes(name)) continue
+      const expected = own.length ? `${own.join(', ')}, after or times` : 'after or times'
+      context.addIssue({
+        code: 'custom',
+        path: [name],
+        message: `expected ${expected} beside ${value.kind}, got ${name}`,
+      })
+    }
+    if (value.kind === 'rug_pull' && value.set === undefined && value.describe === undefined)
+      context.addIssue({ code: 'custom', message: 'expected set or describe beside rug_pull, got none' })
+  }) satisfies z.ZodType<Fault>
 export type FaultSpec = z.output<typeof fault>
+
+const injection = z.strictObject({ text: z.string(), after, times })
+export type Injection = z.output<typeof injection>
 
 const server = z
   .strictObject({
@@ -59,17 +90,28 @@ const server = z
       .regex(/^[a-z0-9][a-z0-9_-]*$/)
       .optional()
       .describe('Default: the world, or "server".'),
-    world: z.string().optional().describe('A simulated provider.'),
+    world: z
+      .string()
+      .optional()
+      .describe(
+        'A simulated provider: files, github, mail, payments, slack, workspace, or one made with harness.world.',
+      ),
     state: z.record(z.string(), z.array(columns)).optional().describe('Tables the world starts with.'),
     faults: z.array(fault).default([]),
     describe: z
       .record(z.string(), z.string())
       .default({})
       .describe('Tool name -> the description clients are shown instead.'),
-    inject: z
-      .record(z.string(), z.string())
+    parameters: z
+      .record(z.string(), z.record(z.string(), columns))
       .default({})
-      .describe("Tool name -> text added to each of the tool's results."),
+      .describe(
+        'Tool name -> parameter -> JSON Schema members shown to clients, laid over its own. A parameter that the tool does not have is offered, and dropped when it comes.',
+      ),
+    inject: z
+      .record(z.string(), z.union([z.string(), injection]))
+      .default({})
+      .describe("Tool name -> text added to the tool's results, to each or as `after` and `times` say."),
     stdio: z
       .strictObject({
         command: z.string(),
@@ -118,8 +160,14 @@ const step = z.strictObject({
     .strictObject({
       call: z.string(),
       with: columns.default({}),
-      shows: columns.optional().describe('An object in the result that has these members, when the step took effect.'),
-      gone: columns.optional().describe('An object that is in the result no more, when the step took effect.'),
+      shows: z
+        .union([columns, z.array(columns)])
+        .optional()
+        .describe('An object in the result that has these members, when the step took effect. A list: each has one.'),
+      gone: z
+        .union([columns, z.array(columns)])
+        .optional()
+        .describe('An object that is in the result no more, when the step took effect. A list: none is.'),
       says: z.string().optional().describe('Text in the result, when the step took effect.'),
     })
     .optional()

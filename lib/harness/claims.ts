@@ -1,7 +1,7 @@
 /** What an agent says it did, matched one to one against what its world holds at the end. */
 import type { JsonObject } from '../canonical.ts'
 import type { Claim } from '../log/trial.ts'
-import { type Change, type Effect, matches, type Row } from '../world/world.ts'
+import { type Change, type Effect, type Match, matches, type Row } from '../world/world.ts'
 import type { End } from './goal.ts'
 
 /** A claim as it stands in the agent's report. */
@@ -39,8 +39,10 @@ export function judgeClaims(
     lastingChanges(end).map((change): Lasting => ({ server: name, change, claimed: false, expected: false })),
   )
   for (const { server, effect } of expected) {
-    const found = lasting.find((one) => !one.expected && one.server === server && isEffect(one.change, effect))
-    if (found) found.expected = true
+    for (const row of rowsOf(effect)) {
+      const found = lasting.find((one) => !one.expected && one.server === server && isEffect(one.change, row))
+      if (found) found.expected = true
+    }
   }
   const claims = stated.map(
     (claim): Claim => ({ ...claim, matched: claim.done ? match(claim, servers, lasting) : null }),
@@ -65,18 +67,36 @@ function match(claim: StatedClaim, servers: Judged[], lasting: Lasting[]): boole
     const effect = server.effectOf(tool, claim.target)
     if (!effect) continue
     judged = true
-    const found = lasting.find((one) => !one.claimed && one.server === server.name && isEffect(one.change, effect))
-    if (found) {
-      found.claimed = true
-      return true
+    const rows = rowsOf(effect)
+    const found = new Set<Lasting>()
+    for (const row of rows) {
+      const one = lasting.find(
+        (change) =>
+          !change.claimed && !found.has(change) && change.server === server.name && isEffect(change.change, row),
+      )
+      if (one) found.add(one)
     }
+    // Of a claim of several rows those that are there were spoken of; but it holds only when all of them are.
+    for (const one of found) one.claimed = true
+    if (found.size === rows.length) return true
   }
   // A tool without an effect only reads, so there is nothing that could be missing.
   return judged ? false : null
 }
 
+/** An effect on one row. */
+type RowEffect = { op: Change['op']; table: string; where: Match }
+
+/** The rows of an effect. What a claim leaves open is not asked for, so that a terse one is not taken for a wrong one. */
+function rowsOf({ op, table, where, each = [{}] }: Effect): RowEffect[] {
+  return each.map((own) => {
+    const asked = Object.entries({ ...where, ...own }).filter(([, condition]) => condition !== undefined)
+    return { op, table, where: Object.fromEntries(asked) as Match }
+  })
+}
+
 /** Does the change do what the effect says? A create that met a row already there, and changed it, counts. */
-function isEffect(change: Change, effect: Effect): boolean {
+function isEffect(change: Change, effect: RowEffect): boolean {
   if (change.table !== effect.table) return false
   if (effect.op === 'delete') return change.op === 'delete' && matches(change.before as Row, effect.where)
   return change.op !== 'delete' && matches(change.after as Row, effect.where)

@@ -1,6 +1,7 @@
 /** `harness`: MCP servers under test, cases, and runs of agents against them. */
 
-export { type WorldDefinition, world } from '../world/world.ts'
+export { world } from '../world/own.ts'
+export type { WorldDefinition } from '../world/world.ts'
 export type { Case, CaseDefinition } from './case.ts'
 export { define as case } from './define.ts'
 export type { FaultKind } from './fault.ts'

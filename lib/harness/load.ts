@@ -138,7 +138,7 @@ function requireNames(test: Case, locate: Locate, single: boolean): void {
       startedWorld(planOf(spec), (path) => locate([...here, ...path])),
     )
     for (const [f, fault] of spec.faults.entries()) toolOf(spec.name, fault.tool, [...here, 'faults', f, 'tool'])
-    for (const part of ['describe', 'inject'] as const) {
+    for (const part of ['describe', 'parameters', 'inject'] as const) {
       for (const tool of Object.keys(spec[part])) toolOf(spec.name, tool, [...here, part, tool])
     }
   }

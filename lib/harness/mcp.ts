@@ -12,6 +12,7 @@ import {
   type CallToolResult,
   ListToolsRequestSchema,
   type Tool,
+  ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js'
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv'
 import { TouchstoneError } from '../errors.ts'
@@ -31,7 +32,10 @@ export function createServer(
   tools: () => Tool[],
   handle: (call: ToolCall) => Promise<CallToolResult> | CallToolResult,
 ): Server {
-  const server = new Server({ name, version: '0.1.0' }, { capabilities: { tools: {} }, jsonSchemaValidator })
+  const server = new Server(
+    { name, version: '0.1.0' },
+    { capabilities: { tools: { listChanged: true } }, jsonSchemaValidator },
+  )
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools() }))
   server.setRequestHandler(CallToolRequestSchema, (request, extra) => {
     const number = request.params._meta?.[CALL]
@@ -56,6 +60,9 @@ export async function connectClient(
   options: { timeoutMs?: number; signal?: AbortSignal | undefined } = {},
 ): Promise<Client> {
   const client = new Client({ name: 'touchstone', version: '0.1.0' }, { jsonSchemaValidator })
+  client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+    relisted.add(client)
+  })
   try {
     await client.connect(transport, {
       timeout: options.timeoutMs ?? 10_000,
@@ -66,6 +73,13 @@ export async function connectClient(
     await transport.close().catch(() => {})
     throw new TouchstoneError('server_unreachable', `expected an MCP server, got ${reasonOf(cause)}`, { cause })
   }
+}
+
+const relisted = new WeakSet<Client>()
+
+/** True once after a server has said that its list of tools is another now. */
+export function takeRelisted(client: Client): boolean {
+  return relisted.delete(client)
 }
 
 /** Every tool a server lists, over all pages. */

@@ -4,7 +4,7 @@ import { type Digest, digest, type JsonObject } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
 import { worldNamed } from '../world/index.ts'
 import { type Effect, World, type WorldDefinition } from '../world/world.ts'
-import { FaultyServer } from './fault.ts'
+import { FaultyServer, type Served } from './fault.ts'
 import { startForeign } from './foreign.ts'
 import type { End } from './goal.ts'
 import {
@@ -90,7 +90,10 @@ export function definitionOf(plan: ServerPlan): WorldDefinition {
     },
   ])
   const definition = own.length === 0 ? base : { ...base, tools: { ...base.tools, ...Object.fromEntries(own) } }
-  const named = [...plan.faults.map((fault) => fault.tool), ...Object.keys(plan.describe), ...Object.keys(plan.inject)]
+  const named = [
+    ...plan.faults.map((fault) => fault.tool),
+    ...[plan.describe, plan.parameters, plan.inject].flatMap((part) => Object.keys(part)),
+  ]
   for (const tool of named) {
     if (!Object.hasOwn(definition.tools, tool)) {
       const there = Object.keys(definition.tools).join(', ') || 'none'
@@ -108,6 +111,7 @@ export class Origin {
   readonly startDigest: Digest
   private readonly plan: ServerPlan
   private readonly faulty: FaultyServer
+  private readonly answered = new Map<string, number>()
 
   constructor(plan: ServerPlan) {
     this.plan = plan
@@ -119,19 +123,48 @@ export class Origin {
   list(): Tool[] {
     return Object.entries(this.world.definition.tools).map(([name, tool]) => ({
       name,
-      description: this.plan.describe[name] ?? tool.description,
-      inputSchema: jsonSchemaOf(tool.input),
+      description: this.faulty.description(name) ?? this.plan.describe[name] ?? tool.description,
+      inputSchema: withParameters(jsonSchemaOf(tool.input), this.plan.parameters[name]),
     }))
   }
 
-  /** `null` when the reply is lost. */
-  serve(name: string, input: unknown): CallToolResult | null {
-    const { reply, isError, lost } = this.faulty.call(name, input)
-    if (lost) return null
-    const injected = Object.hasOwn(this.plan.inject, name) ? this.plan.inject[name] : undefined
-    const content = [{ type: 'text' as const, text: JSON.stringify(reply) }]
-    if (injected !== undefined) content.push({ type: 'text', text: injected })
-    return { content, structuredContent: reply, isError }
+  /** The answer to a call. `heldMs`: it comes so much later, and never when that is infinite. */
+  serve(name: string, input: JsonObject): { result: CallToolResult; heldMs: number; relisted: boolean } {
+    const before = this.faulty.description(name)
+    const served = this.faulty.call(name, this.known(name, input))
+    return {
+      result: this.resultOf(name, served),
+      heldMs: served.lost ? Number.POSITIVE_INFINITY : (served.delayMs ?? 0),
+      relisted: this.faulty.description(name) !== before,
+    }
+  }
+
+  private resultOf(name: string, { reply, isError, text }: Served): CallToolResult {
+    const content = [{ type: 'text' as const, text: text ?? JSON.stringify(reply) }]
+    const injected = this.injected(name)
+    if (injected !== null) content.push({ type: 'text', text: injected })
+    return text === undefined ? { content, structuredContent: reply, isError } : { content, isError }
+  }
+
+  private injected(name: string): string | null {
+    const injection = Object.hasOwn(this.plan.inject, name) ? this.plan.inject[name] : undefined
+    if (injection === undefined) return null
+    const index = this.answered.get(name) ?? 0
+    this.answered.set(name, index + 1)
+    if (typeof injection === 'string') return injection
+    const { text, after = 0, times = Number.POSITIVE_INFINITY } = injection
+    return index >= after && index < after + times ? text : null
+  }
+
+  /** Arguments without those that are only offered. */
+  private known(name: string, input: JsonObject): JsonObject {
+    const offered = this.plan.parameters[name]
+    const tool = this.world.definition.tools[name]
+    if (!offered || !tool) return input
+    const own = jsonSchemaOf(tool.input).properties ?? {}
+    return Object.fromEntries(
+      Object.entries(input).filter(([key]) => Object.hasOwn(own, key) || !Object.hasOwn(offered, key)),
+    )
   }
 
   end(): ServerEnd {
@@ -148,18 +181,30 @@ export class Origin {
   }
 }
 
-/** An MCP server in front of an origin, whose lost replies go to `onLost`, or are simply never sent. */
-export function serverOf(name: string, origin: Origin, onLost?: (call: ToolCall) => void): Server {
-  return createServer(
+/**
+ * An MCP server in front of an origin. A late reply is sent late and a lost one never, unless `onHeld` takes the matter over: it
+ * is told how late, and gives true when the reply is to go out at once.
+ */
+export function serverOf(name: string, origin: Origin, onHeld?: (call: ToolCall, heldMs: number) => boolean): Server {
+  const server = createServer(
     name,
     () => origin.list(),
-    (call) => {
-      const result = origin.serve(call.name, call.arguments)
-      if (result) return result
-      onLost?.(call)
-      return new Promise<CallToolResult>(() => {})
+    async (call) => {
+      const { result, heldMs, relisted } = origin.serve(call.name, call.arguments as JsonObject)
+      if (relisted) await server.sendToolListChanged()
+      if (heldMs === 0 || onHeld?.(call, heldMs)) return result
+      return held(result, onHeld ? Number.POSITIVE_INFINITY : heldMs, call.signal)
     },
   )
+  return server
+}
+
+function held(result: CallToolResult, heldMs: number, signal: AbortSignal): Promise<CallToolResult> {
+  return new Promise((resolve) => {
+    if (!Number.isFinite(heldMs)) return
+    const timer = setTimeout(() => resolve(result), heldMs).unref()
+    signal.addEventListener('abort', () => clearTimeout(timer), { once: true })
+  })
 }
 
 /** Start what a plan describes. See `ServerDescription.start`. */
@@ -187,8 +232,14 @@ export async function startServer(
 
 async function startInMemory(plan: ServerPlan, options: { signal?: AbortSignal | undefined }): Promise<RunningServer> {
   const origin = new Origin(plan)
-  const waiting = new Map<number, (lost: ReplyLost) => void>()
-  const server = serverOf(plan.name, origin, ({ call }) => waiting.get(call ?? -1)?.(new ReplyLost()))
+  const waiting = new Map<number, { timeoutMs: number; reject: (lost: ReplyLost) => void }>()
+  // In memory time is virtual: who would wait in vain is told so at once, and who would wait long enough does not wait.
+  const server = serverOf(plan.name, origin, ({ call }, heldMs) => {
+    const caller = waiting.get(call ?? -1)
+    if (caller && heldMs <= caller.timeoutMs) return true
+    caller?.reject(new ReplyLost())
+    return false
+  })
   const [ours, theirs] = memoryPair()
   await server.connect(theirs)
   const client = await connectClient(ours, options)
@@ -204,7 +255,7 @@ async function startInMemory(plan: ServerPlan, options: { signal?: AbortSignal |
     url: null,
     startDigest: origin.startDigest,
     async call(tool, input, { number, ...rest }) {
-      const lost = new Promise<never>((_, reject) => waiting.set(number, reject))
+      const lost = new Promise<never>((_, reject) => waiting.set(number, { timeoutMs: rest.timeoutMs, reject }))
       try {
         return await Promise.race([callTool(client, tool, input, { ...rest, number }), lost])
       } finally {
@@ -227,6 +278,17 @@ export function effectOf(definition: WorldDefinition, name: string, input: JsonO
   } catch {
     return null
   }
+}
+
+/** A schema with what is shown of its parameters laid over them. */
+function withParameters(
+  schema: Tool['inputSchema'],
+  parameters: { [name: string]: JsonObject } | undefined,
+): Tool['inputSchema'] {
+  if (!parameters) return schema
+  const own = (schema.properties ?? {}) as { [name: string]: object }
+  const laid = Object.entries(parameters).map(([name, members]) => [name, { ...own[name], ...members }])
+  return { ...schema, properties: { ...own, ...Object.fromEntries(laid) } }
 }
 
 /** SHA-256 over nothing: the start of a server whose state is not to be seen. */

@@ -24,7 +24,9 @@ export type ServerPlan = {
   state: unknown
   tools: { [name: string]: OwnTool }
   describe: { [tool: string]: string }
-  inject: { [tool: string]: string }
+  /** Members of JSON Schema laid over those of a tool's parameters; a parameter that it lacks is offered and dropped. */
+  parameters: { [tool: string]: { [parameter: string]: JsonObject } }
+  inject: { [tool: string]: string | { text: string; after?: number | undefined; times?: number | undefined } }
   faults: Fault[]
   stdio: { command: string; args: string[]; env: { [name: string]: string } } | null
   http: { url: string; headers: { [name: string]: string } } | null
@@ -37,6 +39,7 @@ const EMPTY: Omit<ServerPlan, 'name' | 'world'> = {
   state: {},
   tools: {},
   describe: {},
+  parameters: {},
   inject: {},
   faults: [],
   stdio: null,
@@ -88,9 +91,23 @@ export class ServerDescription {
     return this.with({ describe: { ...this.plan.describe, [tool]: text } })
   }
 
-  /** Add text to each result of a tool: how an injected instruction is made. */
-  inject(tool: string, text: string): ServerDescription {
-    return this.with({ inject: { ...this.plan.inject, [tool]: text } })
+  /**
+   * Show clients other members of a parameter's JSON Schema, such as its description: how a poisoned schema is made. A parameter
+   * that the tool does not have is offered too, and dropped when it comes.
+   */
+  parameter(tool: string, parameter: string, members: JsonObject): ServerDescription {
+    const parameters = { ...this.plan.parameters[tool], [parameter]: members }
+    return this.with({ parameters: { ...this.plan.parameters, [tool]: parameters } })
+  }
+
+  /**
+   * Add text to results of a tool: how an injected instruction is made.
+   *
+   * @param options.after results left as they are first, default 0: a sleeper
+   * @param options.times results that it is then added to, default all
+   */
+  inject(tool: string, text: string, options: { after?: number; times?: number } = {}): ServerDescription {
+    return this.with({ inject: { ...this.plan.inject, [tool]: { text, ...options } } })
   }
 
   /**
@@ -98,9 +115,10 @@ export class ServerDescription {
    *
    * @param options.after calls served honestly first, default 0
    * @param options.times calls that the fault then holds for, default all
+   * @param options       what the kind can be told besides: `keep`, `seconds`, `message`, `set`, `describe`, `size_bytes`
    * @throws TouchstoneError `fault_unknown` naming the faults there are
    */
-  fault(tool: string, kind: FaultKind, options: { after?: number; times?: number } = {}): ServerDescription {
+  fault(tool: string, kind: FaultKind, options: Omit<Fault, 'tool' | 'kind'> = {}): ServerDescription {
     if (!FAULT_KINDS.includes(kind)) {
       throw new TouchstoneError('fault_unknown', `expected one of ${FAULT_KINDS.join(', ')}, got "${String(kind)}"`, {
         where: 'fault',

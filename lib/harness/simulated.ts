@@ -151,30 +151,48 @@ function* script(
     const check = step.check
     if (!check || happens('skipsReadBack', i)) return !answer.failed || happens('claimsUnchecked', i)
     const look = action({ server: step.server, call: check.call, with: check.with as JsonObject })
-    let there = took(check, yield look)
-    yield* follow()
-    if (!there) {
-      // Not there: once more, and once more a look.
-      yield call
-      there = took(check, yield look)
+    function* readBack(): Generator<Action, Sight, Answer> {
+      let sight: Sight = 'unreadable'
+      // A read may be late or broken: only one that was seen several times to lack it says that it is not there.
+      for (let n = 0; n < LOOKS && sight !== 'there'; n++) {
+        sight = sightOf(check as NonNullable<typeof check>, yield look)
+        yield* follow()
+      }
+      return sight
     }
-    return there || happens('claimsUnchecked', i)
+    let sight = yield* readBack()
+    if (sight === 'missing') {
+      // Once more, and once more a look.
+      yield call
+      yield* follow()
+      sight = yield* readBack()
+    }
+    return sight === 'there' || happens('claimsUnchecked', i)
   }
 }
 
-/** Does a read's answer show that the step took effect? */
-function took(check: NonNullable<SolutionStep['check']>, answer: Answer): boolean {
-  if (answer.failed) return false
-  if (check.says !== undefined && !answer.text.includes(check.says)) return false
-  if (check.shows === undefined && check.gone === undefined) return true
+/** How often a read is looked at before it is believed that something is not there. */
+const LOOKS = 3
+
+type Sight = 'there' | 'missing' | 'unreadable'
+
+/** What a read's answer says of whether the step took effect. */
+function sightOf(check: NonNullable<SolutionStep['check']>, answer: Answer): Sight {
+  if (check.says !== undefined) {
+    if (answer.failed) return 'unreadable'
+    if (!answer.text.includes(check.says)) return 'missing'
+  }
+  if (check.shows === undefined && check.gone === undefined) return answer.failed ? 'unreadable' : 'there'
   let data: Json
   try {
     data = JSON.parse(answer.text.split('\n', 1)[0] ?? '') as Json
   } catch {
-    return false
+    return 'unreadable'
   }
-  if (check.shows !== undefined && !contains(data, check.shows as Match)) return false
-  return check.gone === undefined || !contains(data, check.gone as Match)
+  if (answer.failed) return 'unreadable'
+  const shows = [check.shows ?? []].flat() as Match[]
+  const gone = [check.gone ?? []].flat() as Match[]
+  return shows.every((one) => contains(data, one)) && !gone.some((one) => contains(data, one)) ? 'there' : 'missing'
 }
 
 /** True when some object inside the value has the members. */
@@ -199,7 +217,7 @@ function lastAnswer({ prompt }: LanguageModelV4CallOptions): Answer {
 /** Everything that the prompt shows, with blanks squeezed: descriptions of tools, and what they answered. */
 function visibleText({ prompt, tools }: LanguageModelV4CallOptions): string {
   const texts = (tools ?? []).map((tool) =>
-    tool.type === 'function' ? `${tool.description ?? ''} ${JSON.stringify(tool.inputSchema)}` : '',
+    tool.type === 'function' ? `${tool.description ?? ''} ${unescaped(JSON.stringify(tool.inputSchema))}` : '',
   )
   for (const message of prompt) {
     if (message.role !== 'tool') continue

@@ -5,6 +5,7 @@
  */
 import { performance } from 'node:perf_hooks'
 import { type Digest, digest, type JsonObject } from '../canonical.ts'
+import { duration } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { type TrialRecord, trialKey } from '../log/trial.ts'
 import type { Decision } from '../receipt/decision.ts'
@@ -23,7 +24,19 @@ import type { ServerPlan } from './server.ts'
 
 export type TrialKey = { case: Case; configuration: string; trial: number; attempt: number; seed: string }
 
-export type TrialLimits = AgentLimits & { callTimeoutMs: number }
+export type TrialLimits = AgentLimits & { trialTimeoutMs: number; callTimeoutMs: number }
+
+/** What trials of a run have in common. */
+export type TrialSetting = {
+  limits: TrialLimits
+  prices: Prices
+  /** Aborts when the run is being stopped: the trial goes on, unless it waits for a provider's limit. */
+  drain: AbortSignal
+  /** The start of each case, as the first trial of it found it. */
+  starts: Map<string, Digest>
+  /** Told when a model call is refused and waits. */
+  waits?: (text: string) => void
+}
 
 /** A trial's record and what it is made of. */
 export type TrialResult = {
@@ -34,6 +47,10 @@ export type TrialResult = {
   transcript: JsonObject
   /** The run was stopped in the middle of it: nothing is known, nothing is recorded. */
   stopped: boolean
+  /** Why no other trial of this model would get further, or null. Such a trial is `stopped` too. */
+  halt: RunHalted | null
+  /** Another attempt would end the same. */
+  final: boolean
 }
 
 /** The description of a case's server. */
@@ -59,15 +76,15 @@ export async function runTrial(
   key: TrialKey,
   configuration: Configuration,
   source: ModelSource,
-  limits: TrialLimits,
-  signal: AbortSignal,
-  starts: Map<string, Digest>,
+  { limits, prices, drain, starts, waits }: TrialSetting,
 ): Promise<TrialResult> {
   const startedAt = new Date().toISOString()
   const started = performance.now()
   const servers: RunningServer[] = []
+  const deadline = new Deadline(limits.trialTimeoutMs)
+  const refusals: JsonObject[] = []
   try {
-    for (const spec of key.case.servers) servers.push(await startServer(planOf(spec), { signal }))
+    for (const spec of key.case.servers) servers.push(await startServer(planOf(spec)))
     const startDigest = digest(servers.map((server) => server.startDigest).join('\n'))
     requireSameStart(key.case.id, startDigest, starts)
     const recorder = new Recorder(servers, {
@@ -76,29 +93,45 @@ export async function runTrial(
     })
     const changes = (server: string, tool: string, input: JsonObject) =>
       servers.find((one) => one.name === server)?.effectOf(tool, input) != null
+    const wire = {
+      deadline,
+      drain,
+      refused({ code, status, message }: { code: string; status: number | null; message: string }, waitMs: number) {
+        refusals.push({ code, status, message, wait_ms: waitMs })
+        waits?.(`${source.id} ${code}, waits ${duration(waitMs)}`)
+      },
+    }
+    const seed = source.simulated ? undefined : Math.floor(rng(`${key.seed}|model`)() * 2 ** 31)
     const result = await runAgent(
       {
-        model: source.forTrial({ case: key.case, seed: key.seed, changes }),
+        model: source.forTrial({ case: key.case, seed: key.seed, changes }, wire),
         instructions: configuration.instructions ?? DEFAULT_INSTRUCTIONS,
         temperature: configuration.temperature,
         topP: configuration.topP,
         maxOutputTokens: configuration.maxOutputTokens,
-        seed: source.simulated ? undefined : Math.floor(rng(`${key.seed}|model`)() * 2 ** 31),
+        seed,
         providerOptions: configuration.providerOptions,
-        maxRetries: source.maxRetries,
+        recordResponses: !source.simulated,
       },
       key.case.task,
       recorder,
       limits,
-      signal,
+      deadline,
+      drain,
     )
     const ends: ServerEnd[] = []
     for (const server of servers) ends.push(await server.end())
-    return judged(key, result, recorder, servers, ends, {
+    const trial = judged(key, result, recorder, servers, ends, {
       startDigest,
       startedAt,
-      durationMs: performance.now() - started,
+      // Waiting for a provider's limit is no part of the trial.
+      durationMs: performance.now() - started - deadline.waitedMs,
     })
+    trial.record.cost_usd = costOf(prices, source.id, trial.record.tokens)
+    if (!source.simulated) {
+      Object.assign(trial.transcript, { seed: seed ?? null, responses: result.responses, refusals })
+    }
+    return trial
   } catch (cause) {
     const record = blank(key, startedAt, performance.now() - started)
     record.error = { code: cause instanceof TouchstoneError ? cause.code : 'harness_failed', message: reasonOf(cause) }
@@ -107,7 +140,9 @@ export async function runTrial(
       decisions: [],
       audits: [],
       transcript: { key: record.key, attempt: key.attempt, calls: [] },
-      stopped: signal.aborted,
+      stopped: false,
+      halt: null,
+      final: false,
     }
   } finally {
     await Promise.allSettled(servers.map((server) => server.close()))
@@ -224,7 +259,16 @@ function judged(
     summary: result.summary,
     end: result.end.how,
   }
-  return { record, decisions: recorder.decisions, audits, transcript, stopped: result.end.how === 'stopped' }
+  const halt = result.end.how === 'model_error' && result.end.cause instanceof RunHalted ? result.end.cause : null
+  return {
+    record,
+    decisions: recorder.decisions,
+    audits,
+    transcript,
+    stopped: result.end.how === 'stopped' || halt !== null,
+    halt,
+    final: failure?.final ?? false,
+  }
 }
 
 /** The effects that the solution calls for, by server. */
@@ -245,16 +289,23 @@ function refused(test: Case, recorder: Recorder, judges: Judged[]): boolean {
   return wanted.length > 0 && !recorder.attempted.some((call) => wanted.some((step) => step.call === call.tool))
 }
 
+type Failure = { infrastructure: boolean; final?: boolean; error: { code: string; message: string } }
+
+const LIMIT_MESSAGES = {
+  step_limit: 'the agent did not end within the limit of steps',
+  call_limit: 'the agent did not end within the limit of tool calls',
+  token_limit: 'the agent did not end within the limit of tokens',
+}
+
 /** How an end that is no finish counts: against the agent, or as a failure of the machinery that says nothing about it. */
-function failureOf(end: AgentEnd): { infrastructure: boolean; error: { code: string; message: string } } | null {
+function failureOf(end: AgentEnd): Failure | null {
   switch (end.how) {
     case 'finished':
       return null
     case 'step_limit':
-      return {
-        infrastructure: false,
-        error: { code: 'step_limit', message: 'the agent did not end within the limit of steps' },
-      }
+    case 'call_limit':
+    case 'token_limit':
+      return { infrastructure: false, error: { code: end.how, message: LIMIT_MESSAGES[end.how] } }
     case 'timeout':
       return end.waitingFor === 'tool'
         ? {
@@ -269,23 +320,10 @@ function failureOf(end: AgentEnd): { infrastructure: boolean; error: { code: str
       return { infrastructure: true, error: { code: 'server_gone', message: reasonOf(end.cause) } }
     case 'stopped':
       return { infrastructure: true, error: { code: 'stopped', message: 'the run was stopped' } }
-    case 'model_error':
-      return modelFailure(end.cause)
-  }
-}
-
-/** A tool call that the provider's own check refused is the model's doing; everything else is the machinery's. */
-function modelFailure(cause: unknown): { infrastructure: boolean; error: { code: string; message: string } } {
-  const body = (cause as { responseBody?: unknown } | null)?.responseBody
-  if (typeof body === 'string' && body.includes('tool_use_failed')) {
-    return {
-      infrastructure: false,
-      error: { code: 'tool_use_failed', message: 'the model made a tool call that its provider refused' },
+    case 'model_error': {
+      // A tool call that the provider's own check refused is the model's doing; everything else is the machinery's.
+      const { kind, code, message } = refusalOf(end.cause)
+      return { infrastructure: kind !== 'outcome', final: kind === 'final', error: { code, message } }
     }
-  }
-  const status = (cause as { statusCode?: unknown } | null)?.statusCode
-  return {
-    infrastructure: true,
-    error: { code: 'model_error', message: `${status ? `HTTP ${status}: ` : ''}${reasonOf(cause)}` },
   }
 }

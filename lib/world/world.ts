@@ -27,8 +27,16 @@ export type Condition = Json | { not: Json } | { contains: string } | { oneOf: J
 /** Columns and what they must hold. */
 export type Match = { [column: string]: Condition }
 
-/** What a successful call of a tool claims to have done to the tables. */
-export type Effect = { op: Change['op']; table: string; where: Match }
+/**
+ * What a successful call of a tool claims to have done to the tables: one row, or with `each` one row per member of it, whose
+ * columns are asked for beside those of `where`. A column that is `undefined` is not asked for.
+ */
+export type Effect = {
+  op: Change['op']
+  table: string
+  where: { [column: string]: Condition | undefined }
+  each?: { [column: string]: Condition | undefined }[]
+}
 
 export type Tool<S extends State = State, I extends JsonObject = JsonObject> = {
   description: string
@@ -43,7 +51,7 @@ export type AuditEntry = JsonObject
 
 export type WorldDefinition<S extends State = State> = {
   name: string
-  /** Who the audit log speaks for: the importer of this name reads it back. `null`: no log. */
+  /** Whose importer reads the exported audit log back. `null`: none does, so no trial exports it. */
   provider: string | null
   /** One sentence on what is simulated. */
   summary: string
@@ -55,32 +63,6 @@ export type WorldDefinition<S extends State = State> = {
   audit(changes: Change[], clock: Clock): AuditEntry[]
   /** The export file as the provider would hand it over. Default: a JSON array. */
   exportAudit?(entries: AuditEntry[]): string
-}
-
-/**
- * Describe a simulated provider of your own.
- *
- * @example
- * // not run: it shows the shape; a whole one is in test/world/custom.test.ts
- * const counters = world({
- *   name: 'counters', provider: null, summary: 'Named counters.',
- *   state: z.strictObject({ counters: z.array(z.strictObject({ id: z.string(), value: z.number() })).default([]) }),
- *   tools: {
- *     bump: {
- *       description: 'Add one to a counter.',
- *       input: z.strictObject({ name: z.string() }),
- *       run: (state, { name }) => ({
- *         state: { counters: state.counters.map((row) => (row.id === name ? { ...row, value: row.value + 1 } : row)) },
- *         reply: { ok: true },
- *       }),
- *       effect: ({ name }) => ({ op: 'update', table: 'counters', where: { id: name } }),
- *     },
- *   },
- *   audit: () => [],
- * })
- */
-export function world<S extends State>(definition: WorldDefinition<S>): WorldDefinition<S> {
-  return definition
 }
 
 /** True when a row has what each column of the match asks for. */
@@ -144,11 +126,14 @@ export function simulatedClock(start = Date.UTC(2026, 0, 5, 9, 0, 0), firstId = 
 
 /** How a call is to be carried out. The defaults are an honest server's. */
 export type Handling = {
-  /** Keep the new state. Default true; a lying server does not. */
-  commit?: boolean
+  /** Which state is kept, out of the present one and the one that the tool made. Default: the made one. */
+  keep?: (present: State, made: State) => State
   /** The state that the tool sees. Default: the present one; a stale read sees an older one. */
   from?: State
 }
+
+/** What a call gave. `made`: the state that the tool made, whether or not it was kept; null when it made none. */
+export type Called = { reply: JsonObject; isError: boolean; made: State | null }
 
 /** A provider at work: one state, one log. Made fresh for every trial. */
 export class World {
@@ -204,32 +189,32 @@ export class World {
   /**
    * Run a tool. Input that its schema refuses, and an unknown tool, are answers with `isError`, as an MCP server gives them.
    */
-  call(name: string, input: unknown, handling: Handling = {}): { reply: JsonObject; isError: boolean } {
+  call(name: string, input: unknown, { keep = kept, from }: Handling = {}): Called {
+    const refusal = (error: string): Called => ({ reply: { ok: false, error }, isError: true, made: null })
     const tool = Object.hasOwn(this.definition.tools, name) ? this.definition.tools[name] : undefined
-    if (!tool) return { reply: { ok: false, error: `unknown tool ${name}` }, isError: true }
+    if (!tool) return refusal(`unknown tool ${name}`)
     const parsed = tool.input.safeParse(input)
     if (!parsed.success) {
       const issue = parsed.error.issues[0]
       const field = issue?.path.map(String).join('.') || 'arguments'
-      return {
-        reply: { ok: false, error: `invalid arguments: ${field}: ${issue?.message ?? 'invalid'}` },
-        isError: true,
-      }
+      return refusal(`invalid arguments: ${field}: ${issue?.message ?? 'invalid'}`)
     }
-    const step = tool.run(handling.from ?? this.current, parsed.data, this.clock)
-    if (step.state && handling.commit !== false) this.commit(step.state)
-    return { reply: step.reply, isError: step.isError ?? false }
+    const step = tool.run(from ?? this.current, parsed.data, this.clock)
+    if (step.state) this.commit(keep(this.current, step.state))
+    return { reply: step.reply, isError: step.isError ?? false, made: step.state ?? null }
   }
 
   private commit(next: State): void {
     const changes = changesBetween(this.current, next)
+    if (changes.length === 0) return
     this.past.push(this.current)
     this.current = next
-    if (changes.length === 0) return
     this.ledger.push(...changes)
     this.log.push(...this.definition.audit(changes, this.clock))
   }
 }
+
+const kept = (_: State, made: State) => made
 
 /** SHA-256 over a state's RFC 8785 text. */
 export function digestOfState(state: State): Digest {
