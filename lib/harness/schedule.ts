@@ -1,4 +1,5 @@
 /** In which order the trials of a run are started: every case's configurations side by side, in an order drawn from the seed. */
+import { trialSeed } from '../log/trial.ts'
 import { rng, shuffle } from '../stats/random.ts'
 import type { Case } from './case.ts'
 
@@ -23,9 +24,4 @@ export function* schedule(
         yield { case: test, configuration, trial, seed: trialSeed(seed, test.id, configuration, trial) }
     }
   }
-}
-
-/** The seed of a trial, from its key alone. */
-export function trialSeed(seed: number, caseId: string, configuration: string, trial: number): string {
-  return `${seed}|${caseId}|${configuration}|${trial}`
 }

@@ -27,4 +27,4 @@ export {
   scoresByCase,
   summarise,
 } from './summary.ts'
-export { type Claim, type Outcome, requireTrialRecord, type TrialRecord, trialKey } from './trial.ts'
+export { type Claim, type Outcome, requireTrialRecord, type TrialRecord, trialKey, trialSeed } from './trial.ts'

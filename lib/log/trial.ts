@@ -61,6 +61,11 @@ export function trialKey(caseId: string, configuration: string, trial: number): 
   return `${caseId}|${configuration}|${trial}`
 }
 
+/** The seed of a trial, from the run's seed and the trial's key alone. */
+export function trialSeed(seed: number, caseId: string, configuration: string, trial: number): string {
+  return `${seed}|${trialKey(caseId, configuration, trial)}`
+}
+
 const OUTCOMES = new Set<unknown>(['pass', 'fail', 'error'])
 const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0
 
