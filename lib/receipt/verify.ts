@@ -9,7 +9,7 @@ import { decode, type Json, parse, readBytes } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
 import { unpack } from './audit.ts'
 import { rank } from './call.ts'
-import { decisionsIn, LEVELS, type Level, type ReadDecision, readDecision, type Surface } from './decision.ts'
+import { decisionsIn, isObject, LEVELS, type Level, type ReadDecision, readDecision, type Surface } from './decision.ts'
 import { type Audit, type Evidence, evidenceOf } from './evidence.ts'
 import { type Ledger, usedIn } from './ledger.ts'
 import { readRecord } from './record.ts'
@@ -112,8 +112,8 @@ function timeOf(value: string | number | undefined, where: string): number | nul
 
 function* decisionsOf(input: Decisions): Generator<{ value: unknown; where: string }> {
   if (typeof input === 'string') return yield* decisionsInFile(input)
-  const run = !Array.isArray(input) && 'decisions' in input && !('observed_tool_decisions' in input)
-  const list = decisionsIn(run ? input.decisions : input)
+  const run = isObject(input) && 'decisions' in input && !('observed_tool_decisions' in input)
+  const list = decisionsIn(run ? input['decisions'] : input)
   for (const [i, value] of list.entries()) yield { value, where: `decisions[${i}]` }
 }
 
