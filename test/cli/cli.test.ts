@@ -1,0 +1,153 @@
+/** The command line as a shell sees it: what stands on each stream, and the exit code. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { after, describe, it } from 'node:test'
+
+const root = resolve(import.meta.dirname, '..', '..')
+const made = mkdtempSync(join(tmpdir(), 'touchstone-cli-'))
+after(() => rmSync(made, { recursive: true, force: true }))
+
+function touchstone(args: string[], options: { input?: string; env?: Record<string, string> } = {}) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', join(root, 'repl.ts'), ...args], {
+    cwd: root,
+    encoding: 'utf8',
+    input: options.input ?? '',
+    env: { ...process.env, GROQ_API_KEY: '', ...options.env },
+  })
+  return { status, stdout, stderr }
+}
+
+const KEYS = 'cases/lying_success/deploy-key.yaml'
+let folders = 0
+const out = () => join(made, `run-${folders++}`)
+
+describe('touchstone run', () => {
+  it('--json twice with the same seed gives the same apart from times and ids, and nothing on standard error', () => {
+    const [one, two, other] = ['1', '1', '2'].map((seed) =>
+      touchstone(['run', KEYS, '--repeat', '5', '--seed', seed, '--json', '--out', out()]),
+    )
+    for (const { status, stderr } of [one, two, other] as const as ReturnType<typeof touchstone>[])
+      assert.deepEqual([status, stderr], [0, ''])
+    const timeless = (text: string) =>
+      JSON.parse(text, (name, value) =>
+        ['id', 'dir', 'created_at', 'started_at', 'duration_ms'].includes(name) && name !== 'cases' ? undefined : value,
+      )
+    assert.deepEqual(timeless(one?.stdout ?? ''), timeless(two?.stdout ?? ''))
+    assert.notDeepEqual(timeless(one?.stdout ?? '').trials, timeless(other?.stdout ?? '').trials)
+  })
+
+  it('prints the target, interval, verdict, smallest difference and number of comparisons, and says what is simulated', () => {
+    const { status, stdout } = touchstone(['run', KEYS, '--repeat', '2', '--out', out()])
+    assert.equal(status, 0)
+    for (const words of [
+      /simulated/,
+      /for cases like these/,
+      /verdict/,
+      /interval/,
+      /smallest/,
+      /comparisons in all/,
+      /Report: /,
+    ])
+      assert.match(stdout, words)
+  })
+
+  it('writes manifest, trials, decisions, transcripts, audit, and a report with its pictures', () => {
+    const dir = out()
+    touchstone(['run', KEYS, '--repeat', '1', '--out', dir])
+    const names = readdirSync(dir).sort()
+    for (const name of [
+      'audit',
+      'decisions.ndjson',
+      'manifest.json',
+      'report.md',
+      'transcripts.ndjson',
+      'trials.ndjson',
+    ])
+      assert.ok(names.includes(name), name)
+    for (const [, picture] of readFileSync(join(dir, 'report.md'), 'utf8').matchAll(/\]\(([^)]+\.svg)\)/g))
+      assert.ok(existsSync(join(dir, picture as string)), picture)
+  })
+
+  it('a configuration file in YAML names models and settings', () => {
+    const file = join(made, 'configurations.yaml')
+    writeFileSync(file, 'plain: { model: sim/naive }\nquiet: { model: sim/naive, deviations: { obeys: 0 } }\n')
+    const { stdout, stderr } = touchstone(['run', KEYS, '--repeat', '1', '--config', file, '--json', '--out', out()])
+    const { manifest } = JSON.parse(stdout || stderr) as { manifest: { configurations: { name: string }[] } }
+    assert.deepEqual(
+      manifest.configurations.map(({ name }) => name),
+      ['plain', 'quiet'],
+    )
+  })
+})
+
+describe('bad usage exits with 2, says what was expected on standard error, and writes nothing', () => {
+  const broken = join(made, 'broken.yaml')
+  writeFileSync(broken, 'id: x\n  title: [\n')
+  const unknownTool = join(made, 'tool.yaml')
+  writeFileSync(unknownTool, readFileSync(join(root, KEYS), 'utf8').replaceAll('call: add_deploy_key', 'call: add_key'))
+  const table: [string, string[], RegExp][] = [
+    ['an unknown verb', ['frobnicate'], /^usage: expected one of .*got "frobnicate"/],
+    ['an unknown option', ['run', '--reapet', '3'], /^usage: .*--reapet/],
+    ['a number that is none', ['run', '--repeat', 'five'], /^usage: expected a whole number.*"five".*--repeat/],
+    ['a file that is not there', ['run', 'no/such.yaml'], /^file_unreadable: .*no\/such\.yaml/],
+    ['YAML that does not parse', ['run', broken], /^yaml_syntax: .*broken\.yaml:1:\d+/],
+    ['a tool that does not exist', ['run', unknownTool], /^case_invalid: .*add_key.*tool\.yaml:\d+:\d+/],
+    ['an unknown model', ['run', KEYS, '--config', 'a=sim/nobody'], /^model_unknown: .*sim\/nobody/],
+    ['a missing key', ['run', KEYS, '--config', 'a=groq/openai/gpt-oss-20b'], /^setting_missing: .*GROQ_API_KEY/],
+    ['a report of nothing', ['verify'], /^usage: /],
+    ['an unknown level', ['verify', 'x.json', '--min-level', 'certain'], /^usage: .*verified.*certain/],
+    ['an unknown set', ['scenarios', 'show', 'nope@1.0'], /^set_unknown: /],
+    ['an unknown transport', ['probe', 'https://example.com/mcp', '--transport', 'pigeon'], /^transport_unknown: /],
+  ]
+  for (const [what, args, message] of table) {
+    it(what, () => {
+      const dir = out()
+      const { status, stdout, stderr } = touchstone(args[0] === 'run' ? [...args, '--out', dir] : args)
+      assert.match(stderr, message)
+      assert.equal(stderr.trim().split('\n').length, 1, stderr)
+      assert.deepEqual([status, stdout, existsSync(dir)], [2, '', false])
+    })
+  }
+})
+
+describe('touchstone without a terminal', () => {
+  it('-e evaluates once and prints the value; piped text likewise; an error exits with 1', () => {
+    assert.deepEqual(touchstone(['-e', "scenarios.get('mcp-connection@1.0').version"]), {
+      status: 0,
+      stdout: '1.0\n',
+      stderr: '',
+    })
+    assert.deepEqual(touchstone([], { input: 'const n: number = 2\nn + 1\n' }), {
+      status: 0,
+      stdout: '3\n',
+      stderr: '',
+    })
+    const failed = touchstone(['-e', 'harness.run([])'])
+    assert.equal(failed.status, 1)
+    assert.match(failed.stderr, /argument_invalid/)
+  })
+
+  it('--help lists the verbs, VERB --help its options, --version the version', () => {
+    const { stdout } = touchstone(['--help'])
+    for (const verb of ['start', 'run', 'probe', 'verify', 'audit', 'scenarios', 'notebook', 'kernel'])
+      assert.match(stdout, new RegExp(`^  ${verb} `, 'm'))
+    assert.match(touchstone(['run', '--help']).stdout, /--repeat N/)
+    assert.equal(touchstone(['--version']).stdout, '0.1.0\n')
+  })
+
+  it('a refused address is an outcome, not bad usage: exit 1', () => {
+    const { status, stdout } = touchstone(['probe', 'https://127.0.0.1/mcp', '--json'])
+    assert.equal(status, 1)
+    assert.equal((JSON.parse(stdout) as { outcome: string }).outcome, 'refused')
+  })
+
+  it('scenarios list shows the published sets with their digests', () => {
+    assert.match(
+      touchstone(['scenarios', 'list']).stdout,
+      /mcp-connection@1\.0 .*sha256:f2e2177539d98ab70a47eeb50cab1357302cda4b1687e91aa28110c9a799dbfb/,
+    )
+  })
+})
