@@ -3,7 +3,7 @@ import { inspect } from 'node:util'
 import { type Look, table, tone, wrap } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { type Names, valueAt } from './complete.ts'
-import { type Entry, find, headerOf, libraryEntries } from './sources.ts'
+import { type Entry, find, headerOfNamespace, libraryEntries } from './sources.ts'
 
 /**
  * Text for `?name` or `??name`.
@@ -115,7 +115,7 @@ function describeNamespace(name: string, value: Names, look: Look): string {
       const entry = find([name, member])
       return [`${name}.${member}`, firstSentence(entry?.doc ?? '')]
     })
-  const head = headerOf(`${name}/index.ts`) || headerOf(`${name}/index.d.ts`) || headerOf(`${name}.ts`)
+  const head = headerOfNamespace(name)
   return [
     tone(name, 'strong', look),
     ...(head ? [layOut(head, look)] : []),
@@ -125,8 +125,6 @@ function describeNamespace(name: string, value: Names, look: Look): string {
 }
 
 function firstSentence(doc: string): string {
-  return doc
-    .split(/\n\n|\n@/)[0]!
-    .replace(/\s*\n\s*/g, ' ')
-    .replace(/^(.*?[.:])\s.*$/, '$1')
+  const paragraph = doc.split(/\n\n|\n@/)[0]!.replace(/\s*\n\s*/g, ' ')
+  return /^.*?[.](?=\s|$)/.exec(paragraph)?.[0] ?? paragraph
 }

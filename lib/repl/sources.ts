@@ -139,7 +139,7 @@ export function libraryEntries(): Entry[] {
 }
 
 /** The header of a file: its first comment. */
-export function headerOf(file: string): string {
+function headerOf(file: string): string {
   try {
     const text = readFileSync(join(FOLDER, file), 'utf8')
     return plainDoc(/^\s*\/\*\*[\s\S]*?\*\//.exec(text)?.[0] ?? '')
@@ -160,12 +160,24 @@ export function find(path: readonly string[], owner?: string): Entry | undefined
   const named = libraryEntries().filter((entry) => entry.name === name)
   const score = (entry: Entry) =>
     (owner !== undefined && entry.of === owner ? 8 : 0) +
-    (entry.of === null && parent !== undefined && entry.file.startsWith(`${parent}/`) ? 4 : 0) +
+    (entry.of === null && parent !== undefined && isOf(entry.file, parent) ? 4 : 0) +
     (entry.of === null && parent === undefined ? 4 : 0) +
     (entry.doc ? 2 : 0) +
     (entry.exported ? 1 : 0)
   const best = named.sort((a, b) => score(b) - score(a))[0]
   return best && score(best) >= 4 ? best : undefined
+}
+
+/** Does a file belong to a namespace: `stats/wilson.ts` to stats, `scenario.ts` to scenarios, `harness/cases.ts` to cases? */
+function isOf(file: string, namespace: string): boolean {
+  return file.split(/[/.]/).some((part) => part === namespace || `${part}s` === namespace)
+}
+
+/** What a namespace is for: the first comment of its index, or of the file that it is. */
+export function headerOfNamespace(namespace: string): string {
+  const files = [...new Set(libraryEntries().map((entry) => entry.file))]
+  const own = files.find((file) => isOf(file.split('/').at(-1)!, namespace))
+  return headerOf(`${namespace}/index.ts`) || headerOf(`${namespace}/index.d.ts`) || (own ? headerOf(own) : '')
 }
 
 /** Names of a type's or class's members; empty when the library has no such type. */

@@ -1,0 +1,41 @@
+/** Tells Jupyter of the kernel: a kernelspec in the user's data folder. */
+import { mkdir, writeFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+
+export type InstallOptions = {
+  /** Command that starts the kernel; Jupyter adds the connection file. Default: this program with `kernel`. */
+  command?: readonly string[]
+  /** Jupyter's data folder. Default: `JUPYTER_DATA_DIR`, else the user's. */
+  folder?: string
+}
+
+/** Where Jupyter looks for a user's kernels. */
+export function jupyterFolder(): string {
+  const given = process.env['JUPYTER_DATA_DIR']
+  if (given) return given
+  if (process.platform === 'darwin') return join(homedir(), 'Library', 'Jupyter')
+  if (process.platform === 'win32') return join(process.env['APPDATA'] ?? homedir(), 'jupyter')
+  return join(process.env['XDG_DATA_HOME'] || join(homedir(), '.local', 'share'), 'jupyter')
+}
+
+/**
+ * Write the kernelspec. An older one of ours is replaced.
+ *
+ * @returns the folder of the kernelspec
+ */
+export async function installKernel(options: InstallOptions = {}): Promise<string> {
+  // The flags that this process runs with, such as a TypeScript loader, are part of the command.
+  const command = options.command ?? [process.execPath, ...process.execArgv, process.argv[1] ?? '', 'kernel']
+  const folder = join(options.folder ?? jupyterFolder(), 'kernels', 'touchstone')
+  await mkdir(folder, { recursive: true })
+  const spec = {
+    argv: [...command, '{connection_file}'],
+    display_name: 'Touchstone',
+    language: 'typescript',
+    interrupt_mode: 'signal',
+    metadata: {},
+  }
+  await writeFile(join(folder, 'kernel.json'), `${JSON.stringify(spec, null, 2)}\n`)
+  return folder
+}
