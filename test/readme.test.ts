@@ -1,0 +1,62 @@
+/** The README tells the truth: code that is followed by its output is run, and the output is compared. */
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { after, describe, it } from 'node:test'
+import { inspect } from 'node:util'
+import * as touchstone from '../lib/index.ts'
+import { createEvaluator } from '../lib/repl/evaluate.ts'
+
+const root = resolve(import.meta.dirname, '..')
+const path = join(root, 'README.md')
+const readme = readFileSync(path, 'utf8')
+/** With UPDATE=1 the outputs are written instead of compared. */
+const update = process.env['UPDATE'] === '1'
+
+describe('README.md', () => {
+  const made = mkdtempSync(join(tmpdir(), 'touchstone-readme-'))
+  const before = process.cwd()
+  after(() => {
+    process.chdir(before)
+    rmSync(made, { recursive: true, force: true })
+  })
+
+  const blocks = [...readme.matchAll(/```ts\n([\s\S]*?)```\n\n```text\n([\s\S]*?)```/g)]
+
+  it('holds at least one example with its output', () => assert.ok(blocks.length >= 1))
+
+  for (const [, code = '', shown = ''] of blocks) {
+    it(`prints what it says: ${code.trim().split('\n').at(-1)}`, async () => {
+      symlinkSync(join(root, 'cases'), join(made, 'cases'))
+      process.chdir(made)
+      const evaluator = createEvaluator({ scope: {}, cwd: root })
+      // What is imported from the package is this checkout.
+      const here = code.replaceAll("from 'touchstone'", `from '${new URL('../lib/index.ts', import.meta.url)}'`)
+      const { value } = await evaluator.evaluate(here, { filename: 'README.md' })
+      const printed = `${inspect(value)}\n`
+      if (update)
+        writeFileSync(
+          path,
+          readFileSync(path, 'utf8').replace(
+            `${code}\`\`\`\n\n\`\`\`text\n${shown}\`\`\``,
+            `${code}\`\`\`\n\n\`\`\`text\n${printed}\`\`\``,
+          ),
+        )
+      else assert.equal(printed, shown)
+    })
+  }
+
+  it('every folder and file that it names is there', () => {
+    for (const [, name = ''] of readme.matchAll(/`((?:lib|cases|scenarios|fixtures|notebooks|test)\/[\w./-]*)`/g)) {
+      if (!name.includes('<')) assert.ok(existsSync(join(root, name)), name)
+    }
+    for (const [, link = ''] of readme.matchAll(/\]\(([^)#:]+)\)/g)) assert.ok(existsSync(join(root, link)), link)
+  })
+
+  it('the names in its examples are exported', () => {
+    for (const [, names = ''] of readme.matchAll(/import \{ ([^}]+) \} from 'touchstone'/g)) {
+      for (const name of names.split(', ')) assert.ok(name in touchstone, name)
+    }
+  })
+})
