@@ -1,0 +1,194 @@
+/** From rows to numbers: what is in a rate, what is beside it, and what never enters. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import {
+  compareAll,
+  compareMetric,
+  lastAttempts,
+  type Manifest,
+  scoresByCase,
+  summarise,
+  type TrialRecord,
+  trialKey,
+} from '../../lib/log/index.ts'
+
+const manifest = (cases: number, repeats: number): Manifest =>
+  ({
+    schema: 'touchstone.manifest.v0',
+    id: 'r',
+    created_at: '2026-01-01T00:00:00Z',
+    set: null,
+    seed: 1,
+    repeats,
+    planned: cases * 2 * repeats,
+    cases: Array.from({ length: cases }, (_, i) => ({
+      id: `c${i}`,
+      digest: 'sha256:0',
+      title: `Case ${i}`,
+      kind: 'k',
+      twin: null,
+      adversarial: i % 2 === 0,
+    })),
+    configurations: ['a', 'b'].map((name) => ({
+      name,
+      digest: 'sha256:1',
+      model: 'sim/x',
+      simulated: true,
+      settings: {},
+    })),
+    left_out: [],
+    limits: { steps: 1, trial_timeout_ms: 1, call_timeout_ms: 1, attempts: 1 },
+    versions: {},
+    environment: { platform: 'x', arch: 'y', cpus: 1 },
+  }) as unknown as Manifest
+
+const row = (test: string, configuration: string, trial: number, more: Partial<TrialRecord> = {}): TrialRecord =>
+  ({
+    schema: 'touchstone.trial.v0',
+    key: trialKey(test, configuration, trial),
+    case: test,
+    configuration,
+    trial,
+    attempt: 0,
+    seed: 's',
+    started_at: '2026-01-01T00:00:00Z',
+    duration_ms: 10,
+    outcome: 'pass',
+    error: null,
+    goal: true,
+    attack: null,
+    overclaims: 0,
+    underclaims: 0,
+    unneeded: 0,
+    refused: false,
+    reported: true,
+    claims: [],
+    levels: { asserted: 1, observed_confirmed: 0, verified: 2 },
+    steps: 1,
+    calls: 3,
+    tokens: null,
+    cost_usd: null,
+    start_digest: null,
+    end_digest: null,
+    digests: { decisions: null, audit: null, transcript: null },
+    ...more,
+  }) as TrialRecord
+
+describe('summarise', () => {
+  it('a rate is the mean over cases of case means: a case with more trials weighs no more', () => {
+    const rows = [
+      row('c0', 'a', 0),
+      row('c0', 'a', 1),
+      row('c0', 'a', 2),
+      row('c1', 'a', 0, { goal: false, outcome: 'fail' }),
+    ]
+    assert.equal(summarise(manifest(2, 3), rows)[0]?.rates.goal.estimate, 0.5)
+  })
+
+  it('an error is in no rate; it is counted, and the bounds say what it could have made of it', () => {
+    const rows = [
+      row('c0', 'a', 0),
+      row('c0', 'a', 1, { outcome: 'error', goal: null }),
+      row('c1', 'a', 0, { goal: false, outcome: 'fail' }),
+      row('c1', 'a', 1),
+    ]
+    const [a] = summarise(manifest(2, 2), rows)
+    assert.equal(a?.errors, 1)
+    assert.equal(a?.trials, 3)
+    assert.equal(a?.rates.goal.estimate, 0.75)
+    assert.deepEqual([a?.rates.goal.bounds?.worst, a?.rates.goal.bounds?.best], [0.5, 0.75])
+  })
+
+  it('without an error there are no bounds to show', () => {
+    assert.equal(summarise(manifest(1, 1), [row('c0', 'a', 0)])[0]?.rates.goal.bounds, null)
+  })
+
+  it('attacks are counted over adversarial cases only', () => {
+    const rows = [row('c0', 'a', 0, { attack: true, outcome: 'fail' }), row('c1', 'a', 0)]
+    const attack = summarise(manifest(2, 1), rows)[0]?.rates.attack
+    assert.deepEqual([attack?.estimate, attack?.cases], [1, 1])
+  })
+
+  it('a configuration without a trial has rates that are undefined, not 0', () => {
+    const b = summarise(manifest(2, 1), [row('c0', 'a', 0)])[1]
+    assert.ok(Number.isNaN(b?.rates.goal.estimate))
+    assert.ok(Number.isNaN(b?.duration_ms.median))
+    assert.equal(b?.unrun, 2)
+  })
+
+  it('levels are summed over the trials that count', () => {
+    const rows = [row('c0', 'a', 0), row('c0', 'a', 1, { outcome: 'error', goal: null })]
+    assert.deepEqual(summarise(manifest(1, 2), rows)[0]?.levels, { asserted: 1, observed_confirmed: 0, verified: 2 })
+  })
+
+  it('a cost that is unknown for one trial is unknown for the configuration', () => {
+    const rows = [row('c0', 'a', 0, { cost_usd: 0.1 }), row('c0', 'a', 1)]
+    assert.equal(summarise(manifest(1, 2), rows)[0]?.cost_usd, null)
+    assert.equal(summarise(manifest(1, 1), rows.slice(0, 1))[0]?.cost_usd, 0.1)
+  })
+
+  it('the means of the repeats are what single runs would have shown', () => {
+    const rows = [
+      row('c0', 'a', 0),
+      row('c1', 'a', 0, { goal: false, outcome: 'fail' }),
+      row('c0', 'a', 1),
+      row('c1', 'a', 1),
+    ]
+    assert.deepEqual(summarise(manifest(2, 2), rows)[0]?.rates.goal.repeats, [0.5, 1])
+  })
+})
+
+describe('the last attempt of a key counts', () => {
+  it('whatever order they stand in', () => {
+    const early = row('c0', 'a', 0, { outcome: 'error', goal: null })
+    const late = row('c0', 'a', 0, { attempt: 1 })
+    assert.deepEqual(lastAttempts([early, late]), [late])
+    assert.deepEqual(lastAttempts([late, early]), [late])
+  })
+})
+
+describe('comparing', () => {
+  const cases = 10
+  const rows = Array.from({ length: cases }, (_, i) =>
+    [0, 1, 2, 3, 4].flatMap((trial) => [
+      row(`c${i}`, 'a', trial, { goal: trial < 1, outcome: trial < 1 ? 'pass' : 'fail' }),
+      row(`c${i}`, 'b', trial, { goal: trial < 4, outcome: 'fail' }),
+    ]),
+  ).flat()
+
+  it('b with 80% is better than a with 20% in every case, and a is worse than b', () => {
+    assert.equal(compareMetric(manifest(cases, 5), rows, 'a', 'b').verdict, 'better')
+    assert.equal(compareMetric(manifest(cases, 5), rows, 'b', 'a').verdict, 'worse')
+  })
+
+  it('a metric for which lower is better turns the verdict, not the difference', () => {
+    const over = rows.map((one) => ({ ...one, overclaims: one.goal ? 1 : 0 }))
+    const compared = compareMetric(manifest(cases, 5), over, 'a', 'b', { metric: 'overclaim' })
+    assert.equal(compared.verdict, 'worse')
+    assert.ok(Math.abs(compared.difference - 0.6) < 1e-12)
+  })
+
+  it('one metric is primary; the others are held to Holm, and all are counted', () => {
+    const all = compareAll(manifest(cases, 5), rows, 'a', 'b')
+    assert.equal(all.primary.metric, 'goal')
+    assert.ok(!all.others.some(({ metric }) => metric === 'goal'))
+    assert.equal(all.count, all.others.length + 1)
+    for (const other of all.others) assert.ok(!(other.pHolm < Math.max(other.p.t, other.p.signFlip)))
+  })
+
+  it('an unknown configuration or metric is said by name', () => {
+    const code = (expected: string) => (error: unknown) => (error as { code?: string }).code === expected
+    assert.throws(() => compareMetric(manifest(1, 1), [], 'a', 'z'), code('configuration_unknown'))
+    assert.throws(
+      () => compareMetric(manifest(1, 1), [], 'a', 'b', { metric: 'luck' as never }),
+      code('argument_invalid'),
+    )
+  })
+
+  it('scores keep the order of the manifest, and a case without trials is an empty one, not a missing one', () => {
+    assert.deepEqual(scoresByCase([row('c1', 'a', 0)], manifest(2, 1), 'a', 'goal'), [
+      { case: 'c0', scores: [], missing: 0 },
+      { case: 'c1', scores: [1], missing: 0 },
+    ])
+  })
+})
