@@ -12,7 +12,7 @@ import { progress } from '../progress.ts'
 import type { Outcome } from './outcome.ts'
 import { TONES } from './report.ts'
 import { type ProbeData, ProbeResult } from './result.ts'
-import { type LatencySpread, spread, tally } from './runs.ts'
+import { type LatencySpread, spread } from './runs.ts'
 import { runTest } from './tasks.ts'
 
 export type SweepEntry = string | { url: string; transport?: 'streamable-http' | 'sse'; name?: string }
@@ -210,14 +210,14 @@ async function cutTornTail(log: string): Promise<void> {
 }
 
 class Totals {
-  private readonly outcomes: Outcome[] = []
+  private readonly outcomes: Partial<Record<Outcome, number>> = {}
   private readonly details: Record<string, number> = {}
   private readonly latenciesMs: number[] = []
   private toolsNamed = 0
   private withheld = 0
 
   add({ outcome, detail, latencyMs, tools }: ProbeData): void {
-    this.outcomes.push(outcome)
+    this.outcomes[outcome] = (this.outcomes[outcome] ?? 0) + 1
     this.details[detail] = (this.details[detail] ?? 0) + 1
     if (latencyMs !== null) this.latenciesMs.push(latencyMs)
     this.toolsNamed += tools?.named ?? 0
@@ -226,7 +226,7 @@ class Totals {
 
   toJSON(): Omit<SweepData, 'schema' | 'tested' | 'skipped' | 'log'> {
     return {
-      outcomes: tally(this.outcomes),
+      outcomes: this.outcomes,
       details: this.details,
       latency: spread(this.latenciesMs),
       toolsNamed: this.toolsNamed,

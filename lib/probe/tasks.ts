@@ -10,7 +10,7 @@ import { CLIENT, LIMITS, type Limits, SET } from './set.ts'
 import { openSse } from './sse.ts'
 import { type Command, openStdio } from './stdio.ts'
 import { type ToolList, ToolPages } from './tools.ts'
-import { checkUrl, dialled, type Reason } from './url.ts'
+import { checkLocalUrl, checkUrl, dialled, type Reason } from './url.ts'
 import type { Wire } from './wire.ts'
 
 export type Target = { url: string; transport: 'streamable-http' | 'sse'; local: boolean } | { command: Command }
@@ -116,10 +116,8 @@ async function openWire(
     watch(wire.sent)
     return wire
   }
-  if (!target.local) {
-    const { allowed, reason } = checkUrl(target.url)
-    if (!allowed) throw new Shortfall('url_refused', { reason })
-  }
+  const { reason } = target.local ? checkLocalUrl(target.url) : checkUrl(target.url)
+  if (reason !== 'ok') throw new Shortfall('url_refused', { reason })
   const url = dialled(target.url)
   const line = await openLine({ local: target.local, signal: clock.signal, seams })
   watch(line.sent)

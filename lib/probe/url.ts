@@ -76,6 +76,13 @@ function judgeHost(hostname: string): UrlReason {
   return labels.length < 2 ? 'no_dot' : 'ok'
 }
 
+/** For a developer's own server: any address, over http or https. */
+export function checkLocalUrl(text: string): UrlVerdict {
+  const protocol = URL.parse(text)?.protocol
+  const reason = protocol === undefined ? 'unparsable' : /^https?:$/.test(protocol) ? 'ok' : 'scheme'
+  return { allowed: reason === 'ok', reason }
+}
+
 /**
  * The URL that is dialled: as given, without the dot that ends a fully qualified name, which would otherwise stand in the
  * Host header and in SNI, where few servers know it.
@@ -95,7 +102,7 @@ export function dialled(text: string): URL {
 export function checkEndpoint(data: string, stream: URL, local: boolean): { url: URL | null; reason: UrlReason } {
   const resolved = URL.parse(data, stream)
   if (resolved === null || data.trim() === '') return { url: null, reason: 'unparsable' }
-  const verdict: UrlReason = local ? (/^https?:$/.test(resolved.protocol) ? 'ok' : 'scheme') : judge(resolved.href)
+  const verdict = local ? checkLocalUrl(resolved.href).reason : judge(resolved.href)
   if (verdict !== 'ok') return { url: null, reason: verdict }
   const url = dialled(resolved.href)
   return url.hostname === stream.hostname ? { url, reason: 'ok' } : { url: null, reason: 'other_host' }

@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { inspect } from 'node:util'
+import { connect, declaration } from '../../lib/probe/index.ts'
+import { type Stage, stage } from '../servers/stage.ts'
+import { well } from '../servers/well.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'touchstone-connect-'))
+let server: Stage
+before(async () => {
+  server = await stage(well, { plain: true })
+})
+after(async () => {
+  await server.close()
+  rmSync(folder, { recursive: true })
+})
+
+describe('a bad call throws, a hostile address is a result', () => {
+  for (const text of ['', 'example.com/mcp', 'localhost:3000/mcp', '//example.com', 'mcp']) {
+    it(`no scheme: ${JSON.stringify(text)} throws`, () =>
+      assert.throws(() => connect(text), { code: 'argument_invalid' }))
+  }
+  for (const text of [
+    'http://example.com/',
+    'https://10.0.0.1/',
+    ' https://example.com/',
+    'https:example.com',
+    '{base}/mcp',
+    'file:///etc/passwd',
+    'https://example.com:99999/',
+  ]) {
+    it(`${JSON.stringify(text)} is refused`, async () => {
+      const found = await connect(text)
+      assert.deepEqual([found.outcome, found.attempted, found.sent], ['refused', 0, []])
+    })
+  }
+  it('an unknown transport throws', () => {
+    assert.throws(() => connect('https://example.com/', { transport: 'websocket' as 'sse' }), {
+      code: 'transport_unknown',
+    })
+  })
+  it('no URL and no command throws', () => {
+    assert.throws(() => connect(undefined as unknown as string), { code: 'argument_invalid' })
+    assert.throws(() => connect({ command: '' }), { code: 'argument_invalid' })
+    assert.throws(() => connect('https://example.com/').repeat(0), { code: 'argument_invalid' })
+    assert.throws(() => connect('ftp://127.0.0.1/', { local: true }), { code: 'argument_invalid' })
+  })
+})
+
+describe('a test runs when it is awaited', () => {
+  it('not before, and once however often it is awaited', async () => {
+    const count = () => server.arrived.filter((each) => each === 'POST initialize').length
+    const begun = count()
+    const connection = connect(server.url, { local: true })
+    assert.match(inspect(connection), /not awaited yet/)
+    assert.equal(count(), begun)
+    assert.equal(await connection, await connection)
+    assert.equal(count(), begun + 1)
+  })
+
+  it('repeated, it runs anew each time, and tells the spread of its latencies and whether they agree', async () => {
+    const runs = await connect(server.url, { local: true }).repeat(4)
+    assert.equal(runs.results.length, 4)
+    assert.equal(new Set(runs.results).size, 4)
+    assert.deepEqual(runs.outcomes, { answered: 4 })
+    assert.equal(runs.stable, true)
+    const { latency } = runs
+    assert.equal(latency?.n, 4)
+    assert.deepEqual(
+      latency?.valuesMs,
+      [...(latency?.valuesMs ?? [])].sort((a, b) => a - b),
+    )
+    assert.equal(latency?.medianMs, ((latency?.valuesMs[1] ?? 0) + (latency?.valuesMs[2] ?? 0)) / 2)
+    assert.match(inspect(runs), /the same each time: answered/)
+    assert.equal(JSON.parse(JSON.stringify(runs)).results.length, 4)
+  })
+
+  it('a server that changes its mind is told apart from one that does not', async () => {
+    let n = 0
+    const moody = await stage((x) => (x.rpc === 'initialize' && n++ % 2 === 1 ? x.res.writeHead(503).end() : well(x)), {
+      plain: true,
+    })
+    const runs = await connect(moody.url, { local: true }).repeat(3)
+    await moody.close()
+    assert.deepEqual([runs.outcomes, runs.stable, runs.latency?.n], [{ answered: 2, error: 1 }, false, 2])
+    assert.match(inspect(runs), /not the same each time/)
+  })
+
+  it('no answered handshake means no latency, not one of zero', async () => {
+    const runs = await connect('https://localhost/').repeat(2)
+    assert.equal(runs.latency, null)
+    assert.match(inspect(runs), /no latency is known/)
+  })
+})
+
+describe('servers of your own', () => {
+  it('run the same tasks at any address, and the result says that it is not the published test', async () => {
+    const found = await connect(server.url, { local: true })
+    assert.deepEqual([found.outcome, found.passed, found.set], ['answered', 2, null])
+    assert.match(inspect(found), /not the published test/)
+    assert.throws(() => found.statement(), { code: 'set_unpublished' })
+  })
+
+  const script = (name: string, body: string) => {
+    const path = join(folder, name)
+    writeFileSync(path, body)
+    return { command: process.execPath, args: [path] }
+  }
+  const loop = (reply: string) =>
+    `require('readline').createInterface({input:process.stdin}).on('line',l=>{const m=JSON.parse(l);const say=v=>process.stdout.write(JSON.stringify({jsonrpc:'2.0',id:m.id,...v})+'\\n');${reply}})`
+
+  it('over stdio, with logging between the answers', async () => {
+    const found = await connect(
+      script(
+        'good.cjs',
+        loop(`console.log('log line');if(m.id)say({result:m.method==='initialize'?{}:{tools:[{name:'a'}]}})`),
+      ),
+    )
+    assert.deepEqual([found.outcome, found.tools?.named, found.set, found.transport], ['answered', 1, null, 'stdio'])
+    assert.deepEqual(found.sent, ['initialize', 'notifications/initialized', 'tools/list'])
+  })
+  it('a command that is not there: no_answer, command_failed', async () => {
+    const found = await connect({ command: join(folder, 'nothing') })
+    assert.deepEqual([found.outcome, found.detail], ['no_answer', 'command_failed'])
+  })
+  it('a command that ends: no_answer, connection_dropped', async () => {
+    const found = await connect(script('ends.cjs', ''))
+    assert.deepEqual([found.outcome, found.detail], ['no_answer', 'connection_dropped'])
+  })
+  it('a command that answers with an error, or pours out one endless line', async () => {
+    const failing = await connect(script('fails.cjs', loop(`say({error:{code:-32000,message:'API key required'}})`)))
+    assert.deepEqual([failing.outcome, failing.detail], ['needs_credentials', 'auth_error'])
+    const pouring = await connect(
+      script(
+        'pours.cjs',
+        `process.stdout.on('error',()=>process.exit());setInterval(()=>process.stdout.write('x'.repeat(1e5)),1)`,
+      ),
+    )
+    assert.deepEqual([pouring.outcome, pouring.detail], ['error', 'answer_too_large'])
+  })
+})
+
+describe('a declaration', () => {
+  const remote = { type: 'streamable-http', url: 'https://localhost/mcp' }
+  it('gives its remotes, with the headers it requires', () => {
+    const made = declaration({
+      name: 'io.example/mcp',
+      version: '1.2.0',
+      remotes: [
+        remote,
+        {
+          transport_type: 'sse',
+          url: 'https://{t}.example.com/',
+          headers: [{ name: 'X-Key', isRequired: true }, { name: 'X-Other' }],
+        },
+      ],
+    })
+    assert.deepEqual(made.remotes, [
+      { url: 'https://localhost/mcp', transport: 'streamable-http', requiredHeaders: [] },
+      { url: 'https://{t}.example.com/', transport: 'sse', requiredHeaders: ['X-Key'] },
+    ])
+  })
+  it('is read from a file too, in the wrapping of a registry', async () => {
+    const path = join(folder, 'server.json')
+    writeFileSync(path, JSON.stringify({ server: { name: 'a', remotes: [remote] } }))
+    const results = await declaration(path).connect()
+    assert.deepEqual(
+      results.map(({ outcome, reason }) => [outcome, reason]),
+      [['refused', 'localhost']],
+    )
+  })
+  it('without remotes has nothing to test', () =>
+    assert.deepEqual(declaration({ name: 'a', packages: [] }).remotes, []))
+
+  const bad: [string, unknown, RegExp][] = [
+    ['no object', 5, /the declaration/],
+    ['no name', {}, /name/],
+    ['remotes that are no list', { name: 'a', remotes: {} }, /remotes/],
+    ['an unknown type', { name: 'a', remotes: [{ type: 'websocket', url: 'wss://x' }] }, /remotes\[0\]\.type/],
+    ['no url', { name: 'a', remotes: [{ type: 'sse' }] }, /remotes\[0\]\.url/],
+  ]
+  for (const [id, value, where] of bad) {
+    it(`${id}: throws, naming the field`, () =>
+      assert.throws(() => declaration(value), { code: 'declaration_invalid', message: where }))
+  }
+  it('an unreadable file throws', () => {
+    assert.throws(() => declaration(join(folder, 'none.json')), { code: 'file_unreadable' })
+    writeFileSync(join(folder, 'bad.json'), '{')
+    assert.throws(() => declaration(join(folder, 'bad.json')), { code: 'json_syntax' })
+  })
+})
+
+it('importing the probe loads neither an HTTP client nor a pattern engine', () => {
+  const code = `
+    const { registerHooks } = await import('node:module')
+    const seen = []
+    registerHooks({ resolve(name, context, next) { seen.push(name); return next(name, context) } })
+    await import('./lib/probe/index.ts')
+    console.log(seen.filter((name) => /^(undici|re2js|@modelcontextprotocol)/.test(name)).join())`
+  const root = fileURLToPath(new URL('../..', import.meta.url))
+  const out = execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code], { cwd: root })
+  assert.equal(out.toString().trim(), '')
+})
