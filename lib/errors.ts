@@ -40,6 +40,7 @@ export type ErrorCode =
   | 'run_invalid'
   | 'run_differs'
   | 'run_interrupted'
+  | 'run_locked'
   // receipts
   | 'surface_invalid'
   | 'record_invalid'

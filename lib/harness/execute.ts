@@ -1,36 +1,44 @@
-/** Carries out a run: finds the models, writes the manifest, runs the trials, keeps the log. */
-import { randomBytes } from 'node:crypto'
-import { mkdtempSync } from 'node:fs'
-import { availableParallelism, tmpdir } from 'node:os'
+/** Carries out a run: finds the models, writes the manifest or goes on with one, runs the trials, keeps the log. */
+import { existsSync, mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { type Digest, digestOf, type JsonObject } from '../canonical.ts'
-import { count } from '../display.ts'
+import type { Digest } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
-import { lastAttempts, type Manifest, RunWriter, type TrialRecord } from '../log/index.ts'
+import { FILES, lock, type Manifest, RunWriter, recover, type TrialRecord, trialKey } from '../log/index.ts'
 import { progress } from '../progress.ts'
-import { type Configuration, type ModelSource, modelSource } from './model.ts'
-import { missingPackage, versions } from './packages.ts'
+import { manifestOf, requireSameRun, type Sources } from './intent.ts'
+import { LIMITERS, type Limiters } from './limiter.ts'
+import { modelSource } from './model.ts'
+import { missingPackage } from './packages.ts'
 import { pool } from './pool.ts'
 import { Run } from './result.ts'
 import type { RunPlan } from './run.ts'
 import { type Scheduled, schedule } from './schedule.ts'
-import { runTrial, type TrialResult } from './trial.ts'
+import { runTrial } from './trial.ts'
 
 /** The signal of a prompt's line, where a prompt set one: what Ctrl-C stops. */
 const PROMPT_SIGNAL = Symbol.for('touchstone.signal')
 
-/** Run a plan. @throws TouchstoneError before anything is written when a model, setting or folder is not right */
-export async function execute(plan: RunPlan): Promise<Run> {
+/** A run's plan with everything that it names found. */
+export type Prepared = {
+  /** The plan with those of its cases that can run here. */
+  plan: RunPlan
+  sources: Sources
+  manifest: Manifest
+}
+
+/** Find what a plan names. Nothing is written. @throws TouchstoneError when a model, setting, price or package is not right */
+export async function prepare(plan: RunPlan, limiters: Limiters = LIMITERS): Promise<Prepared> {
   if (plan.configurations.length === 0) {
     throw new TouchstoneError('argument_invalid', 'expected at least one configuration: .config(name, { model })', {
       where: 'run',
     })
   }
-  const sources = new Map<string, { configuration: Configuration; source: ModelSource }>()
+  const sources: Sources = new Map()
   for (const { name, configuration } of plan.configurations) {
-    sources.set(name, { configuration, source: await modelSource(name, configuration) })
+    sources.set(name, { configuration, source: await modelSource(name, configuration, limiters) })
   }
-  const present = plan.cases.filter((test) => missingPackage(test.requires) === null)
+  const cases = plan.cases.filter((test) => missingPackage(test.requires) === null)
   const leftOut = [
     ...plan.leftOut,
     ...plan.cases.flatMap((test) => {
@@ -38,113 +46,126 @@ export async function execute(plan: RunPlan): Promise<Run> {
       return missing === null ? [] : [{ case: test.id, reason: `needs the package ${missing}` }]
     }),
   ]
-  if (present.length === 0) {
+  if (cases.length === 0) {
     throw new TouchstoneError(
       'dependency_missing',
       `expected at least one case that can run, got: ${leftOut.map((one) => `${one.case} ${one.reason}`).join('; ')}`,
     )
   }
-  const manifest = manifestOf({ ...plan, cases: present }, sources, leftOut)
+  if (plan.limits.costUsd !== null) requireKnownPrices(plan, sources)
+  const present = { ...plan, cases }
+  return { plan: present, sources, manifest: manifestOf(present, sources, leftOut) }
+}
+
+/** A cap on what is not counted would be no cap. */
+function requireKnownPrices(plan: RunPlan, sources: Sources): void {
+  for (const { source } of sources.values()) {
+    if (source.simulated || Object.hasOwn(plan.prices, source.id)) continue
+    throw new TouchstoneError(
+      'setting_missing',
+      `expected a price for ${source.id}, since the run's cost has a limit`,
+      {
+        where: 'limits.costUsd',
+      },
+    )
+  }
+}
+
+/** Run a plan. @throws TouchstoneError before anything is written when a model, setting or folder is not right */
+export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Promise<Run> {
+  const { plan, sources, manifest: wanted } = await prepare(given, limiters)
+  const { writer, manifest, finished } = plan.resume === undefined ? begin(plan, wanted) : await goOn(plan, wanted)
+  const outer = plan.signal ?? ((globalThis as Record<symbol, unknown>)[PROMPT_SIGNAL] as AbortSignal | undefined)
+  const halt = new AbortController()
+  const drain = outer ? AbortSignal.any([outer, halt.signal]) : halt.signal
+  let halted: string | null = null
+  const stopFor = (reason: string) => {
+    halted ??= reason
+    halt.abort(new DOMException(reason, 'AbortError'))
+  }
+  const bar = plan.progress ? progress(manifest.planned, 'trials', { failures: 'errors' }) : null
+  const setting = {
+    limits: plan.limits,
+    prices: plan.prices,
+    drain,
+    starts: new Map<string, Digest>(),
+    waits: (text: string) => bar?.label(text),
+  }
+  let spentUsd = 0
+  for (const record of finished.values()) {
+    spentUsd += record.cost_usd ?? 0
+    if (record.outcome !== 'error') bar?.tick()
+  }
+  const one = async (item: Scheduled) => {
+    const before = finished.get(trialKey(item.case.id, item.configuration, item.trial))
+    if (before && before.outcome !== 'error') return
+    const { configuration, source } = sources.get(item.configuration) as NonNullable<ReturnType<Sources['get']>>
+    bar?.label(`${item.case.id} ${item.configuration}`)
+    let record: TrialRecord | null = null
+    // Attempts are numbered on over resumptions, so that no two lines of the log have the same number.
+    const first = before ? before.attempt + 1 : 0
+    for (let attempt = first; attempt < first + plan.limits.attempts; attempt++) {
+      const result = await runTrial({ ...item, attempt }, configuration, source, setting)
+      if (result.halt) stopFor(`${source.id}: ${result.halt.code}: ${result.halt.message}`)
+      if (result.stopped) return
+      record = writer.append(result.record, result)
+      finished.set(record.key, record)
+      spentUsd += record.cost_usd ?? 0
+      if (plan.limits.costUsd !== null && spentUsd >= plan.limits.costUsd) {
+        stopFor(`cost_limit: $${spentUsd.toFixed(4)} of $${plan.limits.costUsd} are spent`)
+      }
+      if (record.outcome !== 'error' || result.final || drain.aborted) break
+    }
+    bar?.tick(record?.outcome === 'error')
+  }
+  try {
+    const names = plan.configurations.map(({ name }) => name)
+    await pool(schedule(plan.cases, names, plan.repeats, plan.seed), plan.concurrency, one, drain)
+  } finally {
+    bar?.stop()
+    writer.close()
+  }
+  return new Run({ dir: writer.dir, manifest, trials: [...finished.values()], halted })
+}
+
+type Begun = {
+  writer: RunWriter
+  manifest: Manifest
+  /** The attempt that counts of each key, as far as there is one. */
+  finished: Map<string, TrialRecord>
+}
+
+function begin(plan: RunPlan, manifest: Manifest): Begun {
   const dir =
     plan.out === undefined
       ? resolve('runs', manifest.id)
       : plan.out === null
         ? mkdtempSync(join(tmpdir(), 'touchstone-run-'))
         : resolve(plan.out)
-  const writer = RunWriter.create(dir, manifest)
-  const attempts: TrialRecord[] = []
-  const stop =
-    plan.signal ??
-    ((globalThis as Record<symbol, unknown>)[PROMPT_SIGNAL] as AbortSignal | undefined) ??
-    new AbortController().signal
-  const starts = new Map<string, Digest>()
-  const bar = plan.progress ? progress(manifest.planned, 'trials', { failures: 'errors' }) : null
-  const one = async (item: Scheduled) => {
-    const { configuration, source } = sources.get(item.configuration) as {
-      configuration: Configuration
-      source: ModelSource
-    }
-    bar?.label(`${item.case.id} ${item.configuration}`)
-    let record: TrialRecord | null = null
-    for (let attempt = 0; attempt < plan.limits.attempts; attempt++) {
-      const result: TrialResult = await runTrial({ ...item, attempt }, configuration, source, plan.limits, stop, starts)
-      if (result.stopped) return
-      record = writer.append(result.record, result)
-      attempts.push(record)
-      if (record.outcome !== 'error' || stop.aborted) break
-    }
-    bar?.tick(record?.outcome === 'error')
-  }
+  return { writer: RunWriter.create(dir, manifest), manifest, finished: new Map() }
+}
+
+/** Go on with the run in a folder. A trial whose evidence is damaged is run again, as one that ended in an error is. */
+async function goOn(plan: RunPlan, wanted: Manifest): Promise<Begun> {
+  const dir = resolve(plan.resume as string)
+  if (!existsSync(join(dir, FILES.manifest)))
+    throw new TouchstoneError('run_unknown', `expected a run's folder with ${FILES.manifest}, got none`, { where: dir })
+  const unlock = lock(dir)
   try {
-    await pool(
-      schedule(
-        present,
-        plan.configurations.map(({ name }) => name),
-        plan.repeats,
-        plan.seed,
-      ),
-      plan.concurrency,
-      one,
-      stop,
-    )
-  } finally {
-    bar?.stop()
-    writer.close()
+    const { manifest, attempts, damaged } = await recover(dir)
+    requireSameRun(manifest, wanted, dir)
+    const finished = new Map<string, TrialRecord>()
+    for (const record of attempts) {
+      const known = finished.get(record.key)
+      if (!known || record.attempt >= known.attempt) finished.set(record.key, record)
+    }
+    for (const key of damaged) {
+      const record = finished.get(key)
+      if (record) finished.set(key, { ...record, outcome: 'error' })
+    }
+    return { writer: RunWriter.reopen(dir, unlock), manifest, finished }
+  } catch (cause) {
+    unlock()
+    throw cause
   }
-  return new Run({ dir, manifest, trials: lastAttempts(attempts) })
-}
-
-function manifestOf(
-  plan: RunPlan,
-  sources: Map<string, { configuration: Configuration; source: ModelSource }>,
-  leftOut: { case: string; reason: string }[],
-): Manifest {
-  const now = new Date()
-  return {
-    schema: 'touchstone.manifest.v0',
-    id: `${now.toISOString().slice(0, 19).replaceAll(':', '-')}Z-${randomBytes(3).toString('hex')}`,
-    created_at: now.toISOString(),
-    set: null,
-    seed: plan.seed,
-    repeats: plan.repeats,
-    planned: plan.cases.length * plan.configurations.length * plan.repeats,
-    cases: plan.cases.map(({ id, digest, title, kind, twin, attack }) => ({
-      id,
-      digest,
-      title,
-      kind,
-      twin,
-      adversarial: attack !== null,
-    })),
-    configurations: [...sources].map(([name, { configuration, source }]) => {
-      const settings = settingsOf(configuration)
-      return {
-        name,
-        digest: digestOf({ model: source.id, settings }),
-        model: source.id,
-        simulated: source.simulated,
-        settings,
-      }
-    }),
-    left_out: leftOut,
-    limits: {
-      steps: plan.limits.steps,
-      trial_timeout_ms: plan.limits.trialTimeoutMs,
-      call_timeout_ms: plan.limits.callTimeoutMs,
-      attempts: plan.limits.attempts,
-    },
-    versions: versions(),
-    environment: { platform: process.platform, arch: process.arch, cpus: availableParallelism() },
-  }
-}
-
-/** The settings that are recorded: everything but keys. */
-function settingsOf({ model: _, apiKey: __, ...rest }: Configuration): JsonObject {
-  return JSON.parse(JSON.stringify(rest)) as JsonObject
-}
-
-/** What a run will do, in a line, before it does it. */
-export function planLine(plan: RunPlan): string {
-  const trials = plan.cases.length * plan.configurations.length * plan.repeats
-  return `${count(plan.cases.length, 'case')} x ${count(plan.configurations.length, 'configuration')} x ${count(plan.repeats, 'repeat')} = ${count(trials, 'trial')}`
 }

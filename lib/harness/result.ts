@@ -33,9 +33,12 @@ export class Run {
   readonly manifest: Manifest
   /** One record per trial: the attempt that counts. */
   readonly trials: readonly TrialRecord[]
+  /** Why the run stopped of itself before its end (a limit of the day, of cost, a refused key), or null. */
+  readonly halted: string | null
 
-  constructor(parts: { dir: string; manifest: Manifest; trials: TrialRecord[] }) {
+  constructor(parts: { dir: string; manifest: Manifest; trials: TrialRecord[]; halted?: string | null }) {
     this.dir = parts.dir
+    this.halted = parts.halted ?? null
     this.manifest = parts.manifest
     const order = new Map(parts.manifest.cases.map(({ id }, i) => [id, i]))
     const configurations = new Map(parts.manifest.configurations.map(({ name }, i) => [name, i]))
@@ -93,7 +96,8 @@ export class Run {
 
   private linesOf(file: string): Json[] {
     const path = join(this.dir, file)
-    const text = readFileSync(path, 'utf8')
+    // What stands behind the last line feed is a line that nobody finished.
+    const text = readFileSync(path, 'utf8').replace(/[^\n]*$/, '')
     return text.split('\n').flatMap((line, i) => (line ? [parse(line, `${path}:${i + 1}`)] : []))
   }
 

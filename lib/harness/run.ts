@@ -4,21 +4,37 @@
 import type { JsonObject } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
 import type { Case } from './case.ts'
+import { type Prices, requirePrices } from './cost.ts'
+import type { Forecast } from './forecast.ts'
 import type { Configuration } from './model.ts'
 import type { Run } from './result.ts'
 
 export type Limits = {
   /** Model calls per trial. Default 24. */
   steps: number
+  /** Tool calls per trial. Default 100. */
+  calls: number
+  /** Tokens per trial, in and out, counted after each model call. Default null: no limit. */
+  tokens: number | null
   /** A trial's time, whatever it waits for. Default 120,000 ms. */
   trialTimeoutMs: number
   /** A tool call's time. Default 30,000 ms. */
   callTimeoutMs: number
   /** Attempts at a trial that ends in an error of the machinery. Default 2. */
   attempts: number
+  /** US dollars that the run may cost; each model then needs a price. Trials at work still end. Default null: no limit. */
+  costUsd: number | null
 }
 
-export const DEFAULT_LIMITS: Limits = { steps: 24, trialTimeoutMs: 120_000, callTimeoutMs: 30_000, attempts: 2 }
+export const DEFAULT_LIMITS: Limits = {
+  steps: 24,
+  calls: 100,
+  tokens: null,
+  trialTimeoutMs: 120_000,
+  callTimeoutMs: 30_000,
+  attempts: 2,
+  costUsd: null,
+}
 
 /** Everything a run is made of. */
 export type RunPlan = {
@@ -29,7 +45,10 @@ export type RunPlan = {
   seed: number
   /** A folder; `undefined`: `runs/<id>`; `null`: a folder of its own among the temporary files. */
   out: string | null | undefined
+  /** The folder of a run to go on with. */
+  resume: string | undefined
   limits: Limits
+  prices: Prices
   signal: AbortSignal | undefined
   /** A line of progress on a terminal's standard error. */
   progress: boolean
@@ -91,12 +110,47 @@ export class RunBuilder implements PromiseLike<Run> {
     return this.with({ out: dir })
   }
 
+  /**
+   * Go on with the run in a folder: what is missing is run, and what ended in an error of the machinery; nothing that is finished
+   * is run again. The plan must be the one that was begun.
+   *
+   * Awaiting it throws TouchstoneError `run_unknown` when there is no run, `run_differs` naming the cases, configurations, seed,
+   * repeats, limits or versions that are not the same, and `run_locked` when another process writes it.
+   */
+  resume(dir: string): RunBuilder {
+    if (typeof dir !== 'string' || dir === '') invalid('the folder of a run', dir, 'resume')
+    return this.with({ resume: dir })
+  }
+
+  /**
+   * What tokens cost: US dollars per million, by model as a configuration names it. The cost of a model that is not in the table
+   * is not known, and never zero.
+   *
+   * @throws TouchstoneError `argument_invalid`
+   * @example
+   * // not run: it needs cases
+   * harness.run(all).prices({ 'groq/openai/gpt-oss-20b': { input: 0.1, output: 0.5 } })
+   */
+  prices(prices: Prices): RunBuilder {
+    return this.with({ prices: { ...this.plan.prices, ...requirePrices(prices) } })
+  }
+
+  /** What the run would do and may cost, before it does it. @throws what running it would throw before the first trial */
+  async forecast(): Promise<Forecast> {
+    const [{ prepare }, { forecast }] = await Promise.all([import('./execute.ts'), import('./forecast.ts')])
+    const { plan, sources, manifest } = await prepare(this.plan)
+    return forecast(plan, sources, manifest)
+  }
+
   /** Limits that differ from the default ones. @throws TouchstoneError `argument_invalid` */
   limits(limits: Partial<Limits>): RunBuilder {
     for (const [name, value] of Object.entries(limits)) {
       if (!Object.hasOwn(DEFAULT_LIMITS, name))
         invalid(`one of ${Object.keys(DEFAULT_LIMITS).join(', ')}`, name, 'limits')
-      whole(value as number, 1, 86_400_000, `limits.${name}`)
+      if (value === null && DEFAULT_LIMITS[name as keyof Limits] === null) continue
+      if (name === 'costUsd') {
+        if (typeof value !== 'number' || !(value > 0)) invalid('US dollars above 0', value, 'limits.costUsd')
+      } else whole(value as number, 1, name === 'tokens' ? 1e12 : 86_400_000, `limits.${name}`)
     }
     return this.with({ limits: { ...this.plan.limits, ...limits } })
   }
@@ -181,7 +235,9 @@ export function run(cases: Case | readonly Case[]): RunBuilder {
     concurrency: 4,
     seed: 1,
     out: undefined,
+    resume: undefined,
     limits: DEFAULT_LIMITS,
+    prices: {},
     signal: undefined,
     progress: true,
     leftOut: [],

@@ -3,11 +3,12 @@
  *
  * A trial's line in `trials.ndjson` is written last, so a line there means that everything else about the trial is there too.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Digest, digest, type Json, type JsonObject, readJson } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
-import { cutTornTail, LineWriter, readLines } from './lines.ts'
+import { LineWriter, readLines } from './lines.ts'
+import { lock } from './lock.ts'
 import { type Manifest, requireManifest } from './manifest.ts'
 import { requireTrialRecord, type TrialRecord } from './trial.ts'
 
@@ -41,16 +42,18 @@ export function auditPath(
   )
 }
 
-/** Writes a run. One writer per folder. */
+/** Writes a run. One writer per folder: it holds the folder's lock until it is closed. */
 export class RunWriter {
   readonly dir: string
+  private readonly unlock: () => void
   private readonly trials: LineWriter
   private readonly decisions: LineWriter
   private readonly transcripts: LineWriter
   private readonly made = new Set<string>()
 
-  private constructor(dir: string) {
+  private constructor(dir: string, unlock: () => void) {
     this.dir = dir
+    this.unlock = unlock
     this.trials = new LineWriter(join(dir, FILES.trials))
     this.decisions = new LineWriter(join(dir, FILES.decisions))
     this.transcripts = new LineWriter(join(dir, FILES.transcripts))
@@ -64,13 +67,22 @@ export class RunWriter {
       })
     }
     mkdirSync(dir, { recursive: true })
-    writeFileSync(join(dir, FILES.manifest), `${JSON.stringify(manifest, null, 2)}\n`, { flag: 'wx' })
-    return new RunWriter(dir)
+    const unlock = lock(dir)
+    try {
+      // Under another name first: a folder with a manifest has a whole one.
+      const draft = join(dir, `${FILES.manifest}.draft`)
+      writeFileSync(draft, `${JSON.stringify(manifest, null, 2)}\n`)
+      renameSync(draft, join(dir, FILES.manifest))
+      return new RunWriter(dir, unlock)
+    } catch (cause) {
+      unlock()
+      throw cause
+    }
   }
 
-  /** Go on with a run that was begun. Torn last lines are cut. */
-  static reopen(dir: string): RunWriter {
-    return new RunWriter(dir)
+  /** Go on with a run that `recover` made whole under the lock that is handed in. */
+  static reopen(dir: string, unlock: () => void): RunWriter {
+    return new RunWriter(dir, unlock)
   }
 
   /** Write a trial: exports, transcript, decisions, and then its record, whose digests are filled in here. */
@@ -110,6 +122,7 @@ export class RunWriter {
 
   close(): void {
     for (const writer of [this.transcripts, this.decisions, this.trials]) writer.close()
+    this.unlock()
   }
 }
 
@@ -122,7 +135,8 @@ export function digestOfLines(lines: readonly string[]): Digest {
 export type RunFolder = { dir: string; manifest: Manifest; attempts: TrialRecord[] }
 
 /**
- * Read a run's folder. Torn last lines, which a crash leaves, are cut from the files.
+ * Read a run's folder, which may be one that is being written: nothing in it is changed. A torn last line, which a crash leaves,
+ * is no record.
  *
  * @throws TouchstoneError `run_unknown` when there is no run; `run_invalid` or a reading error with file and line
  */
@@ -133,14 +147,13 @@ export async function readRun(dir: string): Promise<RunFolder> {
   const manifest = requireManifest(readJson(path), path)
   const attempts: TrialRecord[] = []
   const trials = join(dir, FILES.trials)
-  for (const file of [FILES.trials, FILES.decisions, FILES.transcripts]) cutTornTail(join(dir, file))
   if (existsSync(trials)) {
     for await (const { value, line } of readLines(trials)) attempts.push(requireTrialRecord(value, `${trials}:${line}`))
   }
   return { dir, manifest, attempts }
 }
 
-/** The attempt that counts for each key: the last one, in the order of the manifest's plan. */
+/** The attempt that counts for each key: the last one. In the order in which keys were first seen. */
 export function lastAttempts(attempts: readonly TrialRecord[]): TrialRecord[] {
   const last = new Map<string, TrialRecord>()
   for (const record of attempts) {

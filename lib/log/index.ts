@@ -11,7 +11,9 @@ export {
   type TrialParts,
 } from './folder.ts'
 export { cutTornTail, LineWriter, readLines } from './lines.ts'
+export { lock } from './lock.ts'
 export { type Manifest, type PlannedCase, type PlannedConfiguration, requireManifest } from './manifest.ts'
+export { type Recovered, recover } from './recover.ts'
 export {
   type CompareChoice,
   type Comparisons,

@@ -33,7 +33,15 @@ export type Manifest = {
   configurations: PlannedConfiguration[]
   /** Cases asked for and not run, with the reason. */
   left_out: { case: string; reason: string }[]
-  limits: { steps: number; trial_timeout_ms: number; call_timeout_ms: number; attempts: number }
+  limits: {
+    steps: number
+    calls: number
+    tokens: number | null
+    trial_timeout_ms: number
+    call_timeout_ms: number
+    attempts: number
+    cost_usd: number | null
+  }
   versions: { [name: string]: string }
   environment: { platform: string; arch: string; cpus: number }
 }
