@@ -7,7 +7,7 @@
 import { readdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
-import { find, membersOfType, typeOf } from './sources.ts'
+import { awaitedType, find, membersOfType, type Typed, typeOf } from './sources.ts'
 
 export type Names = Record<string, unknown>
 /** Candidates that replace `stub`, the end of the text. */
@@ -69,7 +69,7 @@ function matching(names: Iterable<string>, stub: string): string[] {
 type Step = { name: string; called: boolean; awaited: boolean }
 
 /** What is known about the end of a chain: its value, or the name of its type in the library. */
-type Known = { value: unknown } | { type: string; promised: boolean }
+type Known = { value: unknown } | Typed
 
 /**
  * The chain of reads and calls that a text ends in: `x = run.cases().a` gives run, cases(), a. Undefined when it ends in
@@ -145,9 +145,9 @@ function follow(steps: readonly Step[], scope: Names): Known | undefined {
     else if (name.startsWith('new ')) at = instanceOf(name.slice(4), scope)
     else if (i === 0) at = Object.hasOwn(scope, name) ? read(scope, name, true) : read(globalThis, name, true)
     else if (before && 'value' in before) at = read(before.value, name)
-    else at = before && !before.promised ? typed(path, before.type) : undefined
+    else at = before && !before.promised ? typed(path, before.type, before.near) : undefined
     if (at && called && !name.startsWith('new ')) at = 'value' in at ? returned(at.value, path, before) : at
-    if (at && 'type' in at && awaited) at = { type: at.type, promised: false }
+    if (at && 'type' in at && awaited) at = awaitedType(at)
     if (!at || ('value' in at && (at.value === undefined || at.value === null))) return undefined
   }
   return at
@@ -169,8 +169,8 @@ function instanceOf(name: string, scope: Names): Known | undefined {
   return value ? { value } : undefined
 }
 
-function typed(path: readonly string[], owner: string | undefined): Known | undefined {
-  const entry = find(path, owner)
+function typed(path: readonly string[], owner?: string, near?: string): Known | undefined {
+  const entry = find(path, owner, near)
   return entry && typeOf(entry)
 }
 
@@ -241,7 +241,7 @@ function classOf(value: unknown): string | undefined {
 function membersOf(known: Known): string[] {
   if ('value' in known) return memberNames(known.value)
   if (known.promised) return memberNames(Promise.resolve())
-  return known.type === 'Array' ? memberNames([]) : membersOfType(known.type)
+  return known.type === 'Array' ? memberNames([]) : membersOfType(known.type, known.near)
 }
 
 function memberNames(value: unknown): string[] {

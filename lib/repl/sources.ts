@@ -152,20 +152,26 @@ function headerOf(file: string): string {
  * The entry that a path of names means: `stats.wilson`, `run.compare`.
  *
  * @param path  names, the asked one last
- * @param owner class or type of what it is read from, when known
+ * @param owner class or type of what it is read from, when known; `near` is a file that knows it
  */
-export function find(path: readonly string[], owner?: string): Entry | undefined {
+export function find(path: readonly string[], owner?: string, near?: string): Entry | undefined {
   const name = path.at(-1)
   const parent = path.at(-2)
-  const named = libraryEntries().filter((entry) => entry.name === name)
   const score = (entry: Entry) =>
     (owner !== undefined && entry.of === owner ? 8 : 0) +
-    (entry.of === null && parent !== undefined && isOf(entry.file, parent) ? 4 : 0) +
-    (entry.of === null && parent === undefined ? 4 : 0) +
+    (near !== undefined && folderOf(entry.file) === folderOf(near) ? 4 : 0) +
+    (entry.of === null && parent !== undefined && isOf(entry.file, parent) ? 6 : 0) +
+    (entry.of === null && parent === undefined ? 6 : 0) +
     (entry.doc ? 2 : 0) +
     (entry.exported ? 1 : 0)
-  const best = named.sort((a, b) => score(b) - score(a))[0]
-  return best && score(best) >= 4 ? best : undefined
+  const best = libraryEntries()
+    .filter((entry) => entry.name === name)
+    .sort((a, b) => score(b) - score(a))[0]
+  return best && score(best) >= 6 ? best : undefined
+}
+
+function folderOf(file: string): string {
+  return file.slice(0, file.lastIndexOf('/') + 1)
 }
 
 /** Does a file belong to a namespace: `stats/wilson.ts` to stats, `scenario.ts` to scenarios, `harness/cases.ts` to cases? */
@@ -176,34 +182,54 @@ function isOf(file: string, namespace: string): boolean {
 /** What a namespace is for: the first comment of its index, or of the file that it is. */
 export function headerOfNamespace(namespace: string): string {
   const files = [...new Set(libraryEntries().map((entry) => entry.file))]
-  const own = files.find((file) => isOf(file.split('/').at(-1)!, namespace))
+  const named = files.filter((file) => isOf(file.split('/').at(-1)!, namespace))
+  const own = named.find((file) => file.includes(`${namespace}.`)) ?? named[0]
   return headerOf(`${namespace}/index.ts`) || headerOf(`${namespace}/index.d.ts`) || (own ? headerOf(own) : '')
 }
 
-/** Names of a type's or class's members; empty when the library has no such type. */
-export function membersOfType(type: string): string[] {
-  const entries = libraryEntries()
-  const own = entries
-    .filter((entry) => entry.of === type && !/^(constructor$|#)/.test(entry.name))
-    .map((entry) => entry.name)
-  const alias = entries.find((entry) => entry.name === type && entry.kind === 'type' && entry.of === null)
-  const parts = alias ? [...alias.source.split('{')[0]!.matchAll(/[=&]\s*([A-Z]\w+)/g)].map((match) => match[1]!) : []
-  return [...own, ...parts.filter((part) => part !== type).flatMap(membersOfType)]
+/** A type as a call gives it: its name, the file that says so, and whether a promise of it comes first. */
+export type Typed = { type: string; near: string; promised: boolean }
+
+/** The declaration of a type, from the folder nearest to who names it. */
+function declarationOf(type: string, near: string): Entry | undefined {
+  const all = libraryEntries().filter(
+    (one) => one.name === type && one.of === null && (one.kind === 'type' || one.kind === 'class'),
+  )
+  return all.find((one) => folderOf(one.file) === folderOf(near)) ?? all[0]
 }
 
-/** The name of the type that a call or read gives: `Promise<Run>` is `{ type: 'Run', promised: true }`. */
-export function typeOf(entry: Entry): { type: string; promised: boolean } | undefined {
+/** Names of a type's or class's members; empty when the library has no such type. */
+export function membersOfType(type: string, near: string): string[] {
+  const declared = declarationOf(type, near)
+  if (!declared) return []
+  const own = libraryEntries()
+    .filter((entry) => entry.of === type && entry.file === declared.file && entry.name !== 'constructor')
+    .map((entry) => entry.name)
+  const heads = declared.source.split('{')[0]!
+  const parts = [...heads.matchAll(/(?:[=&]|extends)\s*([A-Z]\w+)/g)].map((match) => match[1]!)
+  return [...own, ...parts.filter((part) => part !== type).flatMap((part) => membersOfType(part, declared.file))]
+}
+
+/** What `await` makes of a type: a class that is a promise of something says so in its head. */
+export function awaitedType(known: Typed): Typed {
+  const head = declarationOf(known.type, known.near)?.source.split('{')[0] ?? ''
+  const of = known.promised ? undefined : /PromiseLike<(\w+)/.exec(head)?.[1]
+  return { type: of ?? known.type, near: known.near, promised: false }
+}
+
+/** The type that a call or read gives: `Promise<Run>` is Run, promised. */
+export function typeOf(entry: Entry): Typed | undefined {
   const head = entry.source.split('\n').slice(0, 12).join(' ')
   const said = entry.source.includes('(')
     ? /\)\s*:\s*(?:readonly )?([\w.]+)(?:<([\w.]+)(\[\])?)?/.exec(head.slice(closingParenthesis(head)))
     : /:\s*([\w.]+)(?:<([\w.]+)(\[\])?)?/.exec(head)
   if (!said) return undefined
+  const near = entry.file
   const promised = said[1] === 'Promise' || said[1] === 'PromiseLike'
   const type = promised ? said[2] : said[1]
-  if (type === 'this') return entry.of ? { type: entry.of, promised: false } : undefined
-  return type
-    ? { type: /\[\]/.test(promised ? (said[3] ?? '') : afterType(head, said)) ? 'Array' : type, promised }
-    : undefined
+  if (type === 'this') return entry.of ? { type: entry.of, near, promised: false } : undefined
+  if (!type) return undefined
+  return { type: /\[\]/.test(promised ? (said[3] ?? '') : afterType(head, said)) ? 'Array' : type, near, promised }
 }
 
 function afterType(head: string, said: RegExpExecArray): string {
