@@ -56,7 +56,19 @@ export function bootstrap(
       const start = starts[chosen] as number
       const trials = (used[chosen] as readonly number[]).length
       let inner = 0
-      for (let k = 0; k < trials; k++) inner += flat[start + Math.floor(random() * trials)] as number
+      // One number gives several indexes: after each, the fraction left over is uniform again, with fewer digits.
+      let left = random()
+      let spent = 1
+      for (let k = 0; k < trials; k++) {
+        if ((spent *= trials) > 1e7) {
+          left = random()
+          spent = trials
+        }
+        left *= trials
+        const index = Math.floor(left)
+        left -= index
+        inner += flat[start + index] as number
+      }
       sum += inner / trials
     }
     sorted[draw] = sum / used.length

@@ -1,4 +1,5 @@
 /** Latency, tokens, cost: measurements without an upper end, compared by paired differences of case medians. */
+import { binomialCdf } from './distribution.ts'
 import { inside, numbers, whole } from './domain.ts'
 import { signFlip } from './exact.ts'
 import { median, quantileOfSorted } from './quantile.ts'
@@ -34,7 +35,7 @@ export type MeasureComparison = {
  *
  * @param pairs          per case: measurements of a and of b, finite, any unit; empty arrays leave the case out
  * @param options.level  confidence in (0, 1), default 0.95
- * @param options.draws  whole, >= 100, default 10,000
+ * @param options.draws  whole, >= 100, default 10,000, and 2,000 beyond 200 cases
  * @param options.rng    default a fixed seed, so that the same data give the same interval
  * @throws               `argument_invalid` for a number that is not finite or a bad option
  * @see                  Davison & Hinkley 1997, section 3.8; known answers: fixtures/stats/continuous.json
@@ -47,7 +48,12 @@ export function compareMedians(
   options: { level?: number; draws?: number; rng?: Rng } = {},
 ): MeasureComparison {
   const level = inside(options.level ?? 0.95, 'options.level')
-  const draws = whole(options.draws ?? 10_000, 100, Number.MAX_SAFE_INTEGER, 'options.draws')
+  const draws = whole(
+    options.draws ?? (pairs.length > 200 ? 2000 : 10_000),
+    100,
+    Number.MAX_SAFE_INTEGER,
+    'options.draws',
+  )
   const random = options.rng ?? seeded('medians')
   const used = pairs.filter((pair, i) => {
     numbers(pair.a, `pairs[${i}].a`)
@@ -70,12 +76,20 @@ export function compareMedians(
     draws,
   }
   if (used.length < 2) return { ...result, reason: 'fewer than two cases: nothing is known about other cases' }
+  const tables = new Map<number, MiddleRanks>()
+  const sides = used.map((pair) =>
+    [pair.a, pair.b].map((values) => {
+      const ranks = tables.get(values.length) ?? middleRanks(values.length)
+      tables.set(values.length, ranks)
+      return { sorted: Float64Array.from(values).sort(), ranks }
+    }),
+  )
   const drawn = new Float64Array(draws)
   for (let draw = 0; draw < draws; draw++) {
     let sum = 0
     for (let i = 0; i < used.length; i++) {
-      const pair = used[Math.floor(random() * used.length)] as MeasurePair
-      sum += drawnMedian(pair.b, random) - drawnMedian(pair.a, random)
+      const [a, b] = sides[Math.floor(random() * used.length)] as [Side, Side]
+      sum += drawnMedian(b.sorted, b.ranks, random) - drawnMedian(a.sorted, a.ranks, random)
     }
     drawn[draw] = sum / used.length
   }
@@ -86,15 +100,63 @@ export function compareMedians(
   return { ...result, low, high }
 }
 
-/** Median of as many draws with replacement. Few numbers per case: insertion keeps them in order. */
-function drawnMedian(values: readonly number[], random: Rng): number {
-  const n = values.length
-  const sorted: number[] = []
-  for (let k = 0; k < n; k++) {
-    const value = values[Math.floor(random() * n)] as number
-    let at = k
-    for (; at > 0 && (sorted[at - 1] as number) > value; at--) sorted[at] = sorted[at - 1] as number
-    sorted[at] = value
+type Side = { sorted: Float64Array; ranks: MiddleRanks }
+
+/** How likely each pair of ranks is to hold the middle of n draws with replacement from n ordered numbers. */
+type MiddleRanks = { low: number[]; high: number[]; upTo: Float64Array }
+
+/**
+ * The exact distribution of a resample's middle ranks: one random number then gives its median, without drawing and sorting n.
+ *
+ * For odd n both ranks are the same. For even n, k = n / 2 draws lie at or below rank i and the others above rank j with
+ * probability C(n, k) (i/n)^k (1 - j/n)^k for i <= j; the probability of a pair is the second difference of that.
+ */
+export function middleRanks(n: number): MiddleRanks {
+  const low: number[] = []
+  const high: number[] = []
+  const chances: number[] = []
+  const add = (i: number, j: number, chance: number) => {
+    if (chance < 1e-15) return
+    low.push(i - 1)
+    high.push(j - 1)
+    chances.push(chance)
   }
-  return ((sorted[(n - 1) >> 1] as number) + (sorted[n >> 1] as number)) / 2
+  const k = Math.ceil(n / 2)
+  /** P(the k-th smallest draw has rank i or less) = P(k or more of n draws do). */
+  const atMost = (i: number) => (i <= 0 ? 0 : 1 - binomialCdf(k - 1, n, i / n))
+  // The rank of the middle has a standard deviation of about sqrt(n) / 2: ten of them hold it.
+  const from = Math.max(1, Math.floor(n / 2 - 5 * Math.sqrt(n)))
+  const to = Math.min(n, Math.ceil(n / 2 + 5 * Math.sqrt(n)) + 1)
+  let log = 0
+  for (let m = 1; m <= k; m++) log += Math.log((n - k + m) / m)
+  const apart = (i: number, j: number) =>
+    i <= 0 || j >= n ? 0 : Math.exp(log + k * Math.log(i / n) + (n - k) * Math.log1p(-j / n))
+  for (let i = from; i <= to; i++) {
+    let same = atMost(i) - atMost(i - 1)
+    if (n % 2 === 0) {
+      for (let j = i + 1; j <= to; j++) {
+        const chance = apart(i, j - 1) - apart(i - 1, j - 1) - apart(i, j) + apart(i - 1, j)
+        add(i, j, chance)
+        same -= chance
+      }
+    }
+    add(i, i, same)
+  }
+  const upTo = new Float64Array(chances.length)
+  let sum = 0
+  for (const [at, chance] of chances.entries()) upTo[at] = sum += chance
+  return { low, high, upTo: upTo.map((share) => share / sum) }
+}
+
+/** A random resample's median, from ascending numbers and the ranks for as many. */
+function drawnMedian(sorted: Float64Array, ranks: MiddleRanks, random: Rng): number {
+  const u = random()
+  let from = 0
+  let to = ranks.upTo.length - 1
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if ((ranks.upTo[middle] as number) > u) to = middle
+    else from = middle + 1
+  }
+  return ((sorted[ranks.low[from] as number] as number) + (sorted[ranks.high[from] as number] as number)) / 2
 }

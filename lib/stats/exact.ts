@@ -148,7 +148,9 @@ export type Stratum = { a: number; aTrials: number; b: number; bTrials: number }
  * cmhExact([{ a: 0, aTrials: 5, b: 5, bTrials: 5 }]) // 0.00794
  */
 export function cmhExact(strata: readonly Stratum[]): number {
-  let now = [1]
+  let now = Float64Array.of(1)
+  // What `now[0]` stands for, and the sum seen: both as successes of A beyond the fewest possible.
+  let first = 0
   let seen = 0
   for (const [i, { a, aTrials, b, bTrials }] of strata.entries()) {
     whole(aTrials, 0, MAX, `strata[${i}].aTrials`)
@@ -159,25 +161,45 @@ export function cmhExact(strata: readonly Stratum[]): number {
     const low = Math.max(0, successes - bTrials)
     const high = Math.min(aTrials, successes)
     seen += a - low
-    const weights = [1]
-    for (let x = low; x < high; x++) {
-      const ratio = ((aTrials - x) * (successes - x)) / ((x + 1) * (bTrials - successes + x + 1))
-      weights.push((weights[x - low] as number) * ratio)
-    }
-    const sum = weights.reduce((total, weight) => total + weight, 0)
-    const next = new Array<number>(now.length + weights.length - 1).fill(0)
-    for (let j = 0; j < now.length; j++) {
-      for (let k = 0; k < weights.length; k++) {
-        next[j + k] = (next[j + k] as number) + ((now[j] as number) * (weights[k] as number)) / sum
-      }
-    }
-    now = next
+    const next = convolve(now, hypergeometric(low, high, aTrials, bTrials, successes))
+    let from = 0
+    let to = next.length
+    while (next[from]! < NEGLIGIBLE) from++
+    while (next[to - 1]! < NEGLIGIBLE) to--
+    now = next.subarray(from, to)
+    first += from
   }
-  const observed = (now[seen] as number) * (1 + TIE)
+  const observed = (now[seen - first] ?? 0) * (1 + TIE)
   return Math.min(
     1,
     now.reduce((sum, probability) => (probability <= observed ? sum + probability : sum), 0),
   )
+}
+
+/** Sums less likely than this are left out, so that a p value below about 1e-90 comes out as 0. */
+const NEGLIGIBLE = 1e-100
+
+/** Probabilities of low..high successes of A, from the ratio of neighbours; built outwards from the likeliest. */
+function hypergeometric(low: number, high: number, aTrials: number, bTrials: number, successes: number): Float64Array {
+  const weights = new Float64Array(high - low + 1)
+  const mode = Math.floor(((aTrials + 1) * (successes + 1)) / (aTrials + bTrials + 2))
+  const top = Math.min(high, Math.max(low, mode))
+  const ratio = (x: number) => ((aTrials - x) * (successes - x)) / ((x + 1) * (bTrials - successes + x + 1))
+  weights[top - low] = 1
+  for (let x = top; x < high; x++) weights[x + 1 - low] = (weights[x - low] as number) * ratio(x)
+  for (let x = top; x > low; x--) weights[x - 1 - low] = (weights[x - low] as number) / ratio(x - 1)
+  const sum = weights.reduce((total, weight) => total + weight, 0)
+  return weights.map((weight) => weight / sum)
+}
+
+function convolve(a: Float64Array, b: Float64Array): Float64Array<ArrayBuffer> {
+  const out = new Float64Array(a.length + b.length - 1)
+  for (let j = 0; j < b.length; j++) {
+    const weight = b[j] as number
+    if (weight < NEGLIGIBLE) continue
+    for (let i = 0; i < a.length; i++) out[i + j]! += (a[i] as number) * weight
+  }
+  return out
 }
 
 /**

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compareMedians, type MeasurePair } from '../../lib/stats/continuous.ts'
+import { compareMedians, type MeasurePair, middleRanks } from '../../lib/stats/continuous.ts'
 import { rng } from '../../lib/stats/random.ts'
 import { close, known } from './known.ts'
 
@@ -42,4 +42,24 @@ test('no spread and one case leave no interval rather than one of no width', () 
   ])
   assert.deepEqual([one.cases, one.missing], [1, 1])
   assert.ok(Number.isNaN(one.low) && one.reason)
+})
+
+test('the middle ranks of a resample have the shares of the full enumeration, odd and even', () => {
+  for (let n = 1; n <= 6; n++) {
+    const wanted = new Map<string, number>()
+    for (let code = 0; code < n ** n; code++) {
+      const draws = Array.from({ length: n }, (_, i) => Math.floor(code / n ** i) % n).sort((x, y) => x - y)
+      const pair = `${draws[(n - 1) >> 1]} ${draws[n >> 1]}`
+      wanted.set(pair, (wanted.get(pair) ?? 0) + 1 / n ** n)
+    }
+    const { low, high, upTo } = middleRanks(n)
+    const found = new Map(low.map((rank, i) => [`${rank} ${high[i]}`, (upTo[i] as number) - (upTo[i - 1] ?? 0)]))
+    assert.equal(found.size, wanted.size)
+    for (const [pair, share] of wanted) close(found.get(pair) as number, share, 1e-9, `ranks ${pair} of ${n}`)
+  }
+  for (const n of [7, 50, 501, 2000]) {
+    const { low, high, upTo } = middleRanks(n)
+    close(upTo.at(-1) as number, 1, 1e-12, `sum for ${n}`)
+    assert.ok(low.every((rank, i) => rank >= 0 && rank <= (high[i] as number) && (high[i] as number) < n))
+  }
 })
