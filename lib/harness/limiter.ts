@@ -149,11 +149,12 @@ export class Limiter {
         return answer
       } catch (cause) {
         this.leave(call.tokens, 0)
-        if (call.signal?.aborted) throw cause
         const refusal = refusalOf(cause, Date.now())
         const { kind } = refusal
         if (kind === 'halt') throw new RunHalted(refusal.code, refusal.message)
         if (kind !== 'limit' && kind !== 'capacity' && kind !== 'transient') throw cause
+        // Nobody waits any more.
+        if (call.signal?.aborted) throw call.signal.reason
         const most = kind === 'limit' ? this.patience : TRIES[kind]
         if (++tries[kind] > most) throw cause
         const wait = this.waitAfter(refusal, tries[kind])
