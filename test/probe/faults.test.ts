@@ -3,8 +3,10 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { before, describe, it } from 'node:test'
 import { LIMITS, SET } from '../../lib/probe/set.ts'
 import { runTest } from '../../lib/probe/tasks.ts'
-import { FAULTS, type Fault } from '../servers/faults.ts'
+import type { Fault } from '../servers/faults.ts'
 import { seams, stage, trust } from '../servers/stage.ts'
+
+const FAULTS = [...ANSWER_FAULTS, ...BODY_FAULTS, ...LIST_FAULTS]
 
 /** Short deadlines where a server only ends by them; the published ones elsewhere. */
 const SHORT = { timeoutMs: 2_500, stepMs: 250, sessionCloseWaitMs: 250 }
