@@ -89,7 +89,13 @@ async function finish(result: Run, json: boolean): Promise<void> {
   const report = await writeReport(result)
   const look = lookOf(process.stdout)
   const strip = json ? '' : (await result.plot('strip')).text(look)
-  print(result, json, `${result.text(look)}\n\n${strip}\n\nReport: ${relative(process.cwd(), report)}`)
+  print(result, json, `${result.text(look)}\n\n${strip}\n\nReport: ${near(report)}`)
+}
+
+/** A path as it is shortest from here, unless that would lead upwards. */
+function near(path: string): string {
+  const short = relative(process.cwd(), path)
+  return short.startsWith('..') ? path : short
 }
 
 export const start: Verb = {
