@@ -19,6 +19,7 @@ export type ChartKind =
   | 'reliability'
   | 'noise'
   | 'latency'
+  | 'own'
 
 /** Media types and what to show under them, as Jupyter front ends take it. */
 export type MimeBundle = Record<string, unknown>

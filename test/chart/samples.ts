@@ -123,6 +123,24 @@ export const samples: Record<string, () => chart.Chart<unknown>> = {
       },
       { server: 'dead', values: [], outcomes: { timeout: 10 } },
     ]),
+  own: () =>
+    chart.own(
+      [1, 3, 5].flatMap((repeats) =>
+        many(6, (i) => ({ repeats, cases: 10 + 10 * i, seen: 0.6 / Math.sqrt((i + 1) * repeats) })),
+      ),
+      {
+        mark: { type: 'line', point: true },
+        encoding: {
+          x: { field: 'cases', type: 'quantitative' },
+          y: { field: 'seen', type: 'quantitative', title: 'smallest difference' },
+          color: { field: 'repeats', type: 'nominal' },
+        },
+      },
+      {
+        title: 'What a run of some size can see',
+        notes: ['Made-up figures, no intervals. 6 sizes, 3 numbers of repeats.'],
+      },
+    ),
 }
 
 /** The same kinds with nothing to draw, with one row, and with names that mean harm. */
@@ -136,6 +154,13 @@ export const corners: Record<string, () => chart.Chart<unknown>> = {
   'reliability, no rows': () => chart.reliability([]),
   'noise, no rows': () => chart.noise([]),
   'latency, no rows': () => chart.latency([]),
+  'own, no rows': () => chart.own([], { mark: 'bar' }, { title: 'Nothing' }),
+  'own, hostile': () =>
+    chart.own(
+      [{ [HOSTILE]: HOSTILE, name: HOSTILE, n: 1 }],
+      { mark: 'bar', encoding: { x: { field: 'n', type: 'quantitative' }, y: { field: 'name', type: 'nominal' } } },
+      { title: HOSTILE, notes: [HOSTILE] },
+    ),
   'strip, one row': () => chart.strip([{ configuration: 'a', estimate: 0, low: 0, high: 0, runs: runs(0) }]),
   'strip, all undefined': () =>
     chart.strip([{ configuration: 'a', estimate: null, low: null, high: null, runs: [] }], { unit: 'ms' }),

@@ -1,0 +1,67 @@
+/** A chart of one's own: any Vega-Lite drawing over rows, in the frame, fonts and colours of the others. */
+import type { Json, JsonObject } from '../canonical.ts'
+import { type Column, foreign, table } from '../display.ts'
+import { TouchstoneError } from '../errors.ts'
+import { Chart } from './chart.ts'
+import { page, type TextLook } from './plot.ts'
+import { frame, nothing } from './spec.ts'
+
+export type OwnOptions = {
+  title: string
+  /** The lines below the title: n, what was measured, how to read it. Default none. */
+  notes?: string[]
+}
+
+/** Rows that the text form prints before it only counts. */
+const SHOWN = 60
+
+/**
+ * Draw what no kind of chart here draws.
+ *
+ * @param rows    plain objects; they become the data of the drawing and, in a terminal, a table
+ * @param drawing a Vega-Lite unit, layer or facet without its data: `{ mark, encoding }`
+ * @throws TouchstoneError `chart_invalid` for rows that are no plain objects; a drawing that does not compile is refused when drawn
+ * @example
+ * const c = own([{ k: 1, error: 0.4 }, { k: 5, error: 0.2 }], {
+ *   mark: 'line',
+ *   encoding: { x: { field: 'k', type: 'quantitative' }, y: { field: 'error', type: 'quantitative' } },
+ * }, { title: 'Error over repeats' })
+ * c.kind // 'own'
+ * c.text().split('\n').at(-1) // '5    0.2'
+ */
+export function own<Row extends object>(rows: readonly Row[], drawing: JsonObject, options: OwnOptions): Chart<Row> {
+  const read = rows.map((row, i) => plainRow(row, i))
+  const { title, notes = [] } = options
+  const spec = read.length
+    ? frame(title, notes, { width: 420, height: 230, ...drawing, data: { values: read as Json[] } })
+    : nothing(title, notes, 'No rows.')
+  const text = (look: TextLook) => page(title, notes, read.length ? inText(read, look) : ['No rows.'], look)
+  return new Chart<Row>({ kind: 'own', title, notes, rows: [...rows], spec, text })
+}
+
+function plainRow(row: unknown, i: number): JsonObject {
+  if (row === null || typeof row !== 'object' || Array.isArray(row)) {
+    const got = row === null ? 'null' : Array.isArray(row) ? 'an array' : typeof row
+    throw new TouchstoneError('chart_invalid', `expected a row object, got ${got}`, { where: `rows[${i}]` })
+  }
+  // Names in rows may be somebody else's, and here the caller says where they are drawn.
+  const safe = (_name: string, value: unknown) => (typeof value === 'string' ? foreign(value, 400) : value)
+  return JSON.parse(JSON.stringify(row, safe)) as JsonObject
+}
+
+function inText(rows: JsonObject[], look: TextLook): string[] {
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))]
+  const columns = names.map((name): Column => {
+    const numbers = rows.every((row) => typeof (row[name] ?? 0) === 'number')
+    return { head: foreign(name, 40), min: 6, ...(numbers && { align: 'right' }) }
+  })
+  const cells = rows.slice(0, SHOWN).map((row) => names.map((name) => cellOf(row[name])))
+  const more = rows.length > SHOWN ? [`and ${rows.length - SHOWN} more rows`] : []
+  return [...table(columns, cells, look).split('\n'), ...more]
+}
+
+function cellOf(value: Json | undefined): string {
+  if (value === undefined || value === null) return ''
+  if (typeof value === 'number') return String(Number(value.toPrecision(4)))
+  return foreign(typeof value === 'string' ? value : JSON.stringify(value), 60)
+}
