@@ -150,6 +150,11 @@ export async function runAgent(
     maxRetries: 0,
     abortSignal: stop.signal,
     include: { responseBody: settings.recordResponses },
+    async prepareStep() {
+      // A server may say that its tools are others now; the next step sees them as they are.
+      for (const offered of await recorder.refresh(stop.signal)) tools[offered.name] = toolOf(offered)
+      return undefined
+    },
     onStepEnd(step) {
       result.steps++
       if (step.text) result.said.push(step.text)
