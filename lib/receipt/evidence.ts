@@ -6,7 +6,8 @@ import { TouchstoneError } from '../errors.ts'
 import { entriesOf, type Imported, importAudit, unpack } from './audit.ts'
 import type { CloudTrailOptions } from './cloudtrail.ts'
 import { isObject } from './decision.ts'
-import { RECORD_SCHEMA } from './record.ts'
+import { RECORD_SCHEMA, type ReadRecord, readRecord } from './record.ts'
+import { compacting } from './strings.ts'
 
 export type Export = { provider: string; bytes: string | Uint8Array; source?: string } & CloudTrailOptions
 
@@ -14,7 +15,8 @@ export type Export = { provider: string; bytes: string | Uint8Array; source?: st
 export type Audit = string | Export | Imported | { schema: string } | readonly Audit[]
 
 export type Evidence = {
-  records: { value: unknown; where: string }[]
+  /** Checked at once, so that what an export says beside its records need not be held. */
+  records: ReadRecord[]
   imports: Omit<Imported, 'records'>[]
 }
 
@@ -40,13 +42,13 @@ function collect(audit: Audit, where: string, into: Evidence): void {
     const { provider, bytes, ...options } = audit as unknown as Export
     take(importAudit(provider, bytes, options), into)
   } else if ('counts' in audit && 'records' in audit) take(audit as unknown as Imported, into)
-  else into.records.push({ value: audit, where })
+  else into.records.push(readRecord(audit, where))
 }
 
 function take(imported: Imported, into: Evidence): void {
   const { records, ...rest } = imported
   into.imports.push(rest)
-  for (const [i, value] of records.entries()) into.records.push({ value, where: `${rest.source.name}[${i}]` })
+  for (const [i, value] of records.entries()) into.records.push(readRecord(value, `${rest.source.name}[${i}]`))
 }
 
 function file(path: string, into: Evidence): void {
@@ -64,8 +66,9 @@ function file(path: string, into: Evidence): void {
   const first = sample(unpack(bytes, path), path)
   if (first === undefined) return
   if (isObject(first) && typeof first['schema'] === 'string') {
+    const compact = compacting()
     const list = entriesOf(unpack(bytes, path), path, { unwrap: (document) => listIn(document) })
-    for (const { entry, line } of list) into.records.push({ value: entry, where: `${path}:${line}` })
+    for (const { entry, line } of list) into.records.push(compact(readRecord(entry, `${path}:${line}`)))
     return
   }
   const provider = providerOf(first)
@@ -95,6 +98,12 @@ function sample(bytes: Uint8Array, path: string): Json | undefined {
   }
   if (isObject(document) && Array.isArray(document['records'])) return document['records'][0]
   return Array.isArray(document) ? document[0] : document
+}
+
+/** The importer that reads an export, or null where its entries are of no known shape, or it has none. */
+export function providerOfExport(bytes: Uint8Array, name: string): string | null {
+  const first = sample(unpack(bytes, name), name)
+  return first === undefined ? null : providerOf(first)
 }
 
 /** Which provider writes entries like this one. */

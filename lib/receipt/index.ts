@@ -1,6 +1,9 @@
 /** Side-effect receipts: what an agent's tool calls really did, as far as bytes at hand can show. */
 export { type Imported, importAudit, importAuditFile, MAX_EXPORT_BYTES } from './audit.ts'
 export { bindingDigest, type Projection, type Subject, subjectOf } from './binding.ts'
+export type { CheckOptions } from './check.ts'
+export { verify } from './check-any.ts'
+export type { GivenSet } from './check-set.ts'
 export {
   type Classifier,
   classifier,
@@ -24,8 +27,10 @@ export {
 } from './decision.ts'
 export { type Envelope, type Opened, open, PAYLOAD_TYPE, pae, readEnvelope, seal } from './dsse.ts'
 export type { Audit, Export } from './evidence.ts'
+export { type IssueOptions, type IssueRunOptions, issueProbe, issueRun, Receipt } from './issue.ts'
 export * as keys from './keys.ts'
 export { appendLedger, type Ledger } from './ledger.ts'
+export { PROBE_PREDICATE, type ProbePredicate } from './probe-predicate.ts'
 export { type AuditRecord, type Authenticity, RECORD_SCHEMA, record } from './record.ts'
 export {
   type Binding,
@@ -40,6 +45,7 @@ export {
   type ReportData,
   type Weakest,
 } from './report.ts'
+export { type CaseRow, RUN_PREDICATE, type RunPredicate } from './run-predicate.ts'
 export {
   type Descriptor,
   descriptor,
@@ -52,6 +58,8 @@ export {
   type TestResult,
   testResult,
 } from './statement.ts'
+export type { Problem, Step, Verdict } from './step.ts'
 export { NON_CLAIMS, type ObservedCall, observe, requestHash, surface } from './surface.ts'
 export { targetHash } from './target.ts'
-export { type Decisions, type VerifyOptions, verify, verifyStream, type Window } from './verify.ts'
+export { Verification, type VerificationData } from './verification.ts'
+export { type Decisions, type VerifyOptions, verifyStream, type Window } from './verify.ts'

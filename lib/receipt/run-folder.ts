@@ -56,13 +56,16 @@ export async function readRunBytes(dir: string): Promise<RunBytes> {
   return { dir, files, odd, manifest, manifestProblem: problem, log }
 }
 
-/** What a reading gives, or why it gives nothing. Messages name places inside the run's folder only. */
+/**
+ * What a reading gives, or why it gives nothing. Any error counts: what was handed in may have any shape at all, and an auditor is
+ * told so. Messages name places inside the run's folder only.
+ */
 export function attempt<T>(read: () => T): { value: T | null; problem: string | null } {
   try {
     return { value: read(), problem: null }
   } catch (error) {
-    if (error instanceof TouchstoneError) return { value: null, problem: `${error.code}: ${error.message}` }
-    throw error
+    const name = error instanceof TouchstoneError ? error.code : 'shape'
+    return { value: null, problem: `${name}: ${(error as Error).message}` }
   }
 }
 

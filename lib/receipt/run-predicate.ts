@@ -3,7 +3,7 @@
  *
  * Making a receipt and checking one both come here, so that whatever a receipt says is something that can be computed again.
  */
-import type { Digest, JsonObject } from '../canonical.ts'
+import type { Digest } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
 import { type ConfigurationSummary, lastAttempts, type Manifest, summarise, type TrialRecord } from '../log/index.ts'
 import { casesOf, type ScenarioSet } from '../scenario.ts'
@@ -82,7 +82,7 @@ export function predicateOf(bytes: RunBytes, set: ScenarioSet): RunPredicate {
       model,
       simulated,
     })),
-    summary: plain(summarise(manifest, counted)) as unknown as ConfigurationSummary[],
+    summary: summaryOf(manifest, counted),
     attempts: attempts.map(({ record: { key, attempt }, digest }) => ({ key, attempt, digest })),
     files,
     does_not_establish: nonClaims(set),
@@ -165,9 +165,13 @@ export function testResultOf(subject: Statement['subject'], predicate: RunPredic
   })
 }
 
-/** Data as JSON holds it: undefined numbers are null, and no digit is claimed that another machine would not compute. */
-function plain(value: unknown): JsonObject {
+/**
+ * The summary as JSON holds it: undefined numbers are null, and no digit is claimed that another machine would not compute.
+ *
+ * @param counted one record per trial
+ */
+export function summaryOf(manifest: Manifest, counted: readonly TrialRecord[]): ConfigurationSummary[] {
   const rounded = (_: string, one: unknown) =>
     typeof one === 'number' && !Number.isSafeInteger(one) && Number.isFinite(one) ? Number(one.toPrecision(12)) : one
-  return JSON.parse(JSON.stringify(value, rounded)) as JsonObject
+  return JSON.parse(JSON.stringify(summarise(manifest, counted), rounded)) as ConfigurationSummary[]
 }
