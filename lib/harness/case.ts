@@ -9,7 +9,8 @@ import { TouchstoneError } from '../errors.ts'
 import { FAULT_KINDS, FAULTS, type Fault, PARAMETERS } from './fault.ts'
 import type { GoalFunction } from './goal.ts'
 
-const columns = z.record(z.string(), z.json())
+// Ids name the parts in the JSON Schema that editors read.
+const columns = z.record(z.string(), z.json()).meta({ id: 'columns' })
 
 /** One thing that is true, or not, of the end of a trial. Exactly one of the four members that name what is judged. */
 const predicate = z
@@ -42,6 +43,7 @@ const predicate = z
       context.addIssue({ code: 'custom', message: 'expected where and count only beside table' })
     }
   })
+  .meta({ id: 'predicate' })
 export type Predicate = z.output<typeof predicate>
 
 const after = z.int().min(0).default(0).describe('Calls of the tool that are served honestly first. Default 0.')
@@ -77,7 +79,8 @@ const fault = z
     }
     if (value.kind === 'rug_pull' && value.set === undefined && value.describe === undefined)
       context.addIssue({ code: 'custom', message: 'expected set or describe beside rug_pull, got none' })
-  }) satisfies z.ZodType<Fault>
+  })
+  .meta({ id: 'fault' }) satisfies z.ZodType<Fault>
 export type FaultSpec = z.output<typeof fault>
 
 const injection = z.strictObject({ text: z.string(), after, times })
@@ -149,30 +152,35 @@ const server = z
     if (value.state && !value.world)
       context.addIssue({ code: 'custom', path: ['state'], message: 'expected state only beside world' })
   })
+  .meta({ id: 'server' })
 export type ServerSpec = z.output<typeof server>
 
-const call = z.strictObject({ server: z.string().optional(), call: z.string(), with: columns.default({}) })
+const call = z
+  .strictObject({ server: z.string().optional(), call: z.string(), with: columns.default({}) })
+  .meta({ id: 'call' })
 export type CallSpec = z.output<typeof call>
 
-const step = z.strictObject({
-  ...call.shape,
-  check: z
-    .strictObject({
-      call: z.string(),
-      with: columns.default({}),
-      shows: z
-        .union([columns, z.array(columns)])
-        .optional()
-        .describe('An object in the result that has these members, when the step took effect. A list: each has one.'),
-      gone: z
-        .union([columns, z.array(columns)])
-        .optional()
-        .describe('An object that is in the result no more, when the step took effect. A list: none is.'),
-      says: z.string().optional().describe('Text in the result, when the step took effect.'),
-    })
-    .optional()
-    .describe('How a careful agent looks whether the step took effect.'),
-})
+const step = z
+  .strictObject({
+    ...call.shape,
+    check: z
+      .strictObject({
+        call: z.string(),
+        with: columns.default({}),
+        shows: z
+          .union([columns, z.array(columns)])
+          .optional()
+          .describe('An object in the result that has these members, when the step took effect. A list: each has one.'),
+        gone: z
+          .union([columns, z.array(columns)])
+          .optional()
+          .describe('An object that is in the result no more, when the step took effect. A list: none is.'),
+        says: z.string().optional().describe('Text in the result, when the step took effect.'),
+      })
+      .optional()
+      .describe('How a careful agent looks whether the step took effect.'),
+  })
+  .meta({ id: 'step' })
 export type SolutionStep = z.output<typeof step>
 
 const attack = z.strictObject({
@@ -185,16 +193,22 @@ const attack = z.strictObject({
 })
 
 const fields = {
-  id: z.string().regex(/^[a-z0-9][a-z0-9_.-]*(\/[a-z0-9][a-z0-9_.-]*)*$/, 'expected lower-case words with - . _ /'),
-  title: z.string().min(1),
-  kind: z.string().regex(/^[a-z0-9_]+$/, 'expected lower-case words with _'),
+  id: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9_.-]*(\/[a-z0-9][a-z0-9_.-]*)*$/, 'expected lower-case words with - . _ /')
+    .describe('Such as kind/name, once among all cases.'),
+  title: z.string().min(1).describe('What a table shows of it, in a few words.'),
+  kind: z
+    .string()
+    .regex(/^[a-z0-9_]+$/, 'expected lower-case words with _')
+    .describe('The kind of fault or attack; a benign twin has that of its case.'),
   twin: z.string().optional().describe('The benign case beside this adversarial one.'),
   requires: z
     .array(z.string())
     .default([])
     .describe('Packages that the case needs. Without them it is left out, with a word.'),
   server: server.optional(),
-  servers: z.array(server).min(1).optional(),
+  servers: z.array(server).min(1).optional().describe('Instead of server, where there are several.'),
   task: z.string().min(1).describe('What the agent is asked to do.'),
   solution: z.array(step).min(1).describe('The calls that solve it.'),
   attack: attack.optional(),

@@ -53,7 +53,7 @@ export function parseCases(text: string, source = 'case'): Case[] {
   return casesIn(text, source).map(({ test }) => test)
 }
 
-function filesOf(from: string): string[] {
+export function filesOf(from: string): string[] {
   let found: string[] = []
   try {
     found = statSync(from).isDirectory() ? globSync(join(from, '**/*.{yaml,yml}')) : [from]
@@ -72,7 +72,7 @@ function filesOf(from: string): string[] {
   return found.sort()
 }
 
-function casesIn(text: string, source: string): { test: Case; locate: Locate }[] {
+export function casesIn(text: string, source: string): { test: Case; locate: Locate }[] {
   const lines = new LineCounter()
   const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false })
   if (!Array.isArray(documents) || documents.length === 0) {
