@@ -162,14 +162,23 @@ export function* entriesOf(
     else throw new TouchstoneError('export_invalid', 'expected audit entries, got another JSON value', { where: name })
     return
   }
-  let line = 0
-  for (const row of text.split('\n')) {
-    line++
+  for (const { text: row, line } of linesIn(text)) {
     if (row.trim() === '') continue
     const document = parse(row, `${name} line ${line}`)
     const list = isObject(document) ? importer.unwrap(document) : null
     if (list) for (const entry of list) yield { entry, line }
     else yield { entry: document, line }
+  }
+}
+
+/** The lines of a text with their numbers, one at a time. */
+export function* linesIn(text: string): Generator<{ text: string; line: number }> {
+  let line = 0
+  for (let start = 0; start <= text.length; ) {
+    const end = text.indexOf('\n', start)
+    yield { text: text.slice(start, end < 0 ? text.length : end), line: ++line }
+    if (end < 0) return
+    start = end + 1
   }
 }
 

@@ -54,12 +54,19 @@ export function confirm(
   const index = new ReadIndex(options.count)
   const placed = calls.filter((call) => call.decision.observation !== null && call.decision.asserted && !call.repeated)
   placed.sort((a, b) => seqOf(a) - seqOf(b))
-  for (const call of placed) if (isWrite(call)) index.form(call)
-  for (const call of placed) if (call.decision.observation?.read) index.read(call)
-  for (const call of placed) if (isWrite(call)) index.write(call)
+  // In a run without reads nothing can be confirmed or contradicted, so nothing of it needs an index.
+  const runs = new Set(
+    placed.flatMap(({ decision: { observation } }) => (observation?.read ? [observation.run_id] : [])),
+  )
+  const seen = placed.filter((call) => runs.has(call.decision.observation?.run_id ?? ''))
+  for (const call of seen) if (isWrite(call)) index.form(call)
+  for (const call of seen) if (call.decision.observation?.read) index.read(call)
+  for (const call of seen) if (isWrite(call)) index.write(call)
   return calls.map((call) => {
     if (!isWrite(call) || !call.decision.asserted) return null
     const reason = call.decision.observation === null ? 'no_run' : call.repeated ? 'place_disputed' : null
+    if (reason === null && !runs.has(call.decision.observation?.run_id ?? ''))
+      return { confirmed: false, by: null, contradictions: [], reason: 'no_read_after' }
     if (reason !== null) return { confirmed: false, by: null, contradictions: [], reason }
     return index.judge(call)
   })

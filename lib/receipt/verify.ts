@@ -7,14 +7,14 @@ import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
 import { decode, type Json, parse, readBytes } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
-import { unpack } from './audit.ts'
+import { linesIn, unpack } from './audit.ts'
 import { rank } from './call.ts'
 import { decisionsIn, isObject, LEVELS, type Level, type ReadDecision, readDecision, type Surface } from './decision.ts'
 import { type Audit, type Evidence, evidenceOf } from './evidence.ts'
 import { type Ledger, usedIn } from './ledger.ts'
-import { readRecord } from './record.ts'
 import type { Report } from './report.ts'
 import { derive } from './rungs.ts'
+import { compacting } from './strings.ts'
 import './providers.ts'
 
 /** ISO 8601 times or epoch milliseconds, both inclusive. */
@@ -70,17 +70,17 @@ export async function verifyStream(
   options: VerifyOptions & { signal?: AbortSignal } = {},
 ): Promise<Report> {
   const checked = optionsOf(options)
+  const compact = compacting()
   const calls: ReadDecision[] = []
   for await (const { text, line } of linesOf(path, options.signal)) {
     const where = `${path} line ${line}`
-    for (const value of decisionsIn(parse(text, where), where)) calls.push(readDecision(value, where))
+    for (const value of decisionsIn(parse(text, where), where)) calls.push(compact(readDecision(value, where)))
   }
   return derive(calls, recordsOf(evidenceOf(options.audit)), checked)
 }
 
 function recordsOf(evidence: Evidence) {
-  const records = evidence.records.map(({ value, where }) => readRecord(value, where))
-  records.sort((a, b) => rank([a.provider, b.provider], [a.id, b.id], [a.order, b.order]))
+  const records = evidence.records.toSorted((a, b) => rank([a.provider, b.provider], [a.id, b.id], [a.order, b.order]))
   const imports = evidence.imports.toSorted((a, b) =>
     rank([a.source.name, b.source.name], [a.source.digest, b.source.digest]),
   )
@@ -126,11 +126,6 @@ function* decisionsInFile(path: string): Generator<{ value: unknown; where: stri
     for (const [i, value] of decisionsIn(parse(one, place) as Json, place).entries())
       yield { value, where: line === 0 ? `${path}: observed_tool_decisions[${i}]` : place }
   }
-}
-
-function* linesIn(text: string): Generator<{ text: string; line: number }> {
-  let line = 0
-  for (const one of text.split('\n')) yield { text: one, line: ++line }
 }
 
 /** NDJSON by name, or by a first line that is a whole document with more behind it. */
