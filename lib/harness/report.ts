@@ -118,7 +118,7 @@ export function comparisonText(comparison: RunComparison, look: Look = {}): stri
     `${tone(`${b} against ${a}`, 'strong', look)}: ${METRICS[primary.metric].label}, ${target}, paired over ${count(primary.cases, 'case')}`,
     `  verdict     ${tone(primary.verdict, verdictTone(primary.verdict), look)}`,
     `  difference  ${differenceText(primary)}`,
-    `  p           ${pValue(primary.p.t)} (paired t), ${pValue(primary.p.signFlip)} (exact sign-flip)`,
+    `  p           ${pText(primary)}`,
     Number.isFinite(primary.smallestDetectable)
       ? `  smallest    this run finds a true difference of ${Math.round(primary.smallestDetectable * 100)} points or more in 4 of 5 runs`
       : '  smallest    no difference, however large, could be found by a run like this one',
@@ -151,6 +151,14 @@ export function comparisonText(comparison: RunComparison, look: Look = {}): stri
     )
   }
   return lines.join('\n')
+}
+
+/** The tests that belong to the question: over other cases, or within these. */
+function pText({ p, target }: MetricComparison): string {
+  if (target === 'like these') return `${pValue(p.t)} (paired t), ${pValue(p.signFlip)} (exact sign-flip)`
+  return p.cmh === undefined
+    ? `${pValue(p.permutation ?? NaN)} (permutation)`
+    : `${pValue(p.cmh)} (exact, within cases)`
 }
 
 function rounded({ difference, low, high }: MetricComparison): string {

@@ -257,7 +257,7 @@ export function compareAll(
   const compared = rest
     .map((metric) => compareMetric(manifest, rows, a, b, { ...choice, metric }))
     .filter((one) => one.cases > 0)
-  const raw = compared.map(({ p }) => Math.max(p.t, p.signFlip))
+  const raw = compared.map(pOf)
   const defined = raw.map((p, i) => ({ p, i })).filter(({ p }) => Number.isFinite(p))
   const adjusted = holm(defined.map(({ p }) => p))
   const others = compared.map((one, i) => {
@@ -267,4 +267,9 @@ export function compareAll(
     return { ...one, pHolm, verdict: holds ? one.verdict : ('cannot tell' as const) }
   })
   return { a, b, primary, others, count: others.length + 1 }
+}
+
+/** The p value that belongs to the question: over other cases both tests must agree; over these, the one within cases. */
+function pOf({ p, target }: MetricComparison): number {
+  return target === 'these' ? (p.cmh ?? p.permutation ?? Number.NaN) : Math.max(p.t, p.signFlip)
 }

@@ -176,6 +176,21 @@ describe('comparing', () => {
     for (const other of all.others) assert.ok(!(other.pHolm < Math.max(other.p.t, other.p.signFlip)))
   })
 
+  it('for these cases the others are held to the exact test within cases, not to one over cases', () => {
+    // One case of ten moves, and moves from 0 of 20 to 20 of 20: plain on these cases, nothing for cases like these.
+    const few = Array.from({ length: cases }, (_, i) =>
+      Array.from({ length: 20 }, (_, trial) => [
+        row(`c${i}`, 'a', trial, { overclaims: i === 0 ? 1 : 0 }),
+        row(`c${i}`, 'b', trial, { overclaims: 0 }),
+      ]).flat(),
+    ).flat()
+    const overclaim = (target: 'these' | 'like these') =>
+      compareAll(manifest(cases, 20), few, 'a', 'b', { target }).others.find((one) => one.metric === 'overclaim')
+    assert.equal(overclaim('these')?.verdict, 'better')
+    assert.ok((overclaim('these')?.pHolm ?? 1) < 1e-6)
+    assert.equal(overclaim('like these')?.verdict, 'cannot tell')
+  })
+
   it('an unknown configuration or metric is said by name', () => {
     const code = (expected: string) => (error: unknown) => (error as { code?: string }).code === expected
     assert.throws(() => compareMetric(manifest(1, 1), [], 'a', 'z'), code('configuration_unknown'))
