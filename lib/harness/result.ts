@@ -20,6 +20,7 @@ import {
   type TrialRecord,
 } from '../log/index.ts'
 import type { Decision } from '../receipt/decision.ts'
+import type { IssueRunOptions, Receipt } from '../receipt/issue.ts'
 import { type Plan, pilot, plan } from '../stats/index.ts'
 import { comparisonText, runText } from './report.ts'
 
@@ -97,8 +98,9 @@ export class Run {
   private linesOf(file: string): Json[] {
     const path = join(this.dir, file)
     // What stands behind the last line feed is a line that nobody finished.
-    const text = readFileSync(path, 'utf8').replace(/[^\n]*$/, '')
-    return text.split('\n').flatMap((line, i) => (line ? [parse(line, `${path}:${i + 1}`)] : []))
+    const text = readFileSync(path, 'utf8')
+    const whole = text.slice(0, text.lastIndexOf('\n') + 1)
+    return whole.split('\n').flatMap((line, i) => (line ? [parse(line, `${path}:${i + 1}`)] : []))
   }
 
   /** Rates with intervals over cases, levels, times, of each configuration. */
@@ -147,6 +149,20 @@ export class Run {
       ...(Number.isFinite(within) && { within }),
       ...(options.difference !== undefined && { difference: options.difference }),
     })
+  }
+
+  /**
+   * A receipt that an auditor can compute again offline, from this run's folder and the published set. `receipt.save(run.dir)`
+   * writes it into the folder; `receipt.verify(run.dir, { key })` checks it.
+   *
+   * @param options.key Ed25519 private key as PEM or a path; without one the receipt is unsigned and says so
+   * @param options.set `id@version`; default: the newest published set that has all of the run's cases
+   * @throws TouchstoneError `set_unpublished` when the cases are not those of a published set; `run_invalid` when the folder does
+   *   not add up; `key_invalid`
+   */
+  async receipt(options: IssueRunOptions = {}): Promise<Receipt> {
+    const { issueRun } = await import('../receipt/issue.ts')
+    return issueRun(this.dir, options)
   }
 
   /** Draw it. Resolves to a chart: `.spec`, `.svg()`, `.png()`, `.html()`, `.text()`, `.save(path)`. */
