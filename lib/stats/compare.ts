@@ -108,7 +108,8 @@ function unitOf(pairs: readonly Pair[]): number | undefined {
  *
  * The verdict is `better` or `worse` only if the interval leaves out 0 and the exact test agrees at the same level
  * (sign-flip for cases like these, Cochran-Mantel-Haenszel for these cases); `same within d` only if the whole interval
- * lies inside the region of practical equivalence; else `cannot tell`.
+ * lies inside the region of practical equivalence, and still does with one pass and one fail added to every case; else
+ * `cannot tell`.
  *
  * @param pairs                one entry per case: scores in [0, 1] of the usable trials of a and of b
  * @param options.target       `like these` (default) or `these`
@@ -179,7 +180,9 @@ export function compare(pairs: readonly Pair[], options: CompareOptions = {}): C
     const trials = used.reduce((sum, pair) => sum + (pair.a.length + pair.b.length) / 2, 0)
     result.smallestDetectable = detectable({ error: spread.error, df: spread.df, level }) + (binary ? 1 / trials : 0)
   }
-  judge(result, flips, better)
+  // A handful of cases near 0 or 1 can differ by little and hardly vary: sameness must hold with the smoothed error too.
+  const careful = used.length > 0 ? critical * Math.max(spread.error, withinError(used, true).error) : NaN
+  judge(result, flips, better, Math.abs(difference) + careful <= (equivalence ?? NaN))
   result.text = sentence(result, options.names ?? ['a', 'b'])
   return result
 }
@@ -213,7 +216,7 @@ function pairedP(differences: readonly number[]): number {
 }
 
 /** Fill in the verdict and what stands behind it or limits it. */
-function judge(result: Comparison, flips: SignFlip, better: 'higher' | 'lower'): void {
+function judge(result: Comparison, flips: SignFlip, better: 'higher' | 'lower', sameHolds: boolean): void {
   const { low, high, level, target, method, equivalence, p, reasons } = result
   if (result.missing > 0) reasons.push(`${cases(result.missing)} left out: no usable trial of one configuration`)
   if (method === 'undefined') {
@@ -228,8 +231,12 @@ function judge(result: Comparison, flips: SignFlip, better: 'higher' | 'lower'):
   }
   const exact = target === 'these' ? (p.cmh ?? p.permutation ?? NaN) : p.signFlip
   const judged = verdict({ low, high, exact, level, better, equivalence })
-  result.verdict = judged.verdict
-  reasons.push(judged.reason)
+  if (judged.verdict === 'same within d' && !sameHolds) {
+    reasons.push('the interval lies within the region, but so few trials would look alike even if the rates were not')
+  } else {
+    result.verdict = judged.verdict
+    reasons.push(judged.reason)
+  }
   const fewest = fewestMoved(level)
   if (target === 'like these' && result.moved < fewest) {
     const moved = result.moved === 0 ? 'no case' : `only ${cases(result.moved)}`

@@ -21,6 +21,7 @@ const calls: [string, () => unknown, RegExp][] = [
   ['more successes than trials', () => stats.clopperPearson(3, 2), /in 0\.\.2, got 3/],
   ['no trials for the rule of three', () => stats.ruleOfThree(0), /got 0 \(trials\)/],
   ['a p of 2', () => stats.normalQuantile(2), /in \[0, 1\], got 2 \(p\)/],
+  ['a share of 3', () => stats.binomialQuantile(3, 5, 0.5), /in \[0, 1\], got 3 \(q\)/],
   ['no degrees of freedom', () => stats.tQuantile(0.5, 0), /above 0, got 0 \(df\)/],
   ['a negative shape', () => stats.betaCdf(0.5, -1, 2), /above 0, got -1 \(a\)/],
   ['a negative count', () => stats.mcnemar(-1, 3), />= 0, got -1 \(lost\)/],

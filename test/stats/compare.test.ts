@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { compare, type Pair, withinError } from '../../lib/stats/compare.ts'
+import { detectable } from '../../lib/stats/power.ts'
 import { close, known, passes } from './known.ts'
 
 type Counts = { a: number[]; aTrials: number[]; b: number[]; bTrials: number[] }
@@ -100,6 +101,18 @@ test('all alike is no proof of sameness: 8 cases of 5 of 5 on both sides are not
   assert.equal(compare(pairs, { equivalence: 0.1 }).verdict, 'cannot tell')
   assert.match(compare(pairs).reasons.join(), /no spread to see/)
   assert.equal(compare(five(Array(60).fill(5), Array(60).fill(5)), { equivalence: 0.1 }).verdict, 'same within d')
+})
+
+test('one case that moved a little does not make eight cases the same: few trials near 1 look alike anyway', () => {
+  const c = compare(five(Array(8).fill(5), [5, 5, 5, 5, 5, 5, 5, 4]), { equivalence: 0.1 })
+  assert.ok(-0.1 < c.low && c.high < 0.1)
+  assert.equal(c.verdict, 'cannot tell')
+  assert.match(c.reasons.join(), /so few trials would look alike even if the rates were not/)
+})
+
+test('the smallest detectable difference is that of the paired t test plus one trial', () => {
+  const c = compare(five([5, 4, 3, 5, 2, 0, 5, 4, 1, 3], [5, 5, 4, 5, 4, 2, 5, 3, 3, 4]))
+  close(c.smallestDetectable, detectable({ error: c.standardError, df: 9 }) + 1 / 50, 1e-12, 'smallest detectable')
 })
 
 test('lower can be better', () => {

@@ -98,3 +98,12 @@ test('a pilot without enough repeats is NaN with a reason, one below zero is 0 w
   assert.equal(pilot(flat).between, 0)
   assert.match(pilot(flat).reason ?? '', /given as 0/)
 })
+
+test('a plan is the paired t test plus one step of the exact test, for either target', () => {
+  const [cases, repeats, between, within] = [15, 4, 0.03, 0.12]
+  const like = detectable({ error: Math.sqrt((between + (2 * within) / repeats) / cases), df: cases - 1 })
+  const these = detectable({ error: Math.sqrt((2 * within) / repeats / cases), df: 2 * cases * (repeats - 1) })
+  const step = 1 / (cases * repeats)
+  close(plan({ cases, repeats, between, within }).detectable, like + step, 1e-12, 'like these')
+  close(plan({ cases, repeats, between, within, target: 'these' }).detectable, these + step, 1e-12, 'these')
+})

@@ -13,6 +13,7 @@ test('the ends of the interval decide, from both sides', () => {
   assert.equal(of(0.01, 0.2, 0.05), 'better')
   assert.equal(of(-0.1, 0.1, 1, 0.1), 'same within d')
   assert.equal(of(-0.1, 0.1001, 1, 0.1), 'cannot tell')
+  assert.equal(of(-0.1001, 0.1, 1, 0.1), 'cannot tell')
   assert.equal(of(0.01, 0.04, 0.001, 0.05), 'same within d')
   assert.equal(of(0.01, 0.06, 0.001, 0.05), 'better')
 })
