@@ -1,5 +1,4 @@
 /** `touchstone probe`: the published connection test, from the command line. */
-import { writeFileSync } from 'node:fs'
 import { lookOf } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import * as probes from '../probe/index.ts'
@@ -26,6 +25,7 @@ export const probe: Verb = {
       value: 'FILE',
       says: 'write a receipt that names the set by id, version and digest (one URL, one test)',
     },
+    key: { type: 'string', value: 'PEM', says: 'sign the receipt with this Ed25519 private key. Without: unsigned' },
     json: JSON_OPTION,
   },
   takes: { least: 1, most: Number.POSITIVE_INFINITY },
@@ -52,7 +52,7 @@ export const probe: Verb = {
       print(result, words.flag('json'), result.text(lookOf(process.stdout)))
       if ('outcome' in result) {
         answered &&= result.outcome === 'answered'
-        if (file !== undefined) writeFileSync(file, `${JSON.stringify(result.receipt(), null, 2)}\n`, { flag: 'wx' })
+        if (file !== undefined) result.receipt({ key: words.text('key') }).save(file)
       } else answered &&= Object.keys(result.outcomes).every((outcome) => outcome === 'answered')
     }
     return answered ? EXIT.asHoped : EXIT.fellShort

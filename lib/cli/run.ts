@@ -67,6 +67,13 @@ const OPTIONS: Verb['options'] = {
   seed: { type: 'string', value: 'N', says: 'where all draws come from. Default 1' },
   concurrency: { type: 'string', value: 'N', says: 'trials at once, 1 to 256. Default 4' },
   out: { type: 'string', value: 'DIR', says: 'a new or empty folder for the run. Default runs/<id>' },
+  receipt: { type: 'boolean', says: 'write receipt.json into the run’s folder. Only for the cases of a published set' },
+  key: { type: 'string', value: 'PEM', says: 'sign the receipt with this Ed25519 private key. Without: unsigned' },
+  set: {
+    type: 'string',
+    value: 'ID@VERSION',
+    says: 'the set that the receipt names. Default: the newest with these cases',
+  },
   quiet: { type: 'boolean', short: 'q', says: 'no progress' },
   json: JSON_OPTION,
 }
@@ -77,9 +84,17 @@ export const run: Verb = {
   options: OPTIONS,
   takes: { least: 0, most: Number.POSITIVE_INFINITY },
   async run(words, signal) {
+    for (const name of ['key', 'set'])
+      if (words.text(name) !== undefined && !words.flag('receipt'))
+        throw new TouchstoneError('usage', 'expected --receipt beside it, got none', { where: `--${name}` })
     const { plan } = await planned(words)
     const result = await plan.signal(signal)
     await finish(result, words.flag('json'))
+    if (words.flag('receipt')) {
+      const receipt = await result.receipt({ key: words.text('key'), set: words.text('set') })
+      const path = relative(process.cwd(), receipt.save(result.dir))
+      if (!words.flag('json')) process.stdout.write(`Receipt: ${path} (${receipt.signed ? 'signed' : 'unsigned'})\n`)
+    }
     return result.complete ? EXIT.asHoped : EXIT.incomplete
   },
 }
