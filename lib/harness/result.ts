@@ -248,6 +248,10 @@ export class RunComparison {
   [Symbol.for('nodejs.util.inspect.custom')](_depth: number, options: { colors?: boolean }): string {
     return this.text({ ...lookOf(process.stdout), colors: options.colors === true })
   }
+
+  [Symbol.for('Jupyter.display')](): { [mime: string]: string } {
+    return { 'text/plain': this.text({ width: 100 }) }
+  }
 }
 
 /** Read a run's folder back. @throws TouchstoneError `run_unknown`, `run_invalid` */
