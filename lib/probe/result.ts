@@ -3,6 +3,7 @@
  */
 import type { InspectOptions } from 'node:util'
 import { type Look, lookOf } from '../display.ts'
+import { type IssueOptions, issueProbe, type Receipt } from '../receipt/index.ts'
 import type { Detail, Outcome } from './outcome.ts'
 import { reportOf } from './report.ts'
 import { SET_NAME, type SetName } from './set.ts'
@@ -73,6 +74,16 @@ export class ProbeResult implements ProbeData {
    */
   statement(): ProbeStatement {
     return statementOf(this.toJSON())
+  }
+
+  /**
+   * A receipt of this test: an in-toto Statement over `statement()` in a DSSE envelope.
+   *
+   * @param options `key`: an Ed25519 private key, PEM or its path. Without one the receipt is unsigned and says so
+   * @throws TouchstoneError `set_unpublished` for a test that was not the published one; `key_invalid`
+   */
+  receipt(options: IssueOptions = {}): Receipt {
+    return issueProbe(this.statement(), options)
   }
 
   toJSON(): ProbeData {

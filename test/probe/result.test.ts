@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { inspect } from 'node:util'
 import { digest, digestOf } from '../../lib/canonical.ts'
 import { ProbeResult } from '../../lib/probe/result.ts'
 import { SET, SET_NAME } from '../../lib/probe/set.ts'
 import { runTest } from '../../lib/probe/tasks.ts'
+import { verify } from '../../lib/receipt/index.ts'
 import { type Behaviour, seams, stage, trust } from '../servers/stage.ts'
 import { json, result, rpcError, wellBut } from '../servers/well.ts'
 
@@ -135,6 +139,17 @@ describe('the result', () => {
     assert.equal(statement.tools?.pattern_set.id, 'tool-descriptions')
   })
 
+  it('has a receipt that the verifier accepts, and that no other result fits', async () => {
+    const made = found.receipt()
+    assert.deepEqual(made.statement.predicate, JSON.parse(JSON.stringify(found.statement())))
+    assert.equal(made.signed, false)
+    const folder = mkdtempSync(join(tmpdir(), 'touchstone-receipt-'))
+    const checked = await verify(made.save(join(folder, 'receipt.json')), { key: null, set: 'mcp-connection@1.0' })
+    rmSync(folder, { recursive: true })
+    const steps = checked.toJSON().steps.filter(({ verdict }) => verdict === 'failed')
+    assert.deepEqual(steps, [], 'no step of the verifier fails')
+  })
+
   it('tells a person what was tried, what came, and what it does not establish, within the width', () => {
     const text = found.text({ width: 60 })
     assert.match(text, /✓ Handshake/)
@@ -149,6 +164,7 @@ describe('the result', () => {
     const local = new ProbeResult(URL_NAME, 'streamable-http', false, found)
     assert.equal(local.set, null)
     assert.throws(() => local.statement(), { code: 'set_unpublished' })
+    assert.throws(() => local.receipt(), { code: 'set_unpublished' })
     assert.match(local.text(), /not the published test/)
   })
 })

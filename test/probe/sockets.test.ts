@@ -16,7 +16,10 @@ const test = (
 ) => runTest({ url, transport, local: false }, seams(limits), signal)
 
 describe('below HTTP: what sockets and TLS do is one of the five outcomes', { concurrency: 4 }, () => {
-  before(() => void trust())
+  before(async () => {
+    trust()
+    await import('undici')
+  })
   const raw: [string, Outcome, Detail, (socket: Socket) => void, boolean?][] = [
     ['bytes that are not HTTP', 'error', 'not_http', (socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n')],
     [

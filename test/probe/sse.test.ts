@@ -5,12 +5,15 @@ import { SSE_FAULTS } from '../servers/sse-faults.ts'
 import { seams, stage, trust } from '../servers/stage.ts'
 
 describe('server-sent events: each one-fault server has the outcome of the set', { concurrency: 6 }, () => {
-  before(() => void trust())
+  before(async () => {
+    trust()
+    await import('undici')
+  })
   for (const fault of SSE_FAULTS) {
     it(`${fault.id}: ${fault.outcome}, ${fault.detail}`, async () => {
       const server = await stage(fault.behave)
       try {
-        const limits = fault.slow ? { timeoutMs: fault.outcome === 'answered' ? 4_000 : 1_200, stepMs: 250 } : {}
+        const limits = fault.slow ? { timeoutMs: fault.outcome === 'answered' ? 6_000 : 2_000, stepMs: 250 } : {}
         const found = await runTest({ url: server.url, transport: 'sse', local: false }, seams(limits))
         assert.deepEqual(
           [found.outcome, found.detail, found.reason],
