@@ -256,7 +256,7 @@ describe('a storm of 429s', () => {
         call % 2 === 0
           ? {
               status: 429,
-              headers: call % 4 === 0 ? { 'retry-after': String(1 + (call % 90)) } : {},
+              ...(call % 4 === 0 && { headers: { 'retry-after': String(1 + (call % 90)) } }),
               body: {
                 error: {
                   message: 'Rate limit reached on tokens per minute (TPM). Please try again in 2.5s.',

@@ -1,0 +1,157 @@
+/**
+ * Bad days, measured: a run that is killed again and again, a storm of 429s, a server that dies every tenth call, and the memory
+ * of a long run.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { fileURLToPath } from 'node:url'
+import { execute } from '../../lib/harness/execute.ts'
+import { Limiters } from '../../lib/harness/limiter.ts'
+import { cases, harness } from '../../lib/index.ts'
+import { rng } from '../../lib/stats/random.ts'
+import { jumpingClock, solves, startGroq } from '../servers/groq.ts'
+
+type Row = { label: string; value: number; unit: string; budget?: number; ok?: boolean }
+
+const CASES = 'cases/lying_success'
+
+/** The run of the soak: two cases, two configurations, as many repeats as make so many trials. */
+async function soakPlan(trials: number): Promise<{ plan: harness.RunBuilder }> {
+  const all = await cases.load(CASES)
+  const two = all.filter(({ id }) => id.startsWith('lying_success/deploy-key')).slice(0, 2)
+  const plan = harness.run(two).config('naive', { model: 'sim/naive' }).config('careful', { model: 'sim/careful' })
+  return { plan: plan.repeat(Math.ceil(trials / 4)).quiet() }
+}
+
+/** Run as a program with `--child DIR TRIALS`, this file runs that plan, or goes on with it. */
+async function child(dir: string, trials: number): Promise<void> {
+  const { plan } = await soakPlan(trials)
+  await (existsSync(join(dir, 'manifest.json')) ? plan.resume(dir) : plan.out(dir))
+}
+
+/**
+ * Kill a run with SIGKILL after random numbers of trials, each time in the middle of its work, and go on with it, to the end.
+ *
+ * @param options.kills how often at most; fewer when the run is through before
+ * @returns what was lost, what was there twice, what differs from an uninterrupted run: nothing, when all is well
+ */
+export async function killedAndResumed(options: { kills: number; trials: number; dir: string; seed?: number }) {
+  const { kills: most, trials, dir, seed = 1 } = options
+  const random = rng(`soak|${seed}`)
+  const problems: string[] = []
+  let kills = 0
+  const lines = (file: string) => {
+    const path = join(dir, file)
+    const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
+    return text.split('\n').slice(0, -1)
+  }
+  for (let attempt = 0; attempt <= most; attempt++) {
+    const before = lines('trials.ndjson')
+    const process_ = spawn(
+      process.execPath,
+      ['--import', 'tsx', fileURLToPath(import.meta.url), '--child', dir, String(trials)],
+      { stdio: ['ignore', 'ignore', 'inherit'] },
+    )
+    const gone = once(process_, 'exit')
+    const last = attempt === most
+    // Somewhere in the share of the work that is fair for this attempt, and a moment into a trial.
+    const goal =
+      before.length + Math.max(1, Math.floor((random() * 2 * (trials - before.length)) / (most - attempt + 1)))
+    while (!last && process_.exitCode === null) {
+      if (lines('trials.ndjson').length >= Math.min(goal, trials)) {
+        const spin = performance.now() + random() * 5
+        while (performance.now() < spin);
+        process_.kill('SIGKILL')
+        kills++
+        break
+      }
+      await new Promise((resolve) => setTimeout(resolve, 2))
+    }
+    const [code, signal] = await gone
+    const now = lines('trials.ndjson')
+    if (before.some((line, i) => now[i] !== line)) problems.push(`attempt ${attempt}: a finished line changed`)
+    if (signal === null && code !== 0) problems.push(`attempt ${attempt}: exit ${code}`)
+    if (signal === null) break
+    const opened = existsSync(join(dir, 'manifest.json')) ? await harness.open(dir) : null
+    if (opened && opened.trials.length !== now.length) problems.push(`attempt ${attempt}: lines are not trials`)
+  }
+  const { plan } = await soakPlan(trials)
+  const whole = await plan.out(null)
+  const run = await harness.open(dir)
+  const timeless = (one: harness.Run) => one.trials.map(({ started_at: _, duration_ms: __, ...row }) => row)
+  const same = (what: string, a: unknown, b: unknown) => {
+    if (JSON.stringify(a) !== JSON.stringify(b)) problems.push(`${what} differ from an uninterrupted run's`)
+  }
+  const times = (one: harness.Run) => one.summary().map(({ duration_ms: _, ...rest }) => rest)
+  same('trials', timeless(run), timeless(whole))
+  same('summaries', times(run), times(whole))
+  same('decisions', run.decisions, whole.decisions)
+  for (const file of ['trials.ndjson', 'transcripts.ndjson']) {
+    const keys = lines(file).map((line) => (JSON.parse(line) as { key: string }).key)
+    if (keys.length !== run.manifest.planned)
+      problems.push(`${file} has ${keys.length} lines of ${run.manifest.planned}`)
+    if (new Set(keys).size !== keys.length) problems.push(`${file} has a trial twice`)
+  }
+  if (lines('decisions.ndjson').length !== run.decisions.length) problems.push('decisions.ndjson has lines of no trial')
+  rmSync(whole.dir, { recursive: true, force: true })
+  return { problems, kills }
+}
+
+/** Half of all model calls are refused: do all trials finish, and is every refusal told? */
+async function storm(trials: number): Promise<Row[]> {
+  const test = (await cases.load(CASES)).find(({ id }) => id === 'lying_success/deploy-key.benign')
+  if (!test) return []
+  const server = await startGroq({
+    turns: solves(test),
+    refuse: (_, call) =>
+      call % 2 === 0 ? { status: 429, headers: { 'retry-after': String(1 + (call % 90)) }, body: {} } : null,
+  })
+  const limiters = new Limiters({ clock: jumpingClock() })
+  const plan = harness
+    .run(test)
+    .config('a', { model: 'groq/one', apiKey: 'k', baseURL: server.url })
+    .repeat(trials)
+    .concurrency(16)
+    .quiet()
+    .out(null)
+  const run = await execute(plan.plan, limiters)
+  await server.close()
+  rmSync(run.dir, { recursive: true, force: true })
+  const passed = run.trials.filter((row) => row.outcome === 'pass').length
+  const { answered, refused } = server.counts
+  return [
+    { label: 'share of calls refused in the storm', value: refused / (answered + refused), unit: '' },
+    { label: `trials of ${trials} that finished and passed`, value: passed, unit: 'trials', ok: passed === trials },
+  ]
+}
+
+/** Measure bad days. */
+export async function soak(options: { kills?: number; trials?: number } = {}): Promise<{ name: string; rows: Row[] }> {
+  const { kills = 100, trials = 300 } = options
+  const rows: Row[] = []
+  const made = mkdtempSync(join(tmpdir(), 'touchstone-soak-'))
+  try {
+    const start = performance.now()
+    const killed = await killedAndResumed({ kills, trials, dir: join(made, 'killed') })
+    rows.push({ label: `kills of a run of ${trials} trials`, value: killed.kills, unit: 'kills' })
+    rows.push({
+      label: 'trials lost, twice, or with another end than an uninterrupted run’s',
+      value: killed.problems.length,
+      unit: 'problems',
+      budget: 0,
+      ok: killed.problems.length === 0,
+    })
+    rows.push({ label: 'time of it', value: (performance.now() - start) / 1000, unit: 's' })
+    for (const problem of killed.problems) process.stderr.write(`${problem}\n`)
+    rows.push(...(await storm(200)))
+  } finally {
+    rmSync(made, { recursive: true, force: true })
+  }
+  return { name: 'runs that survive', rows }
+}
+
+if (process.argv[2] === '--child') await child(process.argv[3] as string, Number(process.argv[4]))
