@@ -10,7 +10,7 @@ const VERBS: { [name: string]: () => Promise<Verb> } = {
   probe: async () => (await import('./probe.ts')).probe,
   verify: async () => (await import('./verify.ts')).verify,
   audit: async () => (await import('./verify.ts')).audit,
-  scenarios: async () => (await import('./verify.ts')).sets,
+  scenarios: async () => (await import('./scenarios.ts')).sets,
   notebook: async () => (await import('./notebook.ts')).notebook,
   kernel: async () => (await import('./notebook.ts')).kernel,
 }

@@ -1,14 +1,12 @@
-/** `touchstone verify`, `touchstone audit` and `touchstone scenarios`: evidence, from files. */
-import { statSync } from 'node:fs'
+/** `touchstone verify` and `touchstone audit`: evidence, from files. */
 import { lookOf, table } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import * as receipt from '../receipt/index.ts'
-import * as scenarios from '../scenario.ts'
 import { EXIT, JSON_OPTION, print, type Verb } from './verb.ts'
 
 export const verify: Verb = {
-  usage: 'touchstone verify FILE... [options]',
-  says: 'Derives the level of every call from decisions (a surface, or NDJSON) and audit exports. Nothing is asked of any provider.',
+  usage: 'touchstone verify FILE|DIR... [options]',
+  says: "Checks a receipt (a run's folder, or a receipt's file) step by step, or derives the level of every call from decisions (a surface, or NDJSON) and audit exports. Nothing is asked of any provider. Exit 1 when something failed, 3 when nothing did but a step of a receipt could not be checked.",
   options: {
     audit: {
       type: 'string',
@@ -22,6 +20,8 @@ export const verify: Verb = {
       value: 'LEVEL',
       says: 'asserted, observed_confirmed or verified: exit 1 unless every claiming call reaches it',
     },
+    key: { type: 'string', value: 'PEM', says: 'for a receipt: the Ed25519 public key that you trust' },
+    set: { type: 'string', value: 'FILE', says: 'for a receipt: the text of the published set, or ID@VERSION' },
     json: JSON_OPTION,
   },
   takes: { least: 1, most: Number.POSITIVE_INFINITY },
@@ -32,9 +32,23 @@ export const verify: Verb = {
         where: '--min-level',
       })
     }
+    const key = words.text('key') ?? null
+    const set = words.text('set')
+    const asked = key !== null || set !== undefined
     let short = false
+    let open = false
     for (const file of words.positionals) {
       const ledger = words.text('ledger')
+      if (asked || receipt.isReceipt(file)) {
+        for (const name of ['audit', 'ledger', 'min-level'])
+          if (words.text(name) !== undefined)
+            throw new TouchstoneError('usage', `expected decisions for --${name}, got a receipt`, { where: file })
+        const result = await receipt.verify(file, { key, ...(set !== undefined && { set }) })
+        print(result, words.flag('json'), result.text(lookOf(process.stdout)))
+        short ||= result.verdict === 'failed'
+        open ||= result.verdict === 'could_not_check'
+        continue
+      }
       const report = await receipt.verifyStream(file, {
         audit: words.texts('audit'),
         ...(ledger !== undefined && { ledger }),
@@ -43,7 +57,7 @@ export const verify: Verb = {
       print(report, words.flag('json'), report.text(lookOf(process.stdout)))
       short ||= report.min_level?.met === false
     }
-    return short ? EXIT.fellShort : EXIT.asHoped
+    return short ? EXIT.fellShort : open ? EXIT.incomplete : EXIT.asHoped
   },
 }
 
@@ -87,44 +101,5 @@ export const audit: Verb = {
     ].join('\n')
     print({ toJSON: () => imported }, words.flag('json'), text)
     return EXIT.asHoped
-  },
-}
-
-export const sets: Verb = {
-  usage: 'touchstone scenarios list | show ID@VERSION | verify FILE',
-  says: 'The published scenario sets: what there is, the text of one, and whether a file is one of them.',
-  options: { json: JSON_OPTION },
-  takes: { least: 1, most: 2 },
-  async run(words) {
-    const [action, what] = words.positionals
-    const json = words.flag('json')
-    if (action === 'list' && what === undefined) {
-      const all = scenarios.list()
-      const rows = all.map((set) => [`${set.id}@${set.version}`, set.released, set.digest, set.title])
-      print(
-        { toJSON: () => all },
-        json,
-        table([{ head: 'set' }, { head: 'released' }, { head: 'digest' }, { head: 'title', min: 10 }], rows, {
-          ...lookOf(process.stdout),
-          width: 160,
-        }),
-      )
-      return EXIT.asHoped
-    }
-    if (action === 'show' && what !== undefined) {
-      process.stdout.write(`${scenarios.get(what).text}\n`)
-      return EXIT.asHoped
-    }
-    if (action === 'verify' && what !== undefined && statSync(what, { throwIfNoEntry: false })?.isFile()) {
-      const set = scenarios.load(what)
-      const published = scenarios.isPublished(`${set.id}@${set.version}`, set.digest)
-      print(
-        { toJSON: () => ({ id: set.id, version: set.version, digest: set.digest, published }) },
-        json,
-        `${set.id}@${set.version} ${set.digest}: ${published ? 'published' : 'not published here'}`,
-      )
-      return published ? EXIT.asHoped : EXIT.fellShort
-    }
-    throw new TouchstoneError('usage', `expected: ${this.usage}, got: ${words.positionals.join(' ')}`)
   },
 }

@@ -2,7 +2,7 @@
 export { type Imported, importAudit, importAuditFile, MAX_EXPORT_BYTES } from './audit.ts'
 export { bindingDigest, type Projection, type Subject, subjectOf } from './binding.ts'
 export type { CheckOptions } from './check.ts'
-export { verify } from './check-any.ts'
+export { isReceipt, verify } from './check-any.ts'
 export type { GivenSet } from './check-set.ts'
 export {
   type Classifier,
