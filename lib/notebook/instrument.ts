@@ -72,7 +72,8 @@ export function instrument(text: string, file: string, key: string): Instrumente
     if (!first || !last) continue
     insert(first.start, `;${MARKS}.start(${i});`)
     if (cells[i]!.tags.includes('parameters')) parameters.push(...markParameters(body, insert))
-    if (last.type === 'ExpressionStatement') {
+    // An assignment is done for its effect; what it assigned is shown by naming it.
+    if (last.type === 'ExpressionStatement' && last.expression.type !== 'AssignmentExpression') {
       const end = text[last.end - 1] === ';' ? last.end - 1 : last.end
       insert(last.start, `await ${MARKS}.show(${i},(`)
       insert(end, '))')

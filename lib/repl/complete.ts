@@ -146,7 +146,7 @@ function follow(steps: readonly Step[], scope: Names): Known | undefined {
     else if (i === 0) at = Object.hasOwn(scope, name) ? read(scope, name, true) : read(globalThis, name, true)
     else if (before && 'value' in before) at = read(before.value, name)
     else at = before && !before.promised ? typed(path, before.type, before.near) : undefined
-    if (at && called && !name.startsWith('new ')) at = 'value' in at ? returned(at.value, path, before) : at
+    if (at && called && !name.startsWith('new ')) at = 'value' in at ? returned(at.value, path, before, scope) : at
     if (at && 'type' in at && awaited) at = awaitedType(at)
     if (!at || ('value' in at && (at.value === undefined || at.value === null))) return undefined
   }
@@ -197,8 +197,29 @@ function read(holder: unknown, name: string, lazy = false): { value: unknown } |
   return undefined
 }
 
+/**
+ * The namespace of the library that a function comes from, among those in scope. A function of the session may have the
+ * same name as one of the library; only being the same one counts.
+ */
+export function namespaceOf(value: unknown, scope: Names): string | undefined {
+  return Object.keys(scope).find((name) => {
+    const held = read(scope, name, true)?.value
+    return isNamespace(held) && Object.values(held).includes(value)
+  })
+}
+
+/** `import * as name` gives one. */
+export function isNamespace(value: unknown): value is Names {
+  return Object.prototype.toString.call(value) === '[object Module]'
+}
+
 /** What calling a function would give, by its own word or its declared type; it is not called. */
-function returned(called: unknown, path: readonly string[], receiver: Known | undefined): Known | undefined {
+function returned(
+  called: unknown,
+  path: readonly string[],
+  receiver: Known | undefined,
+  scope: Names,
+): Known | undefined {
   if (typeof called !== 'function') return undefined
   const said = (called as { [RETURNS]?: unknown })[RETURNS]
   if (said !== undefined) return { value: typeof said === 'function' ? (said as () => unknown)() : said }
@@ -206,7 +227,9 @@ function returned(called: unknown, path: readonly string[], receiver: Known | un
   if (Array.isArray(holder) && LISTS.has(called.name)) return { value: [] }
   if (typeof holder === 'string' && TEXTS.has(called.name)) return { value: '' }
   const own = holder === null || holder === undefined ? undefined : classOf(holder)
-  return typed(path.length > 1 ? path : [called.name], own)
+  if (path.length > 1) return typed(path, own)
+  const namespace = namespaceOf(called, scope)
+  return namespace === undefined ? undefined : typed([namespace, called.name])
 }
 
 const LISTS = new Set([

@@ -2,8 +2,8 @@
 import { inspect } from 'node:util'
 import { type Look, table, tone, wrap } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
-import { type Names, valueAt } from './complete.ts'
-import { type Entry, find, headerOfNamespace, libraryEntries } from './sources.ts'
+import { isNamespace, type Names, namespaceOf, valueAt } from './complete.ts'
+import { type Entry, find, headerOfNamespace } from './sources.ts'
 
 /**
  * Text for `?name` or `??name`.
@@ -18,8 +18,10 @@ export function describe(question: string, scope: Names, look: Look, source = fa
   const owner = path.length > 1 ? ownerOf(valueAt(path.slice(0, -1), scope)?.value) : undefined
   const value = found?.value
   if (isNamespace(value)) return describeNamespace(path.at(-1)!, value, look)
-  const isOwn = path.length === 1 && typeof value === 'function' && !libraryMade(value)
-  const entry = isOwn ? undefined : (find(path, owner ?? path.at(-2)) ?? entryOfValue(value))
+  const entry =
+    path.length > 1
+      ? (find(path, owner ?? path.at(-2)) ?? entryOfValue(value))
+      : entryOfName(path[0] ?? '', found, scope)
   if (entry) return describeEntry(entry, value, look, source)
   if (!found) throw new TouchstoneError('argument_invalid', `expected a name in scope, got ${question.trim()}`)
   if (typeof value === 'function') {
@@ -45,17 +47,20 @@ function typeName(value: unknown): string {
   return value === null ? 'null' : typeof value === 'object' ? (ownerOf(value) ?? 'object') : typeof value
 }
 
-function isNamespace(value: unknown): value is Names {
-  return Object.prototype.toString.call(value) === '[object Module]'
+/** A name alone: a function of the session is its own, whatever the library has of that name. */
+function entryOfName(name: string, found: { value: unknown } | undefined, scope: Names): Entry | undefined {
+  if (found && typeof found.value === 'function') {
+    const home = namespaceOf(found.value, scope)
+    return home === undefined ? undefined : find([home, found.value.name])
+  }
+  if (found) return entryOfValue(found.value)
+  const entry = find([name])
+  return entry?.exported && entry.of === null && entry.doc ? entry : undefined
 }
 
-function libraryMade(value: { name: string }): boolean {
-  return libraryEntries().some((entry) => entry.of === null && entry.exported && entry.name === value.name)
-}
-
+/** The class of a value. */
 function entryOfValue(value: unknown): Entry | undefined {
-  if (typeof value === 'function' && value.name) return find([value.name])
-  const owner = typeof value === 'object' ? ownerOf(value) : undefined
+  const owner = value !== null && typeof value === 'object' ? ownerOf(value) : undefined
   return owner ? find([owner]) : undefined
 }
 

@@ -60,6 +60,8 @@ export async function runKernel(file: string, options: { scope?: Names; version?
   const release = captureConsole(({ name, text }) => kernel.publish('stream', { name, text }))
   const interrupt = () => kernel.interrupt()
   const late = (error: unknown) => kernel.publish('stream', { name: 'stderr', text: `${showError(error, {})}\n` })
+  // A kernel is a process of its own, in which SIGINT means the cell and never the end.
+  process.removeAllListeners('SIGINT')
   process.on('SIGINT', interrupt)
   process.on('unhandledRejection', late)
   process.on('uncaughtException', late)

@@ -33,12 +33,12 @@ export function sessionNotebook(entries: readonly string[], options: SessionOpti
     for (const name of declared) declaredIn.set(name, [...(declaredIn.get(name) ?? []), i])
     for (const { name } of references) if (!declared.has(name)) used.add(name)
   }
-  const code: string[] = []
+  const code: { text: string; open: boolean }[] = []
   let lastValue: string | null = null
   for (const [i, entry] of entries.entries()) {
     const source = sources[i]!
     if (!('program' in source)) {
-      code.push(entry)
+      code.push({ text: entry, open: true })
       continue
     }
     const changes = [...again(entry, source, declaredIn, i)]
@@ -58,15 +58,19 @@ export function sessionNotebook(entries: readonly string[], options: SessionOpti
         changes.push({ start: end, end, text: `\n${lastValue}` })
       }
     }
-    code.push(apply(entry, changes))
+    code.push({ text: apply(entry, changes), open: last !== undefined && entry[last.end - 1] !== ';' })
   }
+  // Without a semicolon a cell that starts with a bracket would go on with the cell before it.
+  const texts = code.map(({ text, open }, i) =>
+    open && /^\s*[([`/+-]/.test(code[i + 1]?.text ?? '') ? `${text}\n;` : text,
+  )
   const imported = [...options.given].filter((name) => used.has(name) && !declaredIn.has(name)).sort()
   const cells: Pick<Cell, 'kind' | 'source'>[] = [
     { kind: 'markdown', source: `# ${options.title ?? 'A session at the prompt'}` },
   ]
   if (imported.length > 0)
     cells.push({ kind: 'code', source: `import { ${imported.join(', ')} } from '${options.from}'` })
-  cells.push(...code.map((source) => ({ kind: 'code' as const, source })))
+  cells.push(...texts.map((source) => ({ kind: 'code' as const, source })))
   return format(cells)
 }
 
@@ -101,7 +105,7 @@ function* again(entry: string, source: Source, declaredIn: Map<string, number[]>
       } else {
         const fresh = names.filter(isFirst)
         const end = entry[node.end - 1] === ';' ? node.end - 1 : node.end
-        yield { ...keyword, text: `${fresh.length > 0 ? `let ${fresh.join(', ')}\n` : ''};(` }
+        yield { ...keyword, text: `${fresh.length > 0 ? `let ${fresh.join(', ')}\n` : ''}(` }
         yield { start: end, end, text: ')' }
       }
     } else if (

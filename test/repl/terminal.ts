@@ -1,0 +1,59 @@
+/** A program in a real terminal: tmux holds the screen, keys go in, and what a person would see comes out. */
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+
+export type Terminal = {
+  /** Text as it is typed, key by key. */
+  type(text: string): void
+  /** Keys by their tmux names: Enter, Tab, C-c, Up. */
+  press(...keys: string[]): void
+  /** Text as a terminal pastes it. */
+  paste(text: string): void
+  screen(): string
+  /** Wait until the screen shows something. Fails with the screen when it does not within the bound. */
+  shows(pattern: RegExp, boundMs?: number): Promise<string>
+  close(): void
+}
+
+/** Why the terminal tests cannot run here, if they cannot. */
+export function withoutTmux(): string | false {
+  try {
+    execFileSync('tmux', ['-V'])
+    return false
+  } catch {
+    return 'tmux is not installed'
+  }
+}
+
+/** Start a program in a terminal of its own. */
+export function openTerminal(command: string, size = { columns: 90, rows: 50 }): Terminal {
+  const socket = join(mkdtempSync(join(tmpdir(), 'touchstone-tmux-')), 's')
+  const tmux = (...args: string[]) =>
+    execFileSync('tmux', ['-S', socket, '-f', '/dev/null', ...args], { encoding: 'utf8' })
+  tmux('new-session', '-d', '-x', String(size.columns), '-y', String(size.rows), command)
+  tmux('set-option', '-g', 'remain-on-exit', 'on')
+  const screen = () => tmux('capture-pane', '-p', '-S', '-200').trimEnd()
+  return {
+    // A semicolon at the end would end tmux's own command.
+    type: (text) => void tmux('send-keys', '-l', '--', text.replace(/;$/, '\\;')),
+    press: (...keys) => void tmux('send-keys', ...keys),
+    paste(text) {
+      tmux('set-buffer', '--', text)
+      tmux('paste-buffer', '-p')
+    },
+    screen,
+    async shows(pattern, boundMs = 15_000) {
+      const end = performance.now() + boundMs
+      for (;;) {
+        const seen = screen()
+        if (pattern.test(seen)) return seen
+        if (performance.now() > end) throw new Error(`expected ${pattern} on the screen, got:\n${seen}`)
+        await wait(20)
+      }
+    },
+    close: () => void tmux('kill-server'),
+  }
+}
