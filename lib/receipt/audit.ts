@@ -10,7 +10,9 @@ import { type CloudTrailOptions, cloudtrail, cloudtrailAuthenticity } from './cl
 import { isObject } from './decision.ts'
 import { github } from './github.ts'
 import { kubernetes } from './kubernetes.ts'
+import { okta } from './okta.ts'
 import { type AuditRecord, type Authenticity, record } from './record.ts'
+import { slack } from './slack.ts'
 import { stripe } from './stripe.ts'
 import { requestHash } from './surface.ts'
 
@@ -37,7 +39,14 @@ export type ProviderImporter = {
   map(entry: JsonObject): Mapped
 }
 
-export const IMPORTERS: { [name: string]: ProviderImporter } = { github, kubernetes, cloudtrail, stripe }
+export const IMPORTERS: { [name: string]: ProviderImporter } = {
+  github,
+  kubernetes,
+  cloudtrail,
+  stripe,
+  slack,
+  okta,
+}
 
 export type Imported = {
   provider: string
@@ -55,7 +64,7 @@ export const MAX_EXPORT_BYTES = 1 << 30
 /**
  * Import a provider's native export: a JSON array, the provider's envelope, or NDJSON, each also gzipped.
  *
- * @param provider `github`, `kubernetes`, `cloudtrail` or `stripe`
+ * @param provider `github`, `kubernetes`, `cloudtrail`, `stripe`, `slack` or `okta`
  * @param input bytes or text of the export
  * @param options `source`: name of the export for messages and records
  * @throws TouchstoneError `argument_invalid` for an unknown provider, `export_invalid` and the `json_*` codes, with line and

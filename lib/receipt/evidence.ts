@@ -113,6 +113,8 @@ export function providerOf(entry: Json): string | null {
   const version = entry['apiVersion']
   if (typeof version === 'string' && version.startsWith('audit.k8s.io/')) return 'kubernetes'
   if ('auditID' in entry) return 'kubernetes'
+  if (Array.isArray(entry['entries']) || ('date_create' in entry && 'entity' in entry)) return 'slack'
+  if ('eventType' in entry && 'published' in entry) return 'okta'
   if (entry['object'] === 'event' || (entry['object'] === 'list' && Array.isArray(entry['data']))) return 'stripe'
   if (
     typeof entry['action'] === 'string' &&

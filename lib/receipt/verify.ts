@@ -44,7 +44,7 @@ export type Decisions = string | Surface | readonly unknown[] | { decisions: rea
  * @throws TouchstoneError `surface_invalid`, `record_invalid`, `export_invalid`, `argument_invalid`, `file_unreadable` and the
  *   `json_*` codes for input that cannot be read; never for evidence that is only bad
  * @example
- * const call = observe({
+ * const call = receipt.observe({
  *   server: 'github', tool: 'add_deploy_key', status: 'success', runId: 'run-1', seq: 0,
  *   arguments: { owner: 'org', repo: 'prod-repo', title: 'ci-key' },
  * })

@@ -1,4 +1,4 @@
-/** Importers over the documented shapes of four providers, and over what is no export at all. */
+/** Importers over the documented shapes of six providers, and over what is no export at all. */
 import assert from 'node:assert/strict'
 import { createHash, createSign, generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -21,7 +21,8 @@ type Row = {
 }
 const rowsOf = (provider: string): Row[] =>
   JSON.parse(readFileSync(new URL(`../../fixtures/audit/${provider}.json`, import.meta.url), 'utf8')).rows
-const PROVIDERS = ['github', 'kubernetes', 'cloudtrail', 'stripe']
+const PROVIDERS = ['github', 'kubernetes', 'cloudtrail', 'stripe', 'slack', 'okta']
+const NAMES: { [provider: string]: string } = { cloudtrail: 'aws', okta: 'workspace' }
 
 for (const provider of PROVIDERS) {
   describe(provider, () => {
@@ -53,7 +54,7 @@ for (const provider of PROVIDERS) {
       const [first] = rowsOf(provider)
       fc.assert(
         fc.property(fc.array(fc.jsonValue()), fc.string(), fc.jsonValue(), (list, name, value) => {
-          const own = { ...(first as Row).input, [Object.keys((first as Row).input)[name.length % 7] as string]: value }
+          const own = { ...(first as Row).input, [Object.keys((first as Row).input)[name.length % 6] as string]: value }
           const text = JSON.stringify([...list, own])
           try {
             receipt.importAudit(provider, text)
@@ -139,7 +140,7 @@ describe('forms of an export', () => {
     for (const name of ['gitlab', '__proto__', ''])
       assert.throws(() => receipt.importAudit(name, '[]'), {
         code: 'argument_invalid',
-        message: /github, kubernetes, cloudtrail, stripe/,
+        message: /github, kubernetes, cloudtrail, stripe, slack, okta/,
       })
   })
 
@@ -166,10 +167,7 @@ describe('forms of an export', () => {
       const other = join(folder, `${provider}.json.gz`)
       const entry = rowsOf(provider)[0]?.input
       writeFileSync(other, gzipSync(JSON.stringify(provider === 'cloudtrail' ? { Records: [entry] } : [entry])))
-      assert.equal(
-        receipt.verify([], { audit: other }).imports[0]?.provider,
-        provider === 'cloudtrail' ? 'aws' : provider,
-      )
+      assert.equal(receipt.verify([], { audit: other }).imports[0]?.provider, NAMES[provider] ?? provider)
     }
     const strange = join(folder, 'strange.json')
     writeFileSync(strange, '[{"x":1}]')
