@@ -100,10 +100,12 @@ export function compareMedians(
   return { ...result, low, high }
 }
 
+const GUIDE = 2048
+
 type Side = { sorted: Float64Array; ranks: MiddleRanks }
 
 /** How likely each pair of ranks is to hold the middle of n draws with replacement from n ordered numbers. */
-type MiddleRanks = { low: number[]; high: number[]; upTo: Float64Array }
+type MiddleRanks = { low: number[]; high: number[]; upTo: Float64Array; guide: Int32Array }
 
 /**
  * The exact distribution of a resample's middle ranks: one random number then gives its median, without drawing and sorting n.
@@ -145,18 +147,21 @@ export function middleRanks(n: number): MiddleRanks {
   const upTo = new Float64Array(chances.length)
   let sum = 0
   for (const [at, chance] of chances.entries()) upTo[at] = sum += chance
-  return { low, high, upTo: upTo.map((share) => share / sum) }
+  for (let at = 0; at < upTo.length; at++) upTo[at] = (upTo[at] as number) / sum
+  // Where to start looking for a number u: the first pair whose cumulated share passes floor(u * GUIDE) / GUIDE.
+  const guide = new Int32Array(GUIDE)
+  for (let at = 0, slot = 0; slot < GUIDE; slot++) {
+    while (at < upTo.length - 1 && (upTo[at] as number) <= slot / GUIDE) at++
+    guide[slot] = at
+  }
+  return { low, high, upTo, guide }
 }
 
 /** A random resample's median, from ascending numbers and the ranks for as many. */
 function drawnMedian(sorted: Float64Array, ranks: MiddleRanks, random: Rng): number {
   const u = random()
-  let from = 0
-  let to = ranks.upTo.length - 1
-  while (from < to) {
-    const middle = (from + to) >> 1
-    if ((ranks.upTo[middle] as number) > u) to = middle
-    else from = middle + 1
-  }
-  return ((sorted[ranks.low[from] as number] as number) + (sorted[ranks.high[from] as number] as number)) / 2
+  const last = ranks.upTo.length - 1
+  let at = ranks.guide[Math.floor(u * GUIDE)] as number
+  while (at < last && (ranks.upTo[at] as number) <= u) at++
+  return ((sorted[ranks.low[at] as number] as number) + (sorted[ranks.high[at] as number] as number)) / 2
 }

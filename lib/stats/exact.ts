@@ -141,7 +141,7 @@ export type Stratum = { a: number; aTrials: number; b: number; bTrials: number }
  * case by case. Two-sided: all sums no likelier than the one seen. It speaks of these cases only.
  *
  * @param strata  per case: successes a of aTrials, b of bTrials; whole numbers
- * @returns       the p value, 1 when no case could have fallen otherwise
+ * @returns       the p value, 1 when no case could have fallen otherwise; below about 1e-35 it comes out as 0
  * @throws        `argument_invalid` for counts that are not whole or exceed their trials
  * @see           Agresti 2013, 6.4.2 and 7.3.5; R's mantelhaen.test(exact = TRUE); known answers: fixtures/stats/exact.json
  * @example
@@ -176,8 +176,8 @@ export function cmhExact(strata: readonly Stratum[]): number {
   )
 }
 
-/** Sums less likely than this are left out, so that a p value below about 1e-90 comes out as 0. */
-const NEGLIGIBLE = 1e-100
+/** Sums less likely than this are left out, so that a p value below about 1e-35 comes out as 0. */
+const NEGLIGIBLE = 1e-40
 
 /** Probabilities of low..high successes of A, from the ratio of neighbours; built outwards from the likeliest. */
 function hypergeometric(low: number, high: number, aTrials: number, bTrials: number, successes: number): Float64Array {

@@ -144,6 +144,15 @@ export function fixedCases(
 
 export const GRID = { cases: [8, 12, 20, 50], repeats: [3, 5, 10], means: [0.5, 0.9], interactions: [0, 0.15, 0.25] }
 
+/** Where the default interval was found weakest when looking outside the grid. */
+const WEAK = [
+  { icc: 0.4, cases: 9, repeats: 10 },
+  { icc: 0.4, cases: 10, repeats: 10 },
+  { icc: 0.5, cases: 9, repeats: 10 },
+  { icc: 0.5, cases: 14, repeats: 10 },
+  { icc: 0.5, cases: 16, repeats: 10 },
+]
+
 const three = (values: number[]) => values.map((x) => x.toFixed(3).replace(/^0/, '')).join(' ')
 
 function main(runs: number): void {
@@ -210,6 +219,11 @@ function main(runs: number): void {
         )
       }
     }
+  }
+  lines.push('', '| mean | icc | cases | repeats | default covers |', '|---|---|---|---|---|')
+  for (const setting of WEAK) {
+    const { covered } = calibrate({ ...setting, mean: 0.9, interaction: 0 }, runs, `weak ${JSON.stringify(setting)}`)
+    lines.push(`| 0.9 | ${setting.icc} | ${setting.cases} | ${setting.repeats} | ${three([covered.default])} |`)
   }
   console.log(lines.join('\n'))
 }
