@@ -5,7 +5,6 @@
  */
 import { z } from 'zod'
 import { canonical, type Digest, digest, type JsonObject } from '../canonical.ts'
-import { TouchstoneError } from '../errors.ts'
 import { FAULT_KINDS, FAULTS, type Fault, PARAMETERS } from './fault.ts'
 import type { GoalFunction } from './goal.ts'
 
@@ -239,7 +238,7 @@ export const caseSchema = z
     }
   })
 export type CaseInput = z.input<typeof caseSchema>
-type ParsedCase = z.output<typeof caseSchema>
+export type ParsedCase = z.output<typeof caseSchema>
 
 /** A case ready to run. */
 export type Case = {
@@ -311,31 +310,6 @@ export type CaseDefinition = Omit<CaseInput, 'goal' | 'attack'> & {
   attack?: Omit<NonNullable<CaseInput['attack']>, 'goal'> & {
     goal: NonNullable<CaseInput['attack']>['goal'] | GoalFunction
   }
-}
-
-/**
- * Write a case in TypeScript. Goals may be functions over the end of the trial.
- *
- * @throws TouchstoneError `case_invalid` naming the field
- */
-export function defineCase(input: CaseDefinition): Case {
-  // A function stands in the document as a predicate that is always checked by the function instead.
-  const byFunction: CaseInput['goal'] = [{ unchanged: [] }]
-  const goal = typeof input.goal === 'function' ? input.goal : undefined
-  const attackGoal = typeof input.attack?.goal === 'function' ? input.attack.goal : undefined
-  const document = {
-    ...input,
-    goal: goal ? byFunction : input.goal,
-    ...(input.attack && { attack: { ...input.attack, goal: attackGoal ? byFunction : input.attack.goal } }),
-  }
-  const parsed = caseSchema.safeParse(document)
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0]
-    throw new TouchstoneError('case_invalid', issue?.message ?? 'expected a case', {
-      where: `${String(input.id ?? 'case')}: ${issue?.path.join('.') || 'case'}`,
-    })
-  }
-  return caseFrom(parsed.data, { goal, attackGoal })
 }
 
 /** The JSON Schema of a case file, for editors. */

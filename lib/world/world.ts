@@ -151,13 +151,14 @@ export class World {
     const parsed = definition.state.safeParse(withIds(state, clock))
     if (!parsed.success) {
       const issue = parsed.error.issues[0]
-      throw new TouchstoneError(
-        'case_invalid',
-        `expected a state of world "${definition.name}": ${issue?.message ?? 'invalid'}`,
-        {
-          where: ['state', ...(issue?.path.map(String) ?? [])].join('.'),
-        },
-      )
+      const path = [...(issue?.path ?? []), ...(issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [])]
+      const message = (issue?.message ?? 'expected tables of rows')
+        .replace(/^Invalid input: /, '')
+        .replace(', received undefined', ', got nothing')
+        .replace(', received ', ', got ')
+      throw new TouchstoneError('case_invalid', `${message}, in the state of world "${definition.name}"`, {
+        where: ['state', ...path.map(String)].join('.'),
+      })
     }
     this.start = parsed.data
     this.current = parsed.data

@@ -1,0 +1,255 @@
+/** Checks a case, and says what is wrong with it in one line with its place: "expected X, got Y". */
+import { z } from 'zod'
+import type { Json, JsonObject } from '../canonical.ts'
+import { count } from '../display.ts'
+import { TouchstoneError } from '../errors.ts'
+import { World, type WorldDefinition, worldNamed } from '../world/index.ts'
+import { type Case, caseFrom, caseJsonSchema, caseSchema, type GoalFunctions, type ServerSpec } from './case.ts'
+
+export type Path = (string | number | symbol)[]
+/** Where a member stands: a file with line and column, or a field. */
+export type Locate = (path: Path) => string
+
+/**
+ * Check a document and make a case of it.
+ *
+ * @throws TouchstoneError `case_invalid` with the first mistake, its place, and how many more there are
+ */
+export function readCase(value: unknown, locate: Locate, functions: GoalFunctions = {}): Case {
+  const parsed = caseSchema.safeParse(value)
+  if (!parsed.success) {
+    // A member that does not belong there is often one that is missing, misspelt: it is named first.
+    const { issues } = parsed.error
+    const issue = issues.find((one) => one.code === 'unrecognized_keys') ?? (issues[0] as Issue)
+    const { path, message } = told(issue, value)
+    const others = issues.length - 1
+    invalid(
+      `${path.length ? `${path.map(String).join('.')}: ` : ''}${message}${others ? `; and ${count(others, 'more mistake')}` : ''}`,
+      locate(path),
+    )
+  }
+  const test = caseFrom(parsed.data, functions)
+  requireNames(test, locate, parsed.data.server !== undefined)
+  return test
+}
+
+function invalid(message: string, where: string, cause?: unknown): never {
+  throw new TouchstoneError('case_invalid', message, { where, ...(cause !== undefined && { cause }) })
+}
+
+type Issue = z.core.$ZodIssue
+
+/** zod's issue in our words, with what was found. */
+function told(issue: Issue, value: unknown): { path: Path; message: string } {
+  switch (issue.code) {
+    case 'unrecognized_keys': {
+      const key = issue.keys[0] as string
+      return { path: [...issue.path, key], message: `expected ${membersAt(issue.path)}, got "${key}"` }
+    }
+    case 'invalid_union': {
+      // Of the forms that a value may have, the one that it follows furthest says what is wrong with it.
+      const branches = issue.errors.map((branch) => branch[0]).filter((one) => one !== undefined)
+      const deepest = branches.toSorted((a, b) => b.path.length - a.path.length)[0]
+      if (deepest && deepest.path.length > 0)
+        return told({ ...deepest, path: [...issue.path, ...deepest.path] } as Issue, value)
+      const forms = branches.map((one) =>
+        said(one.message)
+          .replace(/^expected /, '')
+          .replace(/, got .*$/, ''),
+      )
+      return {
+        path: issue.path,
+        message: `expected ${[...new Set(forms)].join(' or ')}, got ${kindOf(at(value, issue.path))}`,
+      }
+    }
+    case 'invalid_value':
+      return {
+        path: issue.path,
+        message: `expected ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map(String).join(', ')}, got ${shown(at(value, issue.path))}`,
+      }
+    case 'invalid_type':
+      return { path: issue.path, message: `expected ${plain(issue.expected)}, got ${kindOf(at(value, issue.path))}` }
+    default: {
+      const message = said(issue.message)
+      return {
+        path: issue.path,
+        message: /, got /.test(message) ? message : `${message}, got ${shown(at(value, issue.path))}`,
+      }
+    }
+  }
+}
+
+/** The members that may stand at a place of a case, out of its JSON Schema. */
+function membersAt(path: Path): string {
+  type Node = {
+    $ref?: string
+    properties?: { [name: string]: Node }
+    items?: Node
+    additionalProperties?: Node
+    anyOf?: Node[]
+  }
+  const schema = caseJsonSchema() as Node & { $defs: { [name: string]: Node } }
+  const whole = (node: Node | undefined): Node | undefined => {
+    const found = node?.$ref ? schema.$defs[node.$ref.replace('#/$defs/', '')] : node
+    return found?.anyOf?.map(whole).find((one) => one?.properties) ?? found
+  }
+  let node: Node | undefined = schema
+  for (const key of path)
+    node = whole(
+      typeof key === 'number' ? node?.items : (node?.properties?.[String(key)] ?? node?.additionalProperties),
+    )
+  const names = Object.keys(node?.properties ?? {})
+  return names.length ? `one of ${names.join(', ')}` : 'no such member'
+}
+
+/** zod says "Too small: expected string to have >=1 characters"; everything here starts with "expected". */
+function said(message: string): string {
+  return message.replace(/^[A-Z][A-Za-z ]*: (?=expected)/, '').replace(', received ', ', got ')
+}
+
+const PLAIN: { [type: string]: string } = { array: 'a list', object: 'an object', record: 'an object', string: 'text' }
+
+function plain(type: string): string {
+  return Object.hasOwn(PLAIN, type) ? (PLAIN[type] as string) : type
+}
+
+function at(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>((from, key) => (from as Record<PropertyKey, unknown> | null | undefined)?.[key], value)
+}
+
+function kindOf(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : shown(value)
+}
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing'
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text
+}
+
+/** The worlds, tools, arguments, tables and columns that a case names are there. */
+function requireNames(test: Case, locate: Locate, single: boolean): void {
+  const wrong = (expected: string, got: string, path: Path): never =>
+    invalid(`expected ${expected}, got "${got}"`, locate(path))
+  const first = test.servers[0]?.name as string
+  const worlds = new Map<string, WorldDefinition>()
+  const specs = new Map(test.servers.map((spec) => [spec.name, spec]))
+  const toolOf = (server: string | undefined, name: string, path: Path) => {
+    const definition = worlds.get(server ?? first)
+    if (!definition) return undefined
+    if (Object.hasOwn(definition.tools, name)) return definition.tools[name]
+    return wrong(`a tool of ${definition.name} (${Object.keys(definition.tools).join(', ')})`, name, path)
+  }
+  const requireCall = (server: string | undefined, name: string, input: JsonObject, path: Path) => {
+    const tool = toolOf(server, name, [...path, 'call'])
+    if (!tool) return
+    const offered = specs.get(server ?? first)?.parameters[name] ?? {}
+    const own = parametersOf(tool.input)
+    const known = Object.entries(input).filter(([key]) => own.includes(key) || !Object.hasOwn(offered, key))
+    const given = Object.fromEntries(known)
+    const issue = tool.input.safeParse(given).error?.issues[0]
+    if (!issue) return
+    const mistake = told(issue, given)
+    const place = ['with', ...mistake.path]
+    const message =
+      issue.code === 'unrecognized_keys'
+        ? `expected ${own.length ? `one of ${own.join(', ')}` : 'no arguments'}, got "${issue.keys[0]}"`
+        : mistake.message
+    invalid(`${[...path, ...place].map(String).join('.')}: ${message}`, locate([...path, ...place]))
+  }
+
+  for (const [i, spec] of test.servers.entries()) {
+    if (spec.world === undefined) continue
+    const here: Path = single ? ['server'] : ['servers', i]
+    worlds.set(
+      spec.name,
+      startedWorld(spec, (path) => locate([...here, ...path])),
+    )
+    for (const [f, fault] of spec.faults.entries()) {
+      const tool = toolOf(spec.name, fault.tool, [...here, 'faults', f, 'tool'])
+      const own = tool ? parametersOf(tool.input) : []
+      for (const key of Object.keys(fault.set ?? {}))
+        if (!own.includes(key))
+          wrong(`a parameter of ${fault.tool} (${own.join(', ')})`, key, [...here, 'faults', f, 'set', key])
+    }
+    for (const part of ['describe', 'parameters', 'inject'] as const)
+      for (const tool of Object.keys(spec[part])) toolOf(spec.name, tool, [...here, part, tool])
+  }
+  for (const [i, step] of test.solution.entries()) {
+    requireCall(step.server, step.call, step.with as JsonObject, ['solution', i])
+    if (step.check) requireCall(step.server, step.check.call, step.check.with as JsonObject, ['solution', i, 'check'])
+  }
+  for (const [i, call] of (test.attack?.calls ?? []).entries())
+    requireCall(call.server, call.call, call.with as JsonObject, ['attack', 'calls', i])
+
+  const goals: [Case['goal'], Path][] = [[test.goal, ['goal']]]
+  if (test.attack) goals.push([test.attack.goal, ['attack', 'goal']])
+  for (const [goal, path] of goals) {
+    if (typeof goal === 'function') continue
+    for (const [i, predicate] of goal.entries()) {
+      const definition = worlds.get(predicate.server ?? first)
+      if (!definition) continue
+      const tables = tablesOf(definition)
+      const names = Object.keys(tables)
+      const unchanged = Array.isArray(predicate.unchanged) ? predicate.unchanged : []
+      for (const [n, table] of unchanged.entries())
+        if (!names.includes(table)) wrong(`a table (${names.join(', ')})`, table, [...path, i, 'unchanged', n])
+      if (predicate.table === undefined) continue
+      const columns = Object.hasOwn(tables, predicate.table) ? tables[predicate.table] : undefined
+      if (!columns) wrong(`a table (${names.join(', ')})`, predicate.table, [...path, i, 'table'])
+      for (const column of Object.keys(predicate.where ?? {})) {
+        if (columns?.length && !columns.includes(column))
+          wrong(`a column of ${predicate.table} (${columns.join(', ')})`, column, [...path, i, 'where', column])
+      }
+    }
+  }
+}
+
+/** The definition of a server's world, which its state is tried on. */
+function startedWorld(spec: ServerSpec, locate: Locate): WorldDefinition {
+  const definition = ((): WorldDefinition => {
+    try {
+      return worldNamed(spec.world as string)
+    } catch (cause) {
+      return invalid((cause as Error).message.replace(/ \([^()]*\)$/, ''), locate(['world']), cause)
+    }
+  })()
+  const tables = tablesOf(definition)
+  for (const [table, rows] of Object.entries(spec.state ?? {})) {
+    const columns = Object.hasOwn(tables, table) ? tables[table] : undefined
+    if (!columns)
+      invalid(`expected a table (${Object.keys(tables).join(', ')}), got "${table}"`, locate(['state', table]))
+    for (const [i, row] of rows.entries()) {
+      const unknown = Object.keys(row).find((column) => columns.length > 0 && !columns.includes(column))
+      if (unknown !== undefined)
+        invalid(
+          `expected a column of ${table} (${columns.join(', ')}), got "${unknown}"`,
+          locate(['state', table, i, unknown]),
+        )
+    }
+  }
+  try {
+    new World(definition, spec.state ?? {})
+  } catch (cause) {
+    const { where = '', message } = cause as TouchstoneError
+    const path = where.split('.').map((part) => (/^\d+$/.test(part) ? Number(part) : part))
+    const bare = where ? message.slice(0, message.length - where.length - 3) : message
+    invalid(`${where}: ${bare}`, locate(path), cause)
+  }
+  return definition
+}
+
+type Schema = { properties?: { [name: string]: Json & { items?: { properties?: object } } } }
+
+/** Table -> its columns; none are known where the schema is open. */
+function tablesOf(definition: WorldDefinition): { [table: string]: string[] } {
+  const { properties = {} } = z.toJSONSchema(definition.state, { unrepresentable: 'any' }) as Schema
+  return Object.fromEntries(
+    Object.entries(properties).map(([table, { items }]) => [table, Object.keys(items?.properties ?? {})]),
+  )
+}
+
+function parametersOf(input: z.ZodType): string[] {
+  return Object.keys((z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' }) as Schema).properties ?? {})
+}
