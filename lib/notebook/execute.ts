@@ -12,6 +12,7 @@ import { addStream, captureConsole, type Stream } from './capture.ts'
 import { instrument, type Marks, parameterOf } from './instrument.ts'
 import { type Bundle, bundleOf } from './mime.ts'
 import type { Cell } from './parse.ts'
+import { resolveSelf } from './self.ts'
 
 export type Shown = { kind: 'value'; bundle: Bundle }
 export type Failure = {
@@ -128,6 +129,7 @@ async function execute(file: string, options: RunOptions): Promise<NotebookResul
   }
   const globals = globalThis as { [key: symbol]: unknown }
   const url = `${pathToFileURL(path).href}?touchstone=${id}`
+  resolveSelf()
   hookLoader()
   sources.set(url, code)
   const outer = globals[SIGNAL]

@@ -68,7 +68,8 @@ export function startEditor(options: EditorOptions): Editor {
   let closed = false
 
   const showHistory = () => {
-    if (terminal) rl.history = options.history.slice(0, 1000).map(entryForReadline)
+    // Entries with their line breaks: the form in which readline keeps its own would not be found by its first word.
+    if (terminal) rl.history = options.history.slice(0, 1000)
   }
   const enter = async (entry: string) => {
     atWork = true
@@ -212,9 +213,4 @@ function methodNamed(rl: object, description: string): Method | undefined {
     if (typeof method === 'function') return method as Method
   }
   return undefined
-}
-
-/** Since Node 24 readline holds an entry of many lines with its lines reversed and `\r` between them. */
-function entryForReadline(entry: string): string {
-  return entry.includes('\n') ? entry.split('\n').reverse().join('\r') : entry
 }

@@ -6,6 +6,7 @@ import { isAbsolute, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { constants, Script } from 'node:vm'
 import { TouchstoneError } from '../errors.ts'
+import { resolveSelf } from '../notebook/self.ts'
 import { quietly, readSource } from '../notebook/strip.ts'
 import { type Completion, complete, type Names } from './complete.ts'
 import { asTyped, rewrite } from './rewrite.ts'
@@ -61,6 +62,7 @@ export function createEvaluator(options: { scope?: Names; cwd?: string } = {}): 
   const scope = scopeOf(options.scope ?? {})
   scope['_'] = scope['__'] = undefined
   quietLoader()
+  resolveSelf()
   const opened: { value: AsyncDisposable | Disposable }[] = []
   let ownUnderscore = false
 

@@ -119,6 +119,14 @@ test('imports and import() start from cwd', async () => {
   await assert.rejects(typed(["import { nope } from './a.mts'"], evaluator), /does not export 'nope'/)
 })
 
+test('this package can be imported from a folder that has no packages', async () => {
+  const evaluator = createEvaluator({ cwd: mkdtempSync(join(tmpdir(), 'touchstone-')) })
+  assert.equal(
+    await typed(["import { TouchstoneError } from 'touchstone'", 'TouchstoneError.name'], evaluator),
+    'TouchstoneError',
+  )
+})
+
 describe('errors', () => {
   const rows: [rule: string, line: string, message: RegExp][] = [
     ['a missing name is named', 'missing', /^missing is not defined$/],
