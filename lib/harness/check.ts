@@ -52,11 +52,7 @@ function told(issue: Issue, value: unknown): { path: Path; message: string } {
       const deepest = branches.toSorted((a, b) => b.path.length - a.path.length)[0]
       if (deepest && deepest.path.length > 0)
         return told({ ...deepest, path: [...issue.path, ...deepest.path] } as Issue, value)
-      const forms = branches.map((one) =>
-        said(one.message)
-          .replace(/^expected /, '')
-          .replace(/, got .*$/, ''),
-      )
+      const forms = branches.map((one) => plain(said(one.message).replace(/^expected |, got .*$/g, '')))
       return {
         path: issue.path,
         message: `expected ${[...new Set(forms)].join(' or ')}, got ${kindOf(at(value, issue.path))}`,
@@ -71,10 +67,9 @@ function told(issue: Issue, value: unknown): { path: Path; message: string } {
       return { path: issue.path, message: `expected ${plain(issue.expected)}, got ${kindOf(at(value, issue.path))}` }
     default: {
       const message = said(issue.message)
-      return {
-        path: issue.path,
-        message: /, got /.test(message) ? message : `${message}, got ${shown(at(value, issue.path))}`,
-      }
+      const found = at(value, issue.path)
+      const told = /, got /.test(message) || (found !== null && typeof found === 'object')
+      return { path: issue.path, message: told ? message : `${message}, got ${shown(found)}` }
     }
   }
 }
