@@ -10,7 +10,7 @@ import { cmhExact, fewestMoved, type SignFlip, signFlip, stratifiedPermutation }
 import { detectable } from './power.ts'
 import type { Rng } from './random.ts'
 import { mean, variance } from './variance.ts'
-import { brief, type Verdict, verdict } from './verdict.ts'
+import { brief, percent, type Verdict, verdict } from './verdict.ts'
 
 export type Target = 'like these' | 'these'
 
@@ -230,13 +230,12 @@ function judge(result: Comparison, flips: SignFlip, better: 'higher' | 'lower', 
     return
   }
   const exact = target === 'these' ? (p.cmh ?? p.permutation ?? NaN) : p.signFlip
-  const judged = verdict({ low, high, exact, level, better, equivalence })
-  if (judged.verdict === 'same within d' && !sameHolds) {
+  if (equivalence !== undefined && !sameHolds && low >= -equivalence && high <= equivalence) {
     reasons.push('the interval lies within the region, but so few trials would look alike even if the rates were not')
-  } else {
-    result.verdict = judged.verdict
-    reasons.push(judged.reason)
   }
+  const judged = verdict({ low, high, exact, level, better, equivalence: sameHolds ? equivalence : undefined })
+  result.verdict = judged.verdict
+  reasons.push(judged.reason)
   const fewest = fewestMoved(level)
   if (target === 'like these' && result.moved < fewest) {
     const moved = result.moved === 0 ? 'no case' : `only ${cases(result.moved)}`
@@ -259,7 +258,7 @@ function sentence(result: Comparison, [a, b]: readonly [string, string]): string
   const n = result.cases
   const where = result.target === 'these' ? `on these ${cases(n)}` : `for cases like these (${cases(n)})`
   if (result.method === 'undefined') return `Cannot tell ${b} from ${a} ${where}: ${result.reasons.at(-1)}.`
-  const figures = `${points(result.difference)} points, ${brief(result.level * 100)}% interval ${points(result.low)} to ${points(result.high)}`
+  const figures = `${points(result.difference)} points, ${percent(result.level)}% interval ${points(result.low)} to ${points(result.high)}`
   const seen = Number.isNaN(result.smallestDetectable)
     ? `${cases(n)} can show no difference, however large`
     : `such a run finds a true difference of ${points(result.smallestDetectable).slice(1)} points 4 times in 5`
@@ -267,7 +266,7 @@ function sentence(result: Comparison, [a, b]: readonly [string, string]): string
     result.verdict === 'cannot tell'
       ? `Cannot tell whether ${b} is better than ${a} ${where}`
       : result.verdict === 'same within d'
-        ? `${b} is the same as ${a} within ${brief((result.equivalence ?? NaN) * 100)} points ${where}`
+        ? `${b} is the same as ${a} within ${percent(result.equivalence ?? NaN)} points ${where}`
         : `${b} is ${result.verdict} than ${a} ${where}`
   return `${said}: ${figures}; ${seen}.`
 }

@@ -6,9 +6,14 @@ import { inside, positive, share, word } from './domain.ts'
 
 export type Verdict = 'better' | 'worse' | 'cannot tell' | 'same within d'
 
-/** A number as people read it: two digits, no trailing zeros. */
+/** A p value as people read it: two digits, no trailing zeros. */
 export function brief(value: number): string {
   return String(Number(value.toPrecision(2)))
+}
+
+/** A share in hundredths, no trailing zeros: 0.999 is 99.9, 0.125 is 12.5. */
+export function percent(share: number): string {
+  return String(Number((share * 100).toFixed(2)))
 }
 
 /**
@@ -50,7 +55,7 @@ export function verdict(options: {
   if (equivalence !== undefined && low >= -equivalence && high <= equivalence) {
     return {
       verdict: 'same within d',
-      reason: `the whole interval lies within ${brief(equivalence * 100)} points of 0`,
+      reason: `the whole interval lies within ${percent(equivalence)} points of 0`,
     }
   }
   if (low <= 0 && high >= 0) {

@@ -115,6 +115,26 @@ test('the smallest detectable difference is that of the paired t test plus one t
   close(c.smallestDetectable, detectable({ error: c.standardError, df: 9 }) + 1 / 50, 1e-12, 'smallest detectable')
 })
 
+test('a region too narrow to be sure of does not hide a difference that is sure', () => {
+  const c = compare(
+    five(
+      Array(40).fill(5),
+      Array.from({ length: 40 }, (_, i) => (i % 4 ? 5 : 4)),
+    ),
+    { equivalence: 0.08 },
+  )
+  assert.ok(-0.08 < c.low && c.high < 0)
+  assert.equal(c.verdict, 'worse')
+})
+
+test('levels and regions are printed as given', () => {
+  const pairs = five(Array(60).fill(5), Array(60).fill(5))
+  assert.match(
+    compare(pairs, { level: 0.999, equivalence: 0.125 }).text,
+    /same as a within 12\.5 points .* 99\.9% interval/,
+  )
+})
+
 test('lower can be better', () => {
   const pairs = five(Array(9).fill(4), [1, 2, 0, 1, 2, 1, 0, 2, 1])
   assert.equal(compare(pairs).verdict, 'worse')
