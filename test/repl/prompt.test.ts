@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, describe, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { openTerminal, type Terminal, withoutTmux } from './terminal.ts'
 
@@ -17,7 +17,10 @@ const enter = (terminal: Terminal, text: string) => {
 }
 
 describe('the prompt in a terminal', { skip }, () => {
-  const terminal = skip ? (undefined as unknown as Terminal) : open(join(folder, 'history'))
+  let terminal: Terminal
+  before(() => {
+    terminal = open(join(folder, 'history'))
+  })
   after(() => terminal?.close())
 
   test('a value is shown, and its name may be declared again', async () => {
@@ -109,7 +112,10 @@ describe('the prompt in a terminal', { skip }, () => {
 })
 
 describe('the prompt, started again', { skip }, () => {
-  const terminal = skip ? (undefined as unknown as Terminal) : open(join(folder, 'history'))
+  let terminal: Terminal
+  before(() => {
+    terminal = open(join(folder, 'history'))
+  })
   after(() => terminal?.close())
 
   test('Up brings back an entry of many lines as it was', async () => {
