@@ -1,72 +1,16 @@
 /** `touchstone run` and `touchstone start`: cases against configurations. */
-import { existsSync } from 'node:fs'
 import { relative } from 'node:path'
-import { decode, readBytes } from '../canonical.ts'
-import { lookOf } from '../display.ts'
+import { foreign, lookOf } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
-import * as cases from '../harness/cases.ts'
-import { type Configuration, run as harnessRun, type Run, type RunBuilder, writeReport } from '../harness/index.ts'
+import { against, gate, type Held, open, type Run, standing, writeReport } from '../harness/index.ts'
+import { gatesOf, HELD_OPTIONS, heldLines, writeFor } from './held.ts'
+import { PLAN_OPTIONS, planned } from './run-plan.ts'
 import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb.ts'
 
-/** What runs when no configuration is named: two stand-ins, offline and without cost. */
-const OFFLINE: { name: string; configuration: Configuration }[] = [
-  { name: 'naive', configuration: { model: 'sim/naive' } },
-  { name: 'careful', configuration: { model: 'sim/careful' } },
-]
-
-/** The run that the words describe. In a holder, since a promise of a plan would run it. */
-export async function planned(words: Words): Promise<{ plan: RunBuilder }> {
-  const from = words.positionals
-  let builder = harnessRun(await cases.load(from.length ? from : undefined))
-  const configurations = (await Promise.all(words.texts('config').map(readConfigurations))).flat()
-  for (const { name, configuration } of configurations.length ? configurations : OFFLINE)
-    builder = builder.config(name, configuration)
-  const repeats = words.whole('repeat', 1, 10_000)
-  const seed = words.whole('seed', 0, Number.MAX_SAFE_INTEGER)
-  const concurrency = words.whole('concurrency', 1, 256)
-  const out = words.text('out')
-  if (repeats !== undefined) builder = builder.repeat(repeats)
-  if (seed !== undefined) builder = builder.seed(seed)
-  if (concurrency !== undefined) builder = builder.concurrency(concurrency)
-  if (out !== undefined) builder = builder.out(out)
-  if (words.flag('quiet')) builder = builder.quiet()
-  return { plan: builder }
-}
-
-/**
- * Configurations from `NAME=MODEL`, or from a YAML file: a mapping of names to `{ model, temperature, ... }`.
- */
-async function readConfigurations(text: string): Promise<{ name: string; configuration: Configuration }[]> {
-  const pair = /^([A-Za-z0-9][A-Za-z0-9_.-]*)=(.+)$/.exec(text)
-  if (pair && !existsSync(text)) return [{ name: pair[1] as string, configuration: { model: pair[2] as string } }]
-  const { parse } = await import('yaml')
-  let read: unknown
-  try {
-    read = parse(decode(readBytes(text), text))
-  } catch (cause) {
-    if (cause instanceof TouchstoneError) throw cause
-    throw new TouchstoneError('yaml_syntax', `expected YAML, got: ${(cause as Error).message.split('\n')[0]}`, {
-      where: text,
-      cause,
-    })
-  }
-  if (read === null || typeof read !== 'object' || Array.isArray(read)) {
-    throw new TouchstoneError('argument_invalid', 'expected names with { model: ... }', { where: text })
-  }
-  return Object.entries(read).map(([name, configuration]) => ({ name, configuration: configuration as Configuration }))
-}
-
 const OPTIONS: Verb['options'] = {
-  config: {
-    type: 'string',
-    multiple: true,
-    value: 'NAME=MODEL|FILE',
-    says: 'a configuration, or a YAML file of them; may be given again. Default: naive=sim/naive careful=sim/careful (simulated)',
-  },
-  repeat: { type: 'string', value: 'N', says: 'trials per case and configuration, 1 to 10,000. Default 5' },
-  seed: { type: 'string', value: 'N', says: 'where all draws come from. Default 1' },
-  concurrency: { type: 'string', value: 'N', says: 'trials at once, 1 to 256. Default 4' },
-  out: { type: 'string', value: 'DIR', says: 'a new or empty folder for the run. Default runs/<id>' },
+  ...PLAN_OPTIONS,
+  'dry-run': { type: 'boolean', says: 'show the plan: trials, calls, bounds of cost; run nothing' },
+  ...HELD_OPTIONS,
   receipt: { type: 'boolean', says: 'write receipt.json into the run’s folder. Only for the cases of a published set' },
   key: { type: 'string', value: 'PEM', says: 'sign the receipt with this Ed25519 private key. Without: unsigned' },
   set: {
@@ -74,7 +18,6 @@ const OPTIONS: Verb['options'] = {
     value: 'ID@VERSION',
     says: 'the set that the receipt names. Default: the newest with these cases',
   },
-  quiet: { type: 'boolean', short: 'q', says: 'no progress' },
   json: JSON_OPTION,
 }
 
@@ -88,15 +31,45 @@ export const run: Verb = {
       if (words.text(name) !== undefined && !words.flag('receipt'))
         throw new TouchstoneError('usage', 'expected --receipt beside it, got none', { where: `--${name}` })
     const { plan } = await planned(words)
+    // Whatever is wrong with these is said before anything is run.
+    const configurations = plan.plan.configurations.map(({ name }) => name)
+    const gates = gatesOf(words, configurations)
+    const baseline = words.text('baseline')
+    const before = baseline === undefined ? null : await open(baseline)
+    if (words.flag('dry-run')) {
+      const forecast = await plan.forecast()
+      print(forecast, words.flag('json'), forecast.text(lookOf(process.stdout)))
+      return EXIT.asHoped
+    }
     const result = await plan.signal(signal)
     await finish(result, words.flag('json'))
+    const held: Held = {
+      gates: gates.flatMap((one) => gate(result, one)),
+      baseline: before === null ? [] : against(result, before),
+    }
+    for (const line of heldLines(held)) process.stderr.write(`${line}\n`)
+    await writeFor(words, result, held)
+    if (!result.complete) process.stderr.write(`${howToGoOn(result)}\n`)
     if (words.flag('receipt')) {
       const receipt = await result.receipt({ key: words.text('key'), set: words.text('set') })
       const path = relative(process.cwd(), receipt.save(result.dir))
       if (!words.flag('json')) process.stdout.write(`Receipt: ${path} (${receipt.signed ? 'signed' : 'unsigned'})\n`)
     }
-    return result.complete ? EXIT.asHoped : EXIT.incomplete
+    const codes = { 'as hoped': EXIT.asHoped, 'fell short': EXIT.fellShort, incomplete: EXIT.incomplete }
+    return codes[standing(result, held)]
   },
+}
+
+/** Why a run is not complete, and the words that go on with it. */
+function howToGoOn(result: Run): string {
+  const [verb, ...rest] = process.argv.slice(2)
+  const words = verb === 'run' ? rest : []
+  const kept = words.filter(
+    (word, i) => !/^--(out|resume)(=|$)/.test(word) && !/^--(out|resume)$/.test(words[i - 1] ?? ''),
+  )
+  const quoted = kept.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`))
+  const command = ['touchstone run', ...quoted, '--resume', near(result.dir)].join(' ')
+  return `${result.halted === null ? '' : `The run stopped: ${foreign(result.halted, 300)}\n`}Go on with it: ${command}`
 }
 
 /** Print a run and write its report. */

@@ -1,0 +1,115 @@
+/** The words of `touchstone run` that say what is run: cases, configurations, repeats, limits. */
+import { existsSync } from 'node:fs'
+import { decode, readBytes } from '../canonical.ts'
+import { TouchstoneError } from '../errors.ts'
+import * as cases from '../harness/cases.ts'
+import { readPrices } from '../harness/cost.ts'
+import { type Configuration, run as harnessRun, type Limits, open, type RunBuilder } from '../harness/index.ts'
+import type { Verb, Words } from './verb.ts'
+
+/** What runs when no configuration is named: two stand-ins, offline and without cost. */
+const OFFLINE: { name: string; configuration: Configuration }[] = [
+  { name: 'naive', configuration: { model: 'sim/naive' } },
+  { name: 'careful', configuration: { model: 'sim/careful' } },
+]
+
+/** The run that the words describe. In a holder, since a promise of a plan would run it. */
+export async function planned(words: Words): Promise<{ plan: RunBuilder }> {
+  const from = words.positionals
+  let builder = harnessRun(await cases.load(from.length ? from : undefined))
+  const configurations = (await Promise.all(words.texts('config').map(readConfigurations))).flat()
+  for (const { name, configuration } of configurations.length ? configurations : OFFLINE)
+    builder = builder.config(name, configuration)
+  const resume = words.text('resume')
+  const out = words.text('out')
+  if (resume !== undefined && out !== undefined)
+    throw new TouchstoneError('usage', 'expected --out for a new run or --resume for one that was begun, got both')
+  // What is not said again is as it was.
+  const begun = resume === undefined ? undefined : (await open(resume)).manifest
+  const repeats = words.whole('repeat', 1, 10_000) ?? begun?.repeats
+  const seed = words.whole('seed', 0, Number.MAX_SAFE_INTEGER) ?? begun?.seed
+  const concurrency = words.whole('concurrency', 1, 256)
+  const prices = words.text('prices')
+  if (repeats !== undefined) builder = builder.repeat(repeats)
+  if (seed !== undefined) builder = builder.seed(seed)
+  if (concurrency !== undefined) builder = builder.concurrency(concurrency)
+  if (out !== undefined) builder = builder.out(out)
+  if (resume !== undefined) builder = builder.resume(resume)
+  if (prices !== undefined) builder = builder.prices(await readPrices(prices))
+  if (words.flag('quiet')) builder = builder.quiet()
+  return { plan: builder.limits(limitsOf(words)) }
+}
+
+function limitsOf(words: Words): Partial<Limits> {
+  const limits: Partial<Limits> = {}
+  const steps = words.whole('max-steps', 1, 100_000)
+  const calls = words.whole('max-calls', 1, 100_000)
+  const tokens = words.whole('max-tokens', 1, 1e12)
+  const seconds = words.whole('trial-timeout', 1, 86_400)
+  const attempts = words.whole('attempts', 1, 1000)
+  const cost = words.text('max-cost')
+  if (steps !== undefined) limits.steps = steps
+  if (calls !== undefined) limits.calls = calls
+  if (tokens !== undefined) limits.tokens = tokens
+  if (seconds !== undefined) limits.trialTimeoutMs = seconds * 1000
+  if (attempts !== undefined) limits.attempts = attempts
+  if (cost !== undefined) {
+    if (!/^\d+(\.\d+)?$/.test(cost) || Number(cost) === 0)
+      throw new TouchstoneError('usage', `expected US dollars above 0, got "${cost}"`, { where: '--max-cost' })
+    limits.costUsd = Number(cost)
+  }
+  return limits
+}
+
+/**
+ * Configurations from `NAME=MODEL`, or from a YAML file: a mapping of names to `{ model, temperature, ... }`.
+ */
+async function readConfigurations(text: string): Promise<{ name: string; configuration: Configuration }[]> {
+  const pair = /^([A-Za-z0-9][A-Za-z0-9_.-]*)=(.+)$/.exec(text)
+  if (pair && !existsSync(text)) return [{ name: pair[1] as string, configuration: { model: pair[2] as string } }]
+  const { parse } = await import('yaml')
+  let read: unknown
+  try {
+    read = parse(decode(readBytes(text), text))
+  } catch (cause) {
+    if (cause instanceof TouchstoneError) throw cause
+    throw new TouchstoneError('yaml_syntax', `expected YAML, got: ${(cause as Error).message.split('\n')[0]}`, {
+      where: text,
+      cause,
+    })
+  }
+  if (read === null || typeof read !== 'object' || Array.isArray(read)) {
+    throw new TouchstoneError('argument_invalid', 'expected names with { model: ... }', { where: text })
+  }
+  return Object.entries(read).map(([name, configuration]) => ({ name, configuration: configuration as Configuration }))
+}
+
+export const PLAN_OPTIONS: Verb['options'] = {
+  config: {
+    type: 'string',
+    multiple: true,
+    value: 'NAME=MODEL|FILE',
+    says: 'a configuration, or a YAML file of them; may be given again. Default: naive=sim/naive careful=sim/careful (simulated)',
+  },
+  repeat: { type: 'string', value: 'N', says: 'trials per case and configuration, 1 to 10,000. Default 5' },
+  seed: { type: 'string', value: 'N', says: 'where all draws come from. Default 1' },
+  concurrency: { type: 'string', value: 'N', says: 'trials at once, 1 to 256. Default 4' },
+  out: { type: 'string', value: 'DIR', says: 'a new or empty folder for the run. Default runs/<id>' },
+  resume: {
+    type: 'string',
+    value: 'DIR',
+    says: 'go on with the run in a folder; cases and configurations as before. What is finished is not run again',
+  },
+  prices: { type: 'string', value: 'FILE', says: 'YAML: MODEL: { input, output }, in US dollars per million tokens' },
+  'max-cost': { type: 'string', value: 'USD', says: 'stop the run when so much is spent; each model needs a price' },
+  'max-tokens': { type: 'string', value: 'N', says: 'tokens per trial, in and out. Default: no limit' },
+  'max-steps': { type: 'string', value: 'N', says: 'model calls per trial. Default 24' },
+  'max-calls': { type: 'string', value: 'N', says: 'tool calls per trial. Default 100' },
+  'trial-timeout': { type: 'string', value: 'SECONDS', says: 'time per trial, without waits for limits. Default 120' },
+  attempts: {
+    type: 'string',
+    value: 'N',
+    says: 'attempts at a trial that ends in an error of the machinery. Default 2',
+  },
+  quiet: { type: 'boolean', short: 'q', says: 'no progress' },
+}
