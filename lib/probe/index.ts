@@ -3,6 +3,7 @@ export { type AddressReason, type AddressVerdict, checkAddress } from './address
 export { type Connection, type ConnectOptions, connect, type RepeatedConnection } from './connect.ts'
 export { type Declaration, declaration, type Remote } from './declaration.ts'
 export type { Detail, Outcome } from './outcome.ts'
+export { type Reading, readings } from './readings.ts'
 export type { ProbeData, ProbeResult } from './result.ts'
 export type { LatencySpread, ProbeRuns, ProbeRunsData } from './runs.ts'
 export type { ProbeStatement } from './statement.ts'
