@@ -20,7 +20,11 @@ export type Change = { op: 'create' | 'update' | 'delete'; table: string; before
 export type Clock = { now(): Date; nextId(): number }
 
 /** What a tool answers. Without `state` nothing changed. `reply` is what the caller sees as structured content. */
-export type Step<S extends State = State> = { state?: S; reply: JsonObject; isError?: boolean }
+export type Step<S extends State = State> = {
+  state?: S
+  reply: { [member: string]: Json | undefined }
+  isError?: boolean
+}
 
 /** A value that a column must have: itself, or a condition on it. */
 export type Condition = Json | { not: Json } | { contains: string } | { oneOf: Json[] }
@@ -202,7 +206,7 @@ export class World {
     }
     const step = tool.run(from ?? this.current, parsed.data, this.clock)
     if (step.state) this.commit(keep(this.current, step.state))
-    return { reply: step.reply, isError: step.isError ?? false, made: step.state ?? null }
+    return { reply: step.reply as JsonObject, isError: step.isError ?? false, made: step.state ?? null }
   }
 
   private commit(next: State): void {
