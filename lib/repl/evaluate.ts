@@ -67,6 +67,7 @@ export function createEvaluator(options: { scope?: Names; cwd?: string } = {}): 
   let ownUnderscore = false
 
   const evaluate = async (code: string, choices: EvaluateOptions = {}): Promise<Evaluation> => {
+    choices.signal?.throwIfAborted()
     const file = choices.filename ?? 'prompt'
     const path = isAbsolute(file) ? file : join(cwd, file)
     const source = readExpressionFirst(code)

@@ -1,6 +1,7 @@
 /** A Jupyter kernel over the prompt's evaluator, so that the same lines work in JupyterLab and VS Code. */
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { setImmediate } from 'node:timers/promises'
 import type { Publisher, Reply, Router } from 'zeromq'
 import { TouchstoneError } from '../errors.ts'
 import { captureConsole } from '../notebook/capture.ts'
@@ -204,11 +205,12 @@ class Kernel {
       const silent = content['silent'] === true
       if (!silent && code.trim() !== '') this.count++
       const execution_count = this.count
+      const { signal } = (this.controller = new AbortController())
       if (!silent) this.publish('execute_input', { code, execution_count }, message)
       const filename = `cell-${execution_count}`
-      // Code that never awaits would keep what was published from leaving.
+      // Code that never awaits would keep what was published from leaving, and an interrupt from being heard.
       await this.flushed()
-      const { signal } = (this.controller = new AbortController())
+      await setImmediate()
       try {
         const { value } = await this.evaluator.evaluate(code, { filename, signal, breakOnSigint: true })
         const bundle = await bundleOf(value)
