@@ -52,9 +52,11 @@ const claimed = ({ owner, repo }: { owner?: string; repo?: string }) =>
 const find = (github: GitHub, input: { owner: string; repo: string }) =>
   github.repos.find((row) => row.owner === input.owner && row.name === input.repo)
 
-/** OpenSSH's form: SHA-256 of the key material in base64 without padding. */
+/** As OpenSSH prints it: SHA-256 of the key itself, without its comment, in base64 without padding. */
 function fingerprintOf(key: string): string {
-  return `SHA256:${hash('sha256', key.trim(), 'base64').replace(/=+$/, '')}`
+  const blob = /^[a-z0-9@.-]+ ([A-Za-z0-9+/]+={0,2})( |$)/.exec(key.trim())?.[1]
+  const bytes = blob === undefined ? key.trim() : Buffer.from(blob, 'base64')
+  return `SHA256:${hash('sha256', bytes, 'base64').replace(/=+$/, '')}`
 }
 
 export const github: WorldDefinition<GitHub> = {
