@@ -1,4 +1,5 @@
 /** `probe.connect()`: the published connection test as a call that reads like one, for one test or several. */
+import { foreign } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { progress } from '../progress.ts'
 import { ProbeResult } from './result.ts'
@@ -61,7 +62,7 @@ export class Connection implements PromiseLike<ProbeResult> {
   }
 
   [Symbol.for('nodejs.util.inspect.custom')](): string {
-    return `connection test of ${this.subject} (${this.transport}), not awaited yet`
+    return `connection test of ${foreign(this.subject)} (${this.transport}), not awaited yet`
   }
 }
 
@@ -97,7 +98,7 @@ export class RepeatedConnection implements PromiseLike<ProbeRuns> {
   }
 
   [Symbol.for('nodejs.util.inspect.custom')](): string {
-    return `${this.n} connection tests of ${this.connection.subject}, not awaited yet`
+    return `${this.n} connection tests of ${foreign(this.connection.subject)}, not awaited yet`
   }
 }
 
@@ -135,10 +136,12 @@ export function connect(target: string | Command, options: ConnectOptions = {}):
   }
   requireScheme(target)
   if (local && !/^https?:\/\//i.test(target)) {
-    throw new TouchstoneError('argument_invalid', `expected an http or https URL, got ${target}`, { where: 'target' })
+    throw new TouchstoneError('argument_invalid', `expected an http or https URL, got ${foreign(target)}`, {
+      where: 'target',
+    })
   }
   if (local && URL.parse(target) === null) {
-    throw new TouchstoneError('argument_invalid', `expected a URL, got ${target}`, { where: 'target' })
+    throw new TouchstoneError('argument_invalid', `expected a URL, got ${foreign(target)}`, { where: 'target' })
   }
   return new Connection({ url: target, transport, local }, signal)
 }
@@ -149,7 +152,7 @@ function requireScheme(text: string): void {
   if (scheme || /[{}]/.test(text)) return
   throw new TouchstoneError(
     'argument_invalid',
-    `expected a URL such as https://mcp.example.com/mcp, got ${text || 'nothing'}`,
+    `expected a URL such as https://mcp.example.com/mcp, got ${foreign(text) || 'nothing'}`,
     {
       where: 'target',
     },

@@ -16,7 +16,7 @@ import { Shortfall, shortfallOf } from './outcome.ts'
 /** What tests put in the place of the world outside. None of it is public. */
 export type Seams = {
   /** Answers for a name, as text. Default: A and AAAA records from the system's name servers. */
-  resolve?: ((host: string) => Promise<string[]>) | undefined
+  resolve?: ((host: string, signal: AbortSignal) => Promise<string[]>) | undefined
   /** Where a judged address is really dialled. It cannot make a refused address allowed: judging comes first. */
   pin?: ((address: string) => string) | undefined
   /** An authority to trust beside the system's, PEM. */
@@ -55,7 +55,8 @@ export type Line = {
 /** More addresses than this are judged but not tried. */
 const MAX_TRIED = 16
 const MAX_HEADER_BYTES = 32_768
-const DNS = { timeout: 2_500, tries: 2 }
+/** Six seconds at most for a name server that drops one family's questions: the other family still has its turn. */
+const DNS = { timeout: 2_000, tries: 2 }
 
 /** Start connecting for one test. `local` is for a developer's own server: no address is judged. */
 export async function openLine(options: { local: boolean; signal: AbortSignal; seams: Seams }): Promise<Line> {
@@ -67,7 +68,7 @@ export async function openLine(options: { local: boolean; signal: AbortSignal; s
   const addressesOf = (host: string) => {
     let known = judged.get(host)
     if (!known) {
-      known = orAbort((seams.resolve ?? resolveName)(host), signal).then(judgeAll)
+      known = orAbort((seams.resolve ?? resolveName)(host, signal), signal).then(judgeAll)
       // Two connections may wait for it, or none any more; the failure is the request's to report.
       known.catch(() => {})
       judged.set(host, known)
@@ -174,8 +175,10 @@ function judgeAll(addresses: string[]): string[] {
 }
 
 /** A and AAAA records. One family may fail as long as the other answers; both failing is told apart from "no such name". */
-async function resolveName(host: string): Promise<string[]> {
+async function resolveName(host: string, signal: AbortSignal): Promise<string[]> {
   const resolver = new Resolver(DNS)
+  // A question left open would keep the process alive behind the deadline.
+  signal.addEventListener('abort', () => resolver.cancel(), { once: true })
   const answers = await Promise.allSettled([resolver.resolve6(host), resolver.resolve4(host)])
   const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
   if (addresses.length > 0) return addresses

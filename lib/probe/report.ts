@@ -71,7 +71,7 @@ function toolLines(tools: ToolList, look: Look): string[] {
   const named = (rules: string[]) => rules.map((rule) => `${rule} ${said.get(rule) ?? ''}`.trim()).join(', ')
   lines.push(
     tone(
-      `  ${count(tools.withheld, 'description')} withheld by ${tools.patternSet.id} ${tools.patternSet.version}:`,
+      `  ${count(marked.length, 'tool')} with text withheld by ${tools.patternSet.id} ${tools.patternSet.version}:`,
       'unsure',
       look,
     ),

@@ -42,7 +42,7 @@ export class ProbeResult implements ProbeData {
 
   constructor(subject: string, transport: Transport, published: boolean, findings: Findings) {
     this.set = published ? SET_NAME : null
-    this.subject = subject
+    this.subject = subject.toWellFormed()
     this.transport = transport
     this.outcome = findings.outcome
     this.detail = findings.detail

@@ -63,7 +63,8 @@ async function prove(fault: Fault): Promise<void> {
     }
     assert.equal(found.latencyMs !== null, fault.outcome === 'answered', 'latency only of an answered handshake')
     assert.ok(tookMs <= limitMs, `took ${tookMs} ms of ${limitMs} ms`)
-    assert.ok(found.bytesRead <= LIMITS.maxResponseBytes * 2 + 131_072, `read ${found.bytesRead} bytes`)
+    // One answer is read to the limit and the chunk that crosses it; answers before and behind it are small.
+    assert.ok(found.bytesRead <= LIMITS.maxResponseBytes + 65_536 + 4_096, `read ${found.bytesRead} bytes`)
   } finally {
     await server.close()
   }

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
-import type { Socket } from 'node:net'
+import { createSecureServer } from 'node:http2'
+import type { AddressInfo, Socket } from 'node:net'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { before, describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { Detail, Outcome } from '../../lib/probe/outcome.ts'
 import { LIMITS } from '../../lib/probe/set.ts'
 import { runTest } from '../../lib/probe/tasks.ts'
 import { HOST, rawStage, seams, stage, trust } from '../servers/stage.ts'
-import { well } from '../servers/well.ts'
+import { result, TOOLS, well } from '../servers/well.ts'
 
 const test = (
   url: string,
@@ -68,6 +70,25 @@ describe('below HTTP: what sockets and TLS do is one of the five outcomes', { co
       assert.deepEqual(server.arrived, [])
     })
   }
+
+  it('a server that speaks HTTP/2 only: answered', async () => {
+    const server = createSecureServer({ ...trust().certificate, allowHTTP1: false }, (req, res) => {
+      const chunks: Buffer[] = []
+      req.on('data', (chunk) => chunks.push(Buffer.from(chunk)))
+      req.on('end', () => {
+        const { id, method } = chunks.length > 0 ? JSON.parse(Buffer.concat(chunks).toString()) : {}
+        if (id === undefined) res.writeHead(202).end()
+        else
+          res
+            .writeHead(200, { 'content-type': 'application/json' })
+            .end(result(id, method === 'initialize' ? {} : { tools: TOOLS }))
+      })
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const found = await test(`https://${HOST}:${(server.address() as AddressInfo).port}/mcp`)
+    server.close()
+    assert.deepEqual([found.outcome, found.tools?.named, found.sent.length], ['answered', 2, 3])
+  })
 
   it('nobody listens: no_answer, connection_refused', async () => {
     const server = await stage(well)
@@ -156,7 +177,11 @@ describe('any bytes at all', () => {
           fc.constantFrom('streamable-http' as const, 'sse' as const),
           async (pieces, hangUp, transport) => {
             script = { pieces, hangUp }
+            const late = monitorEventLoopDelay({ resolution: 5 })
+            late.enable()
             const found = await test(server.url, transport, limits)
+            late.disable()
+            assert.ok(found.durationMs <= limits.timeoutMs + 500 + late.max / 1e6, `${found.durationMs} ms`)
             assert.ok(['answered', 'needs_credentials', 'no_answer', 'error', 'refused'].includes(found.outcome))
             assert.notEqual(found.detail, 'other', 'every way of failing here has a word of its own')
             assert.ok(found.sent.every((label) => allowed.has(label)))

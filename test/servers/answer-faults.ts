@@ -1,5 +1,5 @@
 /** Faults in how messages are answered: statuses, headers, content types and JSON-RPC. */
-import { type Fault, never, OPEN, passes, stops } from './fault.ts'
+import { DELETE, type Fault, INIT, never, OPEN, passes, stops } from './fault.ts'
 import type { Behaviour } from './stage.ts'
 import { answer, INITIALIZED, initializeAs, initializeWith, result, rpcError, well, wellBut } from './well.ts'
 
@@ -202,6 +202,19 @@ export const ANSWER_FAULTS: Fault[] = [
     initializeAs((id) => result(id, INITIALIZED).slice(0, -1)),
   ),
 
+  stops(
+    'an error that comes with a session: the session is closed',
+    'error',
+    'rpc_error',
+    initializeAs((id) => rpcError(id, -32603, 'Internal error'), { 'mcp-session-id': 's' }),
+    { sent: [INIT, DELETE] as string[] },
+  ),
+  stops(
+    'an HTTP error that comes with a session id opened none',
+    'error',
+    'http_status',
+    initializeAs((id) => rpcError(id, -32603, 'Internal error'), { 'mcp-session-id': 's' }, 500),
+  ),
   passes(
     'id comes back as text',
     initializeAs((id) => result(String(id), INITIALIZED), { 'mcp-session-id': 's' }),
