@@ -3,6 +3,7 @@ import { relative } from 'node:path'
 import { foreign, lookOf } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { against, gate, type Held, open, type Run, standing, writeReport } from '../harness/index.ts'
+import { requireIssuable } from '../receipt/issue.ts'
 import { gatesOf, HELD_OPTIONS, heldLines, writeFor } from './held.ts'
 import { PLAN_OPTIONS, planned } from './run-plan.ts'
 import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb.ts'
@@ -36,6 +37,8 @@ export const run: Verb = {
     const gates = gatesOf(words, configurations)
     const baseline = words.text('baseline')
     const before = baseline === undefined ? null : await open(baseline)
+    const sealing = { key: words.text('key'), set: words.text('set') }
+    if (words.flag('receipt')) requireIssuable(plan.plan.cases, sealing)
     if (words.flag('dry-run')) {
       const forecast = await plan.forecast()
       print(forecast, words.flag('json'), forecast.text(lookOf(process.stdout)))
@@ -51,7 +54,7 @@ export const run: Verb = {
     await writeFor(words, result, held)
     if (!result.complete) process.stderr.write(`${howToGoOn(result)}\n`)
     if (words.flag('receipt')) {
-      const receipt = await result.receipt({ key: words.text('key'), set: words.text('set') })
+      const receipt = await result.receipt(sealing)
       const path = relative(process.cwd(), receipt.save(result.dir))
       if (!words.flag('json')) process.stdout.write(`Receipt: ${path} (${receipt.signed ? 'signed' : 'unsigned'})\n`)
     }

@@ -27,7 +27,15 @@ export {
 } from './decision.ts'
 export { type Envelope, type Opened, open, PAYLOAD_TYPE, pae, readEnvelope, seal } from './dsse.ts'
 export type { Audit, Export } from './evidence.ts'
-export { type IssueOptions, type IssueRunOptions, issueProbe, issueRun, Receipt } from './issue.ts'
+export {
+  type IssueOptions,
+  type IssueRunOptions,
+  issueProbe,
+  issueRun,
+  publishedSet,
+  Receipt,
+  requireIssuable,
+} from './issue.ts'
 export * as keys from './keys.ts'
 export { appendLedger, type Ledger } from './ledger.ts'
 export { PROBE_PREDICATE, type ProbePredicate } from './probe-predicate.ts'

@@ -2,7 +2,7 @@
 import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
-import { canonical, type JsonObject } from '../canonical.ts'
+import { canonical, type Digest, type JsonObject } from '../canonical.ts'
 import { count, type Look } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { casesOf, get, isPublished, list, load, type ScenarioSet } from '../scenario.ts'
@@ -10,8 +10,9 @@ import { pemOf } from './check.ts'
 import { checkRun } from './check-run.ts'
 import type { GivenSet } from './check-set.ts'
 import { type Envelope, seal } from './dsse.ts'
+import { privateKeyOf } from './keys.ts'
 import { type ProbePredicate, probeStatement, probeTestResult } from './probe-predicate.ts'
-import { type RunBytes, readRunBytes } from './run-folder.ts'
+import { readRunBytes } from './run-folder.ts'
 import { predicateOf, runStatement, subjectsOf, testResultOf } from './run-predicate.ts'
 import type { Statement } from './statement.ts'
 
@@ -106,10 +107,12 @@ export class Receipt {
  */
 export async function issueRun(dir: string, options: IssueRunOptions = {}): Promise<Receipt> {
   const bytes = await readRunBytes(dir)
-  const set = setOf(bytes, options)
-  const predicate = predicateOf(bytes, set)
   const { manifest } = bytes
-  if (manifest === null) throw new TouchstoneError('run_invalid', 'expected a manifest', { where: dir })
+  if (manifest === null)
+    throw new TouchstoneError('run_invalid', bytes.manifestProblem ?? 'expected a manifest', { where: dir })
+  const recorded = manifest.set === null ? undefined : `${manifest.set.id}@${manifest.set.version}`
+  const set = publishedSet(manifest.cases, { ...options, set: options.set ?? recorded })
+  const predicate = predicateOf(bytes, set)
   const statement = runStatement(manifest, predicate)
   const steps = await checkRun(JSON.parse(canonical(statement)) as JsonObject, bytes, set)
   const wrong = steps.find((step) => step.verdict !== 'verified')
@@ -120,40 +123,52 @@ export async function issueRun(dir: string, options: IssueRunOptions = {}): Prom
   return new Receipt(statement, testResultOf(subjectsOf(manifest), predicate) as unknown as Statement, options.key)
 }
 
+/**
+ * Whatever would keep a run of these cases from getting its receipt, said before it is run.
+ *
+ * @throws TouchstoneError what `issueRun` would throw of the set and the key
+ */
+export function requireIssuable(
+  cases: readonly { id: string; digest: Digest }[],
+  options: IssueRunOptions = {},
+): ScenarioSet {
+  if (options.key !== undefined) privateKeyOf(pemOf(options.key))
+  return publishedSet(cases, options)
+}
+
 /** A receipt of a connection test. @param predicate the probe's statement */
 export function issueProbe(predicate: ProbePredicate, options: IssueOptions = {}): Receipt {
   return new Receipt(probeStatement(predicate), probeTestResult(predicate) as unknown as Statement, options.key)
 }
 
-/** The published set of a run. */
-function setOf({ manifest, manifestProblem }: RunBytes, { set: given, root }: IssueRunOptions): ScenarioSet {
-  if (manifest === null) throw new TouchstoneError('run_invalid', manifestProblem ?? 'expected a manifest')
+/**
+ * The published set that cases are of.
+ *
+ * @param cases every one must be the set's, by id and digest
+ * @throws TouchstoneError `set_unpublished`, `set_unknown` for a name that no set has
+ */
+export function publishedSet(
+  cases: readonly { id: string; digest: Digest }[],
+  { set: wanted, root }: IssueRunOptions = {},
+): ScenarioSet {
   const at = root === undefined ? {} : { root }
-  const misses = (set: ScenarioSet) => {
+  const missing = (set: ScenarioSet) => {
     const known = new Map(casesOf(set).map(({ id, digest }) => [id, digest]))
-    return manifest.cases.find(({ id, digest }) => known.get(id) !== digest)
+    return cases.find(({ id, digest }) => known.get(id) !== digest)
   }
-  const unpublished = (expected: string, got: string) => {
+  const refuse = (expected: string, got: string): never => {
     throw new TouchstoneError('set_unpublished', `expected ${expected}, got ${got}`)
   }
-  if (given === undefined && manifest.set === null) {
+  if (wanted === undefined) {
     const names = list(at).map(({ id, version }) => `${id}@${version}`)
-    const found = names.map((name) => get(name, at)).findLast((set) => misses(set) === undefined)
-    return (
-      found ??
-      unpublished(
-        'a run of cases that are published as a set',
-        `cases that none of ${names.join(', ') || 'no set'} has`,
-      )
-    )
+    const found = names.map((name) => get(name, at)).findLast((set) => missing(set) === undefined)
+    const got = `cases that ${names.length ? `none of ${names.join(', ')} has` : 'no published set has'}`
+    return found ?? refuse('the cases of a published set', got)
   }
-  const wanted = given ?? `${manifest.set?.id}@${manifest.set?.version}`
   const set =
     typeof wanted !== 'string' ? wanted : wanted.includes('@') && !existsSync(wanted) ? get(wanted, at) : load(wanted)
   const name = `${set.id}@${set.version}`
-  if (!isPublished(name, set.digest, at))
-    return unpublished('a published set', `${name} with ${set.digest}, which is not`)
-  const missed = misses(set)
-  if (missed) return unpublished(`only cases that ${name} has`, `${missed.id} with ${missed.digest}`)
-  return set
+  if (!isPublished(name, set.digest, at)) return refuse('a published set', `${name} with ${set.digest}, which is not`)
+  const missed = missing(set)
+  return missed ? refuse(`only cases that ${name} has`, `${missed.id} with ${missed.digest}`) : set
 }
