@@ -259,3 +259,42 @@ for (const [name, steps] of Object.entries({
     assert.equal(rows(other)[0]?.level, 'asserted')
   })
 }
+
+test('what another run reads neither confirms nor contradicts', () => {
+  const own = { ...list(), args: { ...place, page: 1 } }
+  const [write] = rows([add(), own, { ...list('ci-key'), run: 'other' }, { ...add('x'), run: 'other' }])
+  assert.equal(write?.level, 'asserted')
+  assert.deepEqual(write?.contradictions, [])
+  const [second] = rows([add(), list('ci-key'), { ...list(), run: 'other' }, { ...add('x'), run: 'other' }])
+  assert.equal(second?.level, 'observed_confirmed')
+})
+
+test('two reads at one place of a run confirm nothing', () => {
+  const observed = (tool: string, seq: number, args: object, reply: object) =>
+    receipt.observe({
+      server: 's',
+      tool,
+      arguments: args,
+      status: 'success',
+      result: { structuredContent: reply },
+      runId: 'run',
+      seq,
+    })
+  const read = observed('list_deploy_keys', 1, place, list('ci-key').reply ?? {})
+  const write = observed('add_deploy_key', 0, add().args, {})
+  assert.equal(receipt.verify([write, read]).calls[0]?.level, 'observed_confirmed')
+  assert.equal(receipt.verify([write, read, read]).calls[0]?.level, 'asserted')
+})
+
+test('a stored observed_confirmed without such a read is an overclaim', () => {
+  const write = receipt.observe({
+    server: 's',
+    tool: 'add_deploy_key',
+    arguments: add().args,
+    status: 'success',
+    runId: 'run',
+    seq: 0,
+  })
+  write.response.side_effect.level = 'observed_confirmed'
+  assert.ok(receipt.verify([write]).calls[0]?.findings.some((one) => one.kind === 'overclaim'))
+})
