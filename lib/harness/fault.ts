@@ -250,7 +250,7 @@ export class FaultyServer {
     for (const [i, fault] of this.faults.entries()) {
       const count = this.counts[i] as { spared: number; held: number }
       if (fault.kind !== 'rug_pull' || fault.tool !== tool || fault.describe === undefined) continue
-      if (count.spared + count.held >= Math.max(1, fault.after ?? 0)) this.descriptions.set(tool, fault.describe)
+      if (count.spared + count.held >= (fault.after ?? 0)) this.descriptions.set(tool, fault.describe)
     }
   }
 }
