@@ -118,7 +118,15 @@ const server = z
       .strictObject({
         command: z.string(),
         args: z.array(z.string()).default([]),
-        env: z.record(z.string(), z.string()).default({}),
+        env: z
+          .record(z.string(), z.string())
+          .default({})
+          .describe('$NAME is that variable of the process that runs the case.'),
+        cwd: z.string().optional(),
+        reset: z
+          .literal('files')
+          .optional()
+          .describe('The folder of `files` is all the state it has: the process is kept, and the folder made anew.'),
       })
       .optional()
       .describe('A real server as a child process. /workspace in its arguments is the folder of `files`.'),

@@ -6,6 +6,7 @@ import type { Digest } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
 import { FILES, lock, type Manifest, RunWriter, recover, type TrialRecord, trialKey } from '../log/index.ts'
 import { progress } from '../progress.ts'
+import { closeChildren } from './children.ts'
 import { manifestOf, requireSameRun, type Sources } from './intent.ts'
 import { LIMITERS, type Limiters } from './limiter.ts'
 import { modelSource } from './model.ts'
@@ -124,6 +125,7 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
   } finally {
     bar?.stop()
     writer.close()
+    await closeChildren()
   }
   return new Run({ dir: writer.dir, manifest, trials: [...finished.values()], halted })
 }

@@ -7,12 +7,14 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, isAbsolute, join, relative, resolve } from 'node:path'
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { Json, JsonObject } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
 import { changesBetween, digestOfState, type Effect, type Match, type Row, type State } from '../world/world.ts'
+import { type Child, giveBack, kindOf, takeChild } from './children.ts'
 import { callTool, connectClient, listTools, reasonOf, type Transport } from './mcp.ts'
+import { needsProxy, type Proxied, proxied } from './proxy.ts'
 import type { RunningServer } from './serve.ts'
 import type { ServerPlan } from './server.ts'
 
@@ -22,34 +24,54 @@ const WORKSPACE = '/workspace'
 /** Largest file that is read into the table; beyond it only its size is seen. */
 const MAX_FILE_BYTES = 1_000_000
 
+/**
+ * Start it, or take one that was kept, and connect.
+ *
+ * @throws TouchstoneError `server_unreachable`, `setting_missing`, `tool_unknown`, `fault_unknown`, `case_invalid`
+ */
 export async function startForeign(
   plan: ServerPlan,
   options: { signal?: AbortSignal | undefined },
 ): Promise<RunningServer> {
-  const folder = plan.files ? makeFolder(plan.files) : null
-  const forget = () => {
-    if (folder) rmSync(folder, { recursive: true, force: true })
-  }
+  const kind = kindOf(plan)
+  const child = takeChild(kind) ?? (await startChild(plan, options))
+  const { client, folder } = child
+  let proxy: Proxied | null = null
   try {
+    if (folder && plan.files) fill(folder, plan.files)
     const start = folder ? readFolder(folder) : {}
-    const transport = plan.stdio
-      ? stdioTransport(plan.stdio, folder)
-      : httpTransport(plan.http as NonNullable<ServerPlan['http']>)
-    const client = await connectClient(transport, { timeoutMs: 15_000, signal: options.signal })
+    const tools = await listTools(client, options.signal)
+    const direct = async (tool: string, input: Record<string, unknown>, { signal, timeoutMs }: CallOptions) =>
+      exchanged(
+        await callTool(client, tool, exchanged(input, WORKSPACE, folder), { signal, timeoutMs }),
+        folder,
+        WORKSPACE,
+      )
+    if (needsProxy(plan)) {
+      proxy = await proxied(plan, tools, (tool, input, signal) =>
+        direct(tool, input, { signal, timeoutMs: LONGEST_MS }),
+      )
+    }
     const close = async () => {
-      await client.close()
-      forget()
+      await proxy?.close()
+      await giveBack(kind, child, plan.stdio?.reset ?? null)
     }
     return {
       name: plan.name,
       ours: false,
-      tools: await listTools(client, options.signal),
-      client,
+      tools: proxy?.tools ?? tools,
+      client: proxy?.client ?? client,
       url: plan.http?.url ?? null,
       startDigest: digestOfState(start),
-      async call(tool, input, { signal, timeoutMs }) {
-        const result = await callTool(client, tool, exchanged(input, WORKSPACE, folder), { signal, timeoutMs })
-        return exchanged(result, folder, WORKSPACE)
+      async call(tool, input, how) {
+        const answer = await (proxy ? proxy.call(tool, input, how) : direct(tool, input, how)).catch(
+          (cause: unknown) => {
+            // Behind a proxy the end of the server is an error of the proxy's like any other.
+            if (child.gone) throw new Gone(reasonOf(cause))
+            throw cause
+          },
+        )
+        return answer
       },
       effectOf: (tool, input) => foreignEffect(plan.effects, tool, input),
       async end() {
@@ -67,7 +89,45 @@ export async function startForeign(
       [Symbol.asyncDispose]: close,
     }
   } catch (cause) {
-    forget()
+    await proxy?.close()
+    await child.close()
+    throw cause
+  }
+}
+
+type CallOptions = { signal: AbortSignal; timeoutMs: number }
+
+/** A call through the proxy is timed by the agent's side of it. */
+const LONGEST_MS = 86_400_000
+
+/** The connection is gone. The code is the MCP SDK's for a closed connection. */
+class Gone extends Error {
+  readonly code = -32000
+}
+
+async function startChild(plan: ServerPlan, options: { signal?: AbortSignal | undefined }): Promise<Child> {
+  const folder = plan.files ? realpathSync(mkdtempSync(join(tmpdir(), 'touchstone-'))) : null
+  try {
+    if (folder && plan.files) fill(folder, plan.files)
+    const transport = plan.stdio
+      ? stdioTransport(plan.stdio, folder)
+      : httpTransport(plan.http as NonNullable<ServerPlan['http']>)
+    const client = await connectClient(transport, { timeoutMs: 15_000, signal: options.signal })
+    const child: Child = {
+      client,
+      folder,
+      gone: false,
+      async close() {
+        await client.close()
+        if (folder) rmSync(folder, { recursive: true, force: true })
+      },
+    }
+    client.onclose = () => {
+      child.gone = true
+    }
+    return child
+  } catch (cause) {
+    if (folder) rmSync(folder, { recursive: true, force: true })
     throw cause
   }
 }
@@ -75,21 +135,46 @@ export async function startForeign(
 function stdioTransport(stdio: NonNullable<ServerPlan['stdio']>, folder: string | null): Transport {
   const args = exchanged(stdio.args, WORKSPACE, folder)
   const PATH = [resolve('node_modules/.bin'), process.env['PATH'] ?? ''].join(delimiter)
-  const env = { ...(process.env as Record<string, string>), ...stdio.env, PATH }
-  // What a child writes to its standard error is its own affair; the SDK would print it into a progress bar.
-  return new StdioClientTransport({ command: stdio.command, args, env, stderr: 'ignore' })
+  // Of this process's own variables a server that is not ours gets those that any program needs, and no key.
+  const env = { ...getDefaultEnvironment(), PATH, ...filledIn(exchanged(stdio.env, WORKSPACE, folder), 'stdio.env') }
+  return new StdioClientTransport({
+    command: stdio.command,
+    args,
+    env,
+    ...(stdio.cwd !== undefined && { cwd: exchanged(stdio.cwd, WORKSPACE, folder) }),
+    // What a child writes to its standard error is its own affair; the SDK would print it into a progress bar.
+    stderr: 'ignore',
+  })
 }
 
 function httpTransport(http: NonNullable<ServerPlan['http']>): Transport {
+  const headers = filledIn(http.headers, 'http.headers')
   try {
-    return new StreamableHTTPClientTransport(new URL(http.url), { requestInit: { headers: http.headers } }) as Transport
+    return new StreamableHTTPClientTransport(new URL(http.url), { requestInit: { headers } }) as Transport
   } catch (cause) {
     throw new TouchstoneError('argument_invalid', `expected a URL, got ${reasonOf(cause)}`, { where: 'http.url' })
   }
 }
 
-function makeFolder(files: { [path: string]: string }): string {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'touchstone-')))
+/** Values with `$NAME` and `${NAME}` taken from the environment, so that no secret has to stand in a case. */
+function filledIn(values: { [name: string]: string }, where: string): { [name: string]: string } {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      value.replace(/\$(?:([A-Z_][A-Z0-9_]*)|\{([A-Z_][A-Z0-9_]*)\})/g, (_, bare?: string, braced?: string) => {
+        const variable = (bare ?? braced) as string
+        const found = process.env[variable]
+        if (!found)
+          throw new TouchstoneError('setting_missing', `expected ${variable} to be set`, { where: `${where}.${name}` })
+        return found
+      }),
+    ]),
+  )
+}
+
+/** Make a folder hold these files and nothing else. */
+function fill(folder: string, files: { [path: string]: string }): void {
+  for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true, force: true })
   for (const [path, text] of Object.entries(files)) {
     const full = resolve(folder, path)
     const inside = relative(folder, full)
@@ -99,7 +184,6 @@ function makeFolder(files: { [path: string]: string }): string {
     mkdirSync(dirname(full), { recursive: true })
     writeFileSync(full, text)
   }
-  return folder
 }
 
 /** The files of a folder as a table, sorted by path. */

@@ -281,7 +281,7 @@ export function effectOf(definition: WorldDefinition, name: string, input: JsonO
 }
 
 /** A schema with what is shown of its parameters laid over them. */
-function withParameters(
+export function withParameters(
   schema: Tool['inputSchema'],
   parameters: { [name: string]: JsonObject } | undefined,
 ): Tool['inputSchema'] {

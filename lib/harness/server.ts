@@ -6,6 +6,7 @@ import type { z } from 'zod'
 import type { JsonObject } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
 import type { Clock, Effect, State, Step, WorldDefinition } from '../world/world.ts'
+import type { ResetHook } from './children.ts'
 import { FAULT_KINDS, type Fault, type FaultKind } from './fault.ts'
 import type { RunningServer, Transport } from './serve.ts'
 
@@ -28,7 +29,14 @@ export type ServerPlan = {
   parameters: { [tool: string]: { [parameter: string]: JsonObject } }
   inject: { [tool: string]: string | { text: string; after?: number | undefined; times?: number | undefined } }
   faults: Fault[]
-  stdio: { command: string; args: string[]; env: { [name: string]: string } } | null
+  stdio: {
+    command: string
+    args: string[]
+    /** Beside what any program needs (PATH, HOME and the like). `$NAME` is that variable of this process. */
+    env: { [name: string]: string }
+    cwd?: string | undefined
+    reset?: ResetHook | 'files' | null | undefined
+  } | null
   http: { url: string; headers: { [name: string]: string } } | null
   /** A folder made fresh at the start: path -> text. The agent and `stdio.args` know it as `/workspace`. */
   files: { [path: string]: string } | null
@@ -127,12 +135,34 @@ export class ServerDescription {
     return this.with({ faults: [...this.plan.faults, { tool, kind, ...options }] })
   }
 
-  /** A server that is not ours, as a child process speaking MCP on its standard input and output. */
-  stdio(command: string, args: string[] = [], options: { env?: { [name: string]: string } } = {}): ServerDescription {
-    return this.with({ stdio: { command, args, env: options.env ?? {} }, http: null, world: null })
+  /**
+   * A server that is not ours, as a child process speaking MCP on its standard input and output.
+   *
+   * @param options.env   variables for it beside those that any program needs; `$NAME` is that variable of this process, and no
+   *   other of them is handed on
+   * @param options.cwd   its working folder
+   * @param options.reset keeps the child from trial to trial: `files` when the folder of `.files()` is all the state it has, or a
+   *   function that puts its state back. Default: a fresh child for each trial
+   */
+  stdio(
+    command: string,
+    args: string[] = [],
+    options: { env?: { [name: string]: string }; cwd?: string; reset?: ResetHook | 'files' } = {},
+  ): ServerDescription {
+    const { env = {}, cwd, reset = null } = options
+    if (reset !== null && reset !== 'files' && typeof reset !== 'function') {
+      throw new TouchstoneError('argument_invalid', `expected a function or "files", got ${String(reset)}`, {
+        where: 'stdio.reset',
+      })
+    }
+    return this.with({ stdio: { command, args, env, cwd, reset }, http: null, world: null })
   }
 
-  /** A server that is not ours, at an address speaking streamable HTTP. */
+  /**
+   * A server that is not ours, at an address speaking streamable HTTP.
+   *
+   * @param options.headers sent with each request; `$NAME` is that variable of this process
+   */
   http(url: string, options: { headers?: { [name: string]: string } } = {}): ServerDescription {
     return this.with({ http: { url, headers: options.headers ?? {} }, stdio: null, world: null })
   }
