@@ -69,7 +69,7 @@ export async function watchNotebook(file: string, options: WatchOptions = {}): P
       parsed = instrument(text, basename(file), 'touchstone.live')
       checkSet(options.set, parsed.parameters, file)
     } catch (error) {
-      note = `<p>${escapeHtml((error as Error).message)}. Below: the run before this change.</p>`
+      note = `<p>${escapeHtml((error as Error).message)}.${result.cells.length > 0 ? ' Below: the run before this change.' : ''}</p>`
       return server.changed()
     }
     const { signal } = (controller = new AbortController())

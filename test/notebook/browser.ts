@@ -1,0 +1,50 @@
+/** A page in headless Chromium, with every request that it makes written down. */
+import { existsSync, mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { chromium, type Page } from 'playwright-core'
+
+const CHROMIUM = '/usr/bin/chromium'
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+/** Why pages cannot be opened here, if they cannot. */
+export const withoutChromium: string | false = existsSync(CHROMIUM) ? false : `${CHROMIUM} is not installed`
+
+export type Opened = { page: Page; requests: string[]; complaints: string[]; close(): Promise<void> }
+
+export async function openPage(url: string, theme: 'light' | 'dark' = 'light'): Promise<Opened> {
+  const context = await chromium.launchPersistentContext(mkdtempSync(join(tmpdir(), 'touchstone-chromium-')), {
+    executablePath: CHROMIUM,
+    headless: true,
+    args: FLAGS,
+    colorScheme: theme,
+    viewport: { width: 1000, height: 900 },
+  })
+  const page = context.pages()[0] ?? (await context.newPage())
+  const requests: string[] = []
+  const complaints: string[] = []
+  page.on('request', (request) => requests.push(request.url()))
+  page.on('console', (message) => complaints.push(message.text()))
+  page.on('pageerror', (error) => complaints.push(error.message))
+  await page.goto(url)
+  return { page, requests, complaints, close: () => context.close() }
+}
+
+/** Wait until something in the page is true. Fails when it is not within the bound. */
+export async function until(page: Page, what: string, test: () => boolean, boundMs = 15_000): Promise<void> {
+  const end = performance.now() + boundMs
+  while (!(await page.evaluate(test))) {
+    if (performance.now() > end)
+      throw new Error(`expected ${what}, got:\n${await page.evaluate(() => document.body.textContent)}`)
+    await wait(20)
+  }
+}
