@@ -192,7 +192,13 @@ export function publish(what: object | readonly PublishedCase[], options: Publis
   return { ...made, digest, text }
 }
 
-/** The cases that a set holds, each with its digest computed anew. Empty for a set of another kind, such as `mcp-connection`. */
+/**
+ * The cases that a set holds, each with its digest computed anew. Empty for a set of another kind.
+ *
+ * @throws TouchstoneError `set_altered` for a case whose document has another digest, `set_invalid`
+ * @example
+ * casesOf(get('mcp-connection@1.0')) // []
+ */
 export function casesOf({ set }: Pick<ScenarioSet, 'set'>): PublishedCase[] {
   const list = Array.isArray(set['cases']) ? set['cases'] : []
   return list.map((value, i) => {

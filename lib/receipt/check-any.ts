@@ -15,6 +15,13 @@ import { type Decisions, type VerifyOptions, verify as verifyDecisions } from '.
  * @param options `key`: your public key as PEM or a path, null for none; `set`: the set's text as a path, or `id@version`
  * @throws TouchstoneError `file_unreadable` when there is no receipt, `key_invalid`, `set_unknown`. A receipt that does not hold is
  *   a result
+ * @example
+ * const { privateKey, publicKey } = receipt.keys.generate()
+ * const file = `${process.env.TMPDIR ?? '/tmp'}/touchstone-${crypto.randomUUID()}.json`
+ * const tested = await probe.connect('https://localhost/mcp')
+ * tested.receipt({ key: privateKey }).save(file)
+ * const checked = await verify(file, { key: publicKey })
+ * checked.verdict // 'verified'
  */
 export function verify(
   path: string,

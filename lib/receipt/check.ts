@@ -43,7 +43,8 @@ export type CheckOptions = {
  * @throws TouchstoneError `file_unreadable` when there is no receipt, `key_invalid`, `set_unknown` for a set by name
  */
 export async function checkReceipt(path: string, options: CheckOptions = {}): Promise<Verification> {
-  const file = statSync(path, { throwIfNoEntry: false })?.isDirectory() ? join(path, 'receipt.json') : path
+  const folder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  const file = folder ? join(path, 'receipt.json') : path
   const key = options.key == null ? null : pemOf(options.key)
   if (key !== null) publicKeyOf(key)
   const opened = openEnvelope(readBytes(file), key)
@@ -62,7 +63,9 @@ export async function checkReceipt(path: string, options: CheckOptions = {}): Pr
   }
   const { step: setStep, set } = checkSet(predicate['set'], options.set, options.root)
   const dir = dirname(file)
-  const bytes = kind === 'run' && existsSync(join(dir, FILES.manifest)) ? await readRunBytes(dir) : null
+  // A folder is a run's, whatever was taken out of it; beside a lone receipt there may be no run at all.
+  const here = folder || Object.values(FILES).some((name) => existsSync(join(dir, name)))
+  const bytes = kind === 'run' && here ? await readRunBytes(dir) : null
   const content = statement as unknown as JsonObject
   const steps = kind === 'run' ? await runSteps(content, bytes, set) : checkProbe(content, set)
   const beside = file.endsWith('receipt.json')

@@ -136,7 +136,16 @@ export function requireIssuable(
   return publishedSet(cases, options)
 }
 
-/** A receipt of a connection test. @param predicate the probe's statement */
+/**
+ * A receipt of a connection test.
+ *
+ * @param predicate the probe's statement
+ * @example
+ * const result = await probe.connect('https://localhost/mcp')
+ * const made = issueProbe(result.statement())
+ * made.signed // false
+ * made.testResult.statement.predicate.result // 'WARNED'
+ */
 export function issueProbe(predicate: ProbePredicate, options: IssueOptions = {}): Receipt {
   return new Receipt(probeStatement(predicate), probeTestResult(predicate) as unknown as Statement, options.key)
 }
@@ -146,6 +155,9 @@ export function issueProbe(predicate: ProbePredicate, options: IssueOptions = {}
  *
  * @param cases every one must be the set's, by id and digest
  * @throws TouchstoneError `set_unpublished`, `set_unknown` for a name that no set has
+ * @example
+ * publishedSet([{ id: 'a', digest: 'sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855' }])
+ * // throws set_unpublished
  */
 export function publishedSet(
   cases: readonly { id: string; digest: Digest }[],

@@ -1,6 +1,8 @@
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe } from 'node:test'
 import {
+  audit,
   eachIsFound,
   editLine,
   editManifest,
@@ -130,6 +132,117 @@ describe('a receipt by an issuer who lies', () => {
         alter: (dir) => reseal(dir, (one) => Object.assign(one['predicate']?.['counts'] ?? {}, { errors: 3 })),
         finds: 'summary: count_differs',
         names: /counts\.errors/,
+      },
+      {
+        what: 'a trial that nobody planned',
+        alter: (dir) => {
+          writeLines(dir, 'trials.ndjson', [
+            ...linesIn(dir, 'trials.ndjson'),
+            JSON.stringify({ ...victim, trial: 7, key: `${victim.case}|${victim.configuration}|7` }),
+          ])
+          refit(dir)
+        },
+        finds: 'trials: trial_unplanned',
+        names: /\|7/,
+      },
+      {
+        what: 'a first attempt kept back',
+        alter: (dir) => {
+          editTrial(dir, (row) => Object.assign(row, { attempt: 1 }))
+          refit(dir)
+        },
+        finds: 'trials: attempt_missing',
+        names: named,
+      },
+      {
+        what: 'a world that starts elsewhere',
+        alter: (dir) => {
+          editTrial(dir, (row) => Object.assign(row, { start_digest: `sha256:${'1'.repeat(64)}` }))
+          refit(dir)
+        },
+        finds: 'trials: start_differs',
+      },
+      {
+        what: 'a case that the set does not have',
+        alter: (dir) => {
+          editManifest(dir, (one) =>
+            (one['cases'] as object[]).push({ id: 'easy', digest: `sha256:${'0'.repeat(64)}` }),
+          )
+          refit(dir)
+        },
+        finds: 'cases: case_unknown',
+        names: /easy/,
+      },
+      {
+        what: 'a pass added to a case’s row',
+        alter: (dir) => reseal(dir, (one) => Object.assign(one['predicate']?.['cases']?.[0] ?? {}, { passed: 99 })),
+        finds: 'cases: case_row_differs',
+        names: /passed/,
+      },
+      {
+        what: 'another model’s name',
+        alter: (dir) =>
+          reseal(dir, (one) =>
+            Object.assign(one['predicate']?.['configurations']?.[0] ?? {}, { model: 'better/model' }),
+          ),
+        finds: 'statement: configuration_differs',
+        names: /better/,
+      },
+      {
+        what: 'another schema',
+        alter: (dir) =>
+          reseal(dir, (one) => Object.assign(one['predicate'] ?? {}, { schema: 'touchstone.agent_run.v9' })),
+        finds: 'statement: schema_differs',
+      },
+      {
+        what: 'no set',
+        alter: (dir) => reseal(dir, (one) => delete one['predicate']?.['set']),
+        finds: 'set: set_unnamed',
+      },
+      {
+        what: 'decisions of another trial',
+        alter: (dir) => {
+          editLine(dir, 'decisions.ndjson', place, (line) => line.replace('"run_id":"', '"run_id":"other '))
+          refit(dir)
+        },
+        finds: 'decisions: decision_of_another_trial',
+        names: named,
+      },
+      {
+        what: 'decisions that stand apart',
+        alter: (dir) => {
+          const lines = linesIn(dir, 'decisions.ndjson')
+          writeLines(dir, 'decisions.ndjson', [...lines, lines[0] as string])
+          refit(dir)
+        },
+        finds: 'decisions: decision_out_of_place',
+      },
+      {
+        what: 'an audit export of no trial',
+        alter: (dir) => {
+          writeFileSync(join(dir, audit.replace(/\d+\.json$/, '77.json')), '[]')
+          refit(dir)
+        },
+        finds: 'audit exports: audit_unattributed',
+        names: /77\.json/,
+      },
+      {
+        what: 'an audit export swapped, told to the receipt',
+        alter: (dir) => {
+          writeFileSync(join(dir, audit), '[{}]')
+          refit(dir)
+        },
+        finds: 'audit exports: audit_edited',
+        names: named,
+      },
+      {
+        what: 'evidence that cannot be read',
+        alter: (dir) => {
+          writeFileSync(join(dir, audit), '{')
+          refit(dir)
+        },
+        finds: 'levels: evidence_unreadable',
+        names: named,
       },
     ],
     { signed: true },

@@ -238,6 +238,46 @@ describe('a receipt whose folder was altered', () => {
       finds: 'other files: file_added',
       names: /more\/notes\.txt/,
     },
+    {
+      what: 'the manifest removed',
+      alter: (dir) => rmSync(join(dir, 'manifest.json')),
+      finds: 'manifest: manifest_removed',
+    },
+    {
+      what: 'the trial log removed',
+      alter: (dir) => rmSync(join(dir, 'trials.ndjson')),
+      finds: 'trial log: trial_log_removed',
+    },
+    {
+      what: 'all decisions removed',
+      alter: (dir) => rmSync(join(dir, 'decisions.ndjson')),
+      finds: 'decisions: decision_log_removed',
+    },
+    {
+      what: 'all transcripts removed',
+      alter: (dir) => rmSync(join(dir, 'transcripts.ndjson')),
+      finds: 'transcripts: transcript_log_removed',
+    },
+    {
+      what: 'a decision that is no JSON',
+      alter: (dir) => editLine(dir, 'decisions.ndjson', place, (line) => line.replace('{', '[')),
+      finds: 'decisions: decision_unreadable',
+    },
+    {
+      what: 'a second transcript',
+      alter: (dir) =>
+        writeLines(
+          dir,
+          'transcripts.ndjson',
+          linesIn(dir, 'transcripts.ndjson').flatMap((line, i) => (i === 0 ? [line, line] : [line])),
+        ),
+      finds: 'transcripts: transcript_added',
+    },
+    {
+      what: 'transcripts in another order',
+      alter: (dir) => writeLines(dir, 'transcripts.ndjson', linesIn(dir, 'transcripts.ndjson').reverse()),
+      finds: 'transcripts: transcript_log_edited',
+    },
   ])
 
   test('one flipped bit in any file is found', async () => {
