@@ -235,16 +235,24 @@ function startedWorld(spec: ServerSpec, locate: Locate): WorldDefinition {
   return definition
 }
 
-type Schema = { properties?: { [name: string]: Json & { items?: { properties?: object } } } }
+/** Names out of a schema, made once: the conversion costs more than the rest of a check. */
+const known = new WeakMap<z.ZodType, { [name: string]: Json & { items?: { properties?: object } } }>()
+
+function membersOf(schema: z.ZodType) {
+  const made = known.get(schema)
+  if (made) return made
+  type Schema = { properties?: { [name: string]: Json & { items?: { properties?: object } } } }
+  const { properties = {} } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Schema
+  known.set(schema, properties)
+  return properties
+}
 
 /** Table -> its columns; none are known where the schema is open. */
 function tablesOf(definition: WorldDefinition): { [table: string]: string[] } {
-  const { properties = {} } = z.toJSONSchema(definition.state, { unrepresentable: 'any' }) as Schema
-  return Object.fromEntries(
-    Object.entries(properties).map(([table, { items }]) => [table, Object.keys(items?.properties ?? {})]),
-  )
+  const tables = Object.entries(membersOf(definition.state))
+  return Object.fromEntries(tables.map(([table, { items }]) => [table, Object.keys(items?.properties ?? {})]))
 }
 
 function parametersOf(input: z.ZodType): string[] {
-  return Object.keys((z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' }) as Schema).properties ?? {})
+  return Object.keys(membersOf(input))
 }

@@ -7,7 +7,7 @@ import type { JsonObject } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
 import type { Clock, Effect, State, Step, WorldDefinition } from '../world/world.ts'
 import type { ResetHook } from './children.ts'
-import { FAULT_KINDS, type Fault, type FaultKind } from './fault.ts'
+import { FAULT_KINDS, type Fault, type FaultKind, PARAMETERS } from './fault.ts'
 import type { RunningServer, Transport } from './serve.ts'
 
 /** A tool of one's own: pure, like a world's. */
@@ -124,11 +124,18 @@ export class ServerDescription {
    * @param options.after calls served honestly first, default 0
    * @param options.times calls that the fault then holds for, default all
    * @param options       what the kind can be told besides: `keep`, `seconds`, `message`, `set`, `describe`, `size_bytes`
-   * @throws TouchstoneError `fault_unknown` naming the faults there are
+   * @throws TouchstoneError `fault_unknown` naming the faults there are, `argument_invalid` for an option of another kind
    */
   fault(tool: string, kind: FaultKind, options: Omit<Fault, 'tool' | 'kind'> = {}): ServerDescription {
     if (!FAULT_KINDS.includes(kind)) {
       throw new TouchstoneError('fault_unknown', `expected one of ${FAULT_KINDS.join(', ')}, got "${String(kind)}"`, {
+        where: 'fault',
+      })
+    }
+    const known: readonly string[] = ['after', 'times', ...(PARAMETERS[kind] ?? [])]
+    const stranger = Object.keys(options).find((name) => !known.includes(name))
+    if (stranger !== undefined) {
+      throw new TouchstoneError('argument_invalid', `expected ${known.join(', ')} beside ${kind}, got ${stranger}`, {
         where: 'fault',
       })
     }

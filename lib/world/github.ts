@@ -54,9 +54,11 @@ const find = (github: GitHub, input: { owner: string; repo: string }) =>
 
 /** As OpenSSH prints it: SHA-256 of the key itself, without its comment, in base64 without padding. */
 function fingerprintOf(key: string): string {
-  const blob = /^[a-z0-9@.-]+ ([A-Za-z0-9+/]+={0,2})( |$)/.exec(key.trim())?.[1]
-  const bytes = blob === undefined ? key.trim() : Buffer.from(blob, 'base64')
-  return `SHA256:${hash('sha256', bytes, 'base64').replace(/=+$/, '')}`
+  const [type = '', blob = ''] = key.trim().split(/\s+/)
+  const bytes = Buffer.from(blob, 'base64')
+  // A key names its type inside as well; what does not is a text that only looks like one.
+  const isKey = type !== '' && bytes.subarray(4, 4 + type.length).toString('latin1') === type
+  return `SHA256:${hash('sha256', isKey ? bytes : key.trim(), 'base64').replace(/=+$/, '')}`
 }
 
 export const github: WorldDefinition<GitHub> = {

@@ -46,6 +46,14 @@ describe('a fault', () => {
     assert.deepEqual(titles(server), ['c'])
   })
 
+  it('is refused with an option that its kind does not take', () => {
+    assert.throws(() => harness.server('github').fault('add_deploy_key', 'hang', { seconds: 3 }), {
+      code: 'argument_invalid',
+      message: 'expected after, times beside hang, got seconds (fault)',
+    })
+    assert.throws(() => harness.server('github').fault('add_deploy_key', 'sulk' as never), { code: 'fault_unknown' })
+  })
+
   it('of another tool changes nothing', () => {
     const server = github({ tool: 'delete_deploy_key', kind: 'hang' })
     assert.equal(server.call('add_deploy_key', KEY).isError, false)
