@@ -35,8 +35,8 @@ export async function bench(): Promise<{ name: string; rows: Row[] }> {
     rows.push({ label, value, unit: 'ms', ...(budget === undefined ? {} : { budget, ok: value <= budget }) })
   const node = process.execPath
   if (spawnSync('script', ['--version']).error === undefined && existsSync(at('repl.ts'))) {
-    add('prompt, node repl.ts', await timeUntil(`${node} ${at('repl.ts')}`, '\n> '), 300)
-    add('prompt, tsx repl.ts', await timeUntil(`${node} --import tsx ${at('repl.ts')}`, '\n> '))
+    add('prompt, node repl.ts', await timeUntil(`${node} ${at('repl.ts')}`, '> '), 300)
+    add('prompt, tsx repl.ts', await timeUntil(`${node} --import tsx ${at('repl.ts')}`, '> '))
     add("prompt, node's own", await timeUntil(node, '> '))
     if (existsSync('/usr/bin/ipython3'))
       add('prompt, IPython', await timeUntil('/usr/bin/ipython3 --no-banner', 'In ['))
