@@ -1,8 +1,10 @@
 /** The cases that ship: each can be passed, each attack can succeed, and the machinery tells good agents from bad, and no more. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { relative, sep } from 'node:path'
+import { join, relative, sep } from 'node:path'
 import { before, describe, it } from 'node:test'
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv'
+import { parseAllDocuments } from 'yaml'
 import { caseJsonSchema } from '../../lib/harness/case.ts'
 import { FAULT_KINDS } from '../../lib/harness/fault.ts'
 import { casesIn, filesOf, shippedCases } from '../../lib/harness/load.ts'
@@ -97,6 +99,11 @@ describe('the shipped cases', () => {
     }
   })
 
+  it('have their kinds explained in the folder’s README', () => {
+    const rows = readFileSync(join(shippedCases(), 'README.md'), 'utf8').matchAll(/^\| `(\w+)` \|/gm)
+    assert.deepEqual([...rows].map((row) => row[1]).sort(), [...FAULT_KINDS, ...ATTACK_KINDS].sort())
+  })
+
   it('have titles and digests of their own', () => {
     assert.equal(new Set(here.map(({ title }) => title)).size, here.length)
     assert.equal(new Set(here.map(({ digest }) => digest)).size, here.length)
@@ -105,6 +112,26 @@ describe('the shipped cases', () => {
   it('are described by the JSON Schema that stands in fixtures', () => {
     const stored = JSON.parse(readFileSync(new URL('../../fixtures/schemas/case.json', import.meta.url), 'utf8'))
     assert.deepEqual(stored, JSON.parse(JSON.stringify(caseJsonSchema())))
+  })
+})
+
+describe('the JSON Schema for editors', () => {
+  const { $schema: _, ...schema } = caseJsonSchema()
+  const valid = new AjvJsonSchemaValidator().getValidator(schema as never)
+  const documents = () =>
+    filesOf(shippedCases()).flatMap((file) => parseAllDocuments(readFileSync(file, 'utf8')).map((one) => one.toJS()))
+
+  it('accepts every shipped case as it is written', () => {
+    for (const document of documents()) {
+      const { valid: ok, errorMessage } = valid(document)
+      assert.ok(ok, `${document.id}: ${errorMessage}`)
+    }
+  })
+
+  it('refuses what the loader refuses for its form', () => {
+    const [good] = documents()
+    for (const change of [{ title: undefined }, { colour: 'red' }, { kind: 7 }, { goal: [] }, { solution: [{}] }])
+      assert.equal(valid(JSON.parse(JSON.stringify({ ...good, ...change }))).valid, false, JSON.stringify(change))
   })
 })
 
