@@ -128,7 +128,7 @@ const PAGE = `
 @media (prefers-color-scheme: dark) {
   :root { --rule: #333a41; --quiet: #a3adb5; --code: #1d2328; --bad: #ff8a80; --k: #7db8f5; --s: #6fcfae; --n: #f0b072; }
 }
-main { max-width: 860px; margin: 0 auto; }
+main { max-width: 920px; margin: 0 auto; }
 section { margin: 0 0 20px; position: relative; }
 .prose h1 { font-size: 24px; line-height: 1.25; } .prose h2 { font-size: 18px; } .prose h3 { font-size: 15px; }
 .prose code { background: var(--code); padding: 1px 4px; border-radius: 3px; font-size: 12px; }
