@@ -187,11 +187,14 @@ export async function runAgent(
   })
   result.end = await Promise.race([loop, late])
   deadline.stop()
-  stop.abort()
+  stop.abort(OVER)
   // What a call used that ended in an error is not known, so the sum is not.
   if (result.steps === 0 || result.end.how === 'model_error' || result.end.how === 'timeout') result.tokens = null
   return result
 }
+
+/** One for all: to make an error costs more than a trial has to spare. */
+const OVER = new DOMException('the trial is over', 'AbortError')
 
 /** Headers that say something about limits, or name the request. */
 const KEPT_HEADERS = /^(x-ratelimit-.*|x-request-id|x-groq-region)$/

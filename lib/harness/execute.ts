@@ -109,7 +109,7 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
       const result = await runTrial({ ...item, attempt }, configuration, source, setting)
       if (result.halt) stopFor(`${source.id}: ${result.halt.code}: ${result.halt.message}`)
       if (result.stopped) return
-      record = writer.append(result.record, result)
+      record = await writer.append(result.record, result)
       finished.set(record.key, record)
       spentUsd += record.cost_usd ?? 0
       if (plan.limits.costUsd !== null && spentUsd >= plan.limits.costUsd) {

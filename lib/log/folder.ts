@@ -3,10 +3,11 @@
  *
  * A trial's line in `trials.ndjson` is written last, so a line there means that everything else about the trial is there too.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFile, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Digest, digest, type Json, type JsonObject, readJson } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
+import { compactor } from './compact.ts'
 import { LineWriter, readLines } from './lines.ts'
 import { lock } from './lock.ts'
 import { type Manifest, requireManifest } from './manifest.ts'
@@ -50,6 +51,7 @@ export class RunWriter {
   private readonly decisions: LineWriter
   private readonly transcripts: LineWriter
   private readonly made = new Set<string>()
+  private readonly compact = compactor()
 
   private constructor(dir: string, unlock: () => void) {
     this.dir = dir
@@ -85,13 +87,17 @@ export class RunWriter {
     return new RunWriter(dir, unlock)
   }
 
-  /** Write a trial: exports, transcript, decisions, and then its record, whose digests are filled in here. */
-  append(record: TrialRecord, parts: TrialParts): TrialRecord {
-    const audits = parts.audits.map(({ server, text }, i) => {
-      const path = auditPath(record, i === 0 ? null : server)
-      this.write(path, text)
-      return digest(text)
-    })
+  /**
+   * Write a trial: exports, transcript, decisions, and then its record, whose digests are filled in here. The exports are files of
+   * their own and written in the background; the lines of one trial stand together.
+   */
+  async append(record: TrialRecord, parts: TrialParts): Promise<TrialRecord> {
+    const audits = await Promise.all(
+      parts.audits.map(async ({ server, text }, i) => {
+        await this.write(auditPath(record, i === 0 ? null : server), text)
+        return digest(text)
+      }),
+    )
     const transcript = JSON.stringify(parts.transcript)
     this.transcripts.append([transcript])
     const lines = parts.decisions.map((decision) =>
@@ -107,17 +113,17 @@ export class RunWriter {
       },
     }
     this.trials.append([JSON.stringify(whole)])
-    return whole
+    return this.compact(whole)
   }
 
-  private write(path: string, text: string): void {
+  private async write(path: string, text: string): Promise<void> {
     const full = join(this.dir, path)
     const folder = dirname(full)
     if (!this.made.has(folder)) {
       mkdirSync(folder, { recursive: true })
       this.made.add(folder)
     }
-    writeFileSync(full, text)
+    await new Promise<void>((resolve, reject) => writeFile(full, text, (error) => (error ? reject(error) : resolve())))
   }
 
   close(): void {
@@ -147,8 +153,10 @@ export async function readRun(dir: string): Promise<RunFolder> {
   const manifest = requireManifest(readJson(path), path)
   const attempts: TrialRecord[] = []
   const trials = join(dir, FILES.trials)
+  const compact = compactor()
   if (existsSync(trials)) {
-    for await (const { value, line } of readLines(trials)) attempts.push(requireTrialRecord(value, `${trials}:${line}`))
+    for await (const { value, line } of readLines(trials))
+      attempts.push(compact(requireTrialRecord(value, `${trials}:${line}`)))
   }
   return { dir, manifest, attempts }
 }
