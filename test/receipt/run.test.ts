@@ -69,6 +69,8 @@ describe('when no run receipt is issued', () => {
     await assert.rejects(run.receipt({ root, set: join(elsewhere, 'other-set/1.0.json') }), { code: 'set_unpublished' })
     await assert.rejects(run.receipt({ root: elsewhere, set: 'other-set@1.0' }), { code: 'set_unpublished' })
     await assert.rejects(run.receipt({ root, set: 'other-set@1.0' }), { code: 'set_unknown' })
+    scenarios.publish(tested, { id: 'small-set', version: '2.0', root: elsewhere })
+    await assert.rejects(run.receipt({ root, set: join(elsewhere, 'small-set/2.0.json') }), { code: 'set_unpublished' })
   })
 
   test('a folder that does not add up: run_invalid, naming the step’s code', async () => {
