@@ -178,18 +178,15 @@ type Sight = 'there' | 'missing' | 'unreadable'
 
 /** What a read's answer says of whether the step took effect. */
 function sightOf(check: NonNullable<SolutionStep['check']>, answer: Answer): Sight {
-  if (check.says !== undefined) {
-    if (answer.failed) return 'unreadable'
-    if (!answer.text.includes(check.says)) return 'missing'
-  }
-  if (check.shows === undefined && check.gone === undefined) return answer.failed ? 'unreadable' : 'there'
+  if (answer.failed) return 'unreadable'
+  if (check.says !== undefined && !answer.text.includes(check.says)) return 'missing'
+  if (check.shows === undefined && check.gone === undefined) return 'there'
   let data: Json
   try {
     data = JSON.parse(answer.text.split('\n', 1)[0] ?? '') as Json
   } catch {
     return 'unreadable'
   }
-  if (answer.failed) return 'unreadable'
   const shows = [check.shows ?? []].flat() as Match[]
   const gone = [check.gone ?? []].flat() as Match[]
   return shows.every((one) => contains(data, one)) && !gone.some((one) => contains(data, one)) ? 'there' : 'missing'
