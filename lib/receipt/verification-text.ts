@@ -21,7 +21,8 @@ export function verificationText(result: VerificationData, look: Look = {}): str
   lines.push('', verdictLine(result, look), '')
   const wide = Math.max(...steps.map(({ step }) => step.length))
   for (const step of steps) lines.push(...stepLines(step, wide, width, look))
-  if (result.recomputed) lines.push('', ...runLines(result.recomputed, look))
+  const sound = steps.every(({ step, verdict }) => step !== 'trial log' || verdict === 'verified')
+  if (result.recomputed) lines.push('', ...runLines(result.recomputed, sound, look))
   if (result.does_not_establish.length > 0) {
     lines.push('', 'Not established:')
     for (const one of result.does_not_establish)
@@ -57,7 +58,7 @@ function stepLines(step: Step, wide: number, width: number, look: Look): string[
     return [head + wrap(code + foreign(step.detail, 400), width, indent).trimStart()]
   }
   const lines = step.problems.slice(0, SHOWN).map(({ code, where, detail }, i) => {
-    const text = `${tone(code, 'bad', look)}  ${foreign(where, 160)}: ${foreign(detail, 300)}`
+    const text = `${tone(code, 'bad', look)}  ${foreign(where, 160)}: ${short(foreign(detail, 300))}`
     const wrapped = wrap(text, width, indent)
     return i === 0 ? head + wrapped.trimStart() : wrapped
   })
@@ -65,7 +66,12 @@ function stepLines(step: Step, wide: number, width: number, look: Look): string[
   return lines
 }
 
-function runLines({ counts, cases, summary }: NonNullable<VerificationData['recomputed']>, look: Look): string[] {
+/** @param sound the log is the one that the receipt commits to */
+function runLines(
+  { counts, cases, summary }: NonNullable<VerificationData['recomputed']>,
+  sound: boolean,
+  look: Look,
+): string[] {
   const parts = [
     `${counts.planned} planned`,
     `${counts.ran} ran`,
@@ -95,7 +101,11 @@ function runLines({ counts, cases, summary }: NonNullable<VerificationData['reco
   }))
   const left = cases.filter((row) => row.left_out !== null)
   return [
-    `Trials: ${parts.join(', ')}. Computed again from the trial log:`,
+    `Trials: ${parts.join(', ')}. ${
+      sound
+        ? 'Computed again from the trial log:'
+        : tone('Computed from the trial log that lies here, which is not the receipt’s:', 'bad', look)
+    }`,
     table(columns, rows, look).replace(/^/gm, '  '),
     ...left.map((row) =>
       tone(`  Left out: ${foreign(row.id, 80)} (${foreign(row.left_out ?? '', 120)})`, 'unsure', look),
@@ -110,6 +120,11 @@ function runLines({ counts, cases, summary }: NonNullable<VerificationData['reco
         ]
       : []),
   ]
+}
+
+/** A digest by its first digits: the whole one stands in the data. */
+function short(text: string): string {
+  return text.replace(/sha256:([0-9a-f]{12})[0-9a-f]{52}/g, 'sha256:$1…')
 }
 
 function hanging(mark: string, text: string, width: number): string {

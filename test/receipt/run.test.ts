@@ -168,6 +168,15 @@ describe('checking a run receipt', () => {
   })
 })
 
+test('numbers from a log that is not the receipt’s are shown as that', async () => {
+  const dir = copy()
+  writeFileSync(join(dir, 'trials.ndjson'), '\n', { flag: 'a' })
+  const text = (await check(dir)).text()
+  assert.match(text, /Failed: 1 of 17 steps did not hold\./)
+  assert.match(text, /✗ trial log +trial_log_edited {2}trials\.ndjson: expected sha256:[0-9a-f]{12}…/)
+  assert.match(text, /Computed from the trial log that lies here, which is not the receipt’s:/)
+})
+
 describe('runs that are not whole', () => {
   const [text, absent] = ['a', 'b'].map(
     (id) => `id: ${id}
