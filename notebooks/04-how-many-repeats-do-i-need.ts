@@ -71,7 +71,8 @@ chart.own(
   {
     title: 'Cases move the curve; repeats beyond a few hardly do',
     notes: [
-      'For cases like these, 95% level, 80% power. Variances from a pilot of 10 cases x 3 trials; how sure they are stands below, no interval here.',
+      'For cases like these, 95% level, 80% power.',
+      'Variances from a pilot of 10 cases x 3 trials. How sure they are stands below; no interval here.',
     ],
   },
 )

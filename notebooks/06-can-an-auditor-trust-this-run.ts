@@ -70,10 +70,11 @@ for (const { step, verdict } of checked.steps) console.log(`  ${verdict === 'ver
 
 // %%
 const percent = (value: number | null) => `${Math.round(100 * (value ?? Number.NaN))}%`
-for (const { configuration, trials, rates, levels } of checked.recomputed?.summary ?? [])
-  console.log(
-    `${configuration}: ${trials} trials, goal met ${percent(rates.goal.estimate)}, overclaimed ${percent(rates.overclaim.estimate)}, ${levels.verified} effects verified, ${levels.asserted} only asserted`,
-  )
+for (const { configuration, trials, rates, levels } of checked.recomputed?.summary ?? []) {
+  console.log(`${configuration}: ${trials} trials, goal met ${percent(rates.goal.estimate)}`)
+  console.log(`   overclaimed ${percent(rates.overclaim.estimate)}`)
+  console.log(`   effects: ${levels.verified} verified, ${levels.asserted} only asserted`)
+}
 
 // %% [markdown]
 // ## Tampering
@@ -151,8 +152,20 @@ chart.own(
     width: { step: 34 },
     height: { step: 24 },
     encoding: {
-      x: { field: 'step', type: 'nominal', sort: null, axis: { title: 'step of the check', labelAngle: -40 } },
-      y: { field: 'what', type: 'nominal', sort: null, axis: { title: null, grid: false } },
+      x: {
+        field: 'step',
+        type: 'nominal',
+        sort: null,
+        scale: { paddingInner: 0.08 },
+        axis: { title: 'step of the check', labelAngle: -40 },
+      },
+      y: {
+        field: 'what',
+        type: 'nominal',
+        sort: null,
+        scale: { paddingInner: 0.1 },
+        axis: { title: null, grid: false },
+      },
       color: {
         field: 'verdict',
         type: 'nominal',
