@@ -55,7 +55,8 @@ export type Evaluator = {
  * @example
  * const { evaluate } = createEvaluator({ scope: { two: 2 } })
  * await evaluate('const n: number = two + 1')
- * (await evaluate('n * 2')).value // 6
+ * const six = await evaluate('n * 2')
+ * six.value // 6
  */
 export function createEvaluator(options: { scope?: Names; cwd?: string } = {}): Evaluator {
   const cwd = options.cwd ?? process.cwd()
