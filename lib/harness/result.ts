@@ -70,13 +70,18 @@ export class Run {
     return this.manifest.configurations.map(({ name }) => name)
   }
 
-  /** The decisions of every trial that counts, read from the log. Each `observation.run_id` is the trial's key. */
+  /**
+   * The decisions of every trial that counts, read from the log, in the order of `trials`: in which order they ended is chance.
+   * Each `observation.run_id` is the trial's key.
+   */
   get decisions(): Decision[] {
-    const counted = new Map(this.trials.map((row) => [row.key, row.attempt]))
-    return this.linesOf(FILES.decisions).flatMap((value) => {
+    const counted = new Map(this.trials.map((row) => [row.key, { attempt: row.attempt, decisions: [] as Decision[] }]))
+    for (const value of this.linesOf(FILES.decisions)) {
       const { key, attempt, decision } = value as { key: string; attempt: number; decision: Decision }
-      return counted.get(key) === attempt ? [decision] : []
-    })
+      const trial = counted.get(key)
+      if (trial?.attempt === attempt) trial.decisions.push(decision)
+    }
+    return [...counted.values()].flatMap(({ decisions }) => decisions)
   }
 
   /** What was called and answered in one trial, secrets taken out. @throws TouchstoneError `argument_invalid` for an unknown key */
