@@ -3,7 +3,7 @@ import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { canonical, type Digest, type JsonObject } from '../canonical.ts'
-import { count, type Look } from '../display.ts'
+import { count } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { casesOf, get, isPublished, list, load, type ScenarioSet } from '../scenario.ts'
 import { pemOf } from './check.ts'
@@ -74,7 +74,7 @@ export class Receipt {
     return this.envelope
   }
 
-  text(_look: Look = {}): string {
+  text(): string {
     const { predicate, predicateType, subject } = this.statement
     const { id, version, digest } = predicate['set'] as { [name: string]: string }
     const [signature] = this.envelope.signatures

@@ -1,11 +1,9 @@
 /** The trial log of a run: line by line against the receipt, and each record against the plan and against itself. */
 import type { Json, JsonObject } from '../canonical.ts'
-import { type Manifest, type TrialRecord, trialSeed } from '../log/index.ts'
+import { FILES, type Manifest, type TrialRecord, trialSeed } from '../log/index.ts'
 import { attemptId, type LoggedAttempt } from './run-folder.ts'
 import { placeOf } from './run-trials.ts'
 import { objectsIn, type Problem } from './step.ts'
-
-const FILE = 'trials.ndjson'
 
 /** Which lines are not those that the receipt commits to: edited, removed, added, given twice, or in another order. */
 export function logProblems(log: readonly LoggedAttempt[], committed: Json | undefined): Problem[] {
@@ -18,7 +16,7 @@ export function logProblems(log: readonly LoggedAttempt[], committed: Json | und
   const seen = new Map<string, number>()
   const order: string[] = []
   for (const { line, digest, record, problem } of log) {
-    const where = `${FILE}:${line}`
+    const where = `${FILES.trials}:${line}`
     if (record === null) {
       problems.push({ code: 'trial_unreadable', where, detail: problem ?? 'unreadable' })
       continue
@@ -42,7 +40,7 @@ export function logProblems(log: readonly LoggedAttempt[], committed: Json | und
     if (at >= 0)
       problems.push({
         code: 'trials_reordered',
-        where: `${FILE}, trial ${at + 1}`,
+        where: `${FILES.trials}, trial ${at + 1}`,
         detail: `expected ${rows[at]?.id}, got ${order[at]}`,
       })
   }
@@ -56,7 +54,7 @@ export function planProblems(manifest: Manifest, stated: Json | undefined): Prob
   if (manifest.planned !== product)
     problems.push({
       code: 'planned_differs',
-      where: 'manifest.json: planned',
+      where: `${FILES.manifest}: planned`,
       detail: `cases x configurations x repeats give ${product}, got ${manifest.planned}`,
     })
   const plan = (stated ?? {}) as JsonObject
