@@ -181,15 +181,23 @@ function sightOf(check: NonNullable<SolutionStep['check']>, answer: Answer): Sig
   if (answer.failed) return 'unreadable'
   if (check.says !== undefined && !answer.text.includes(check.says)) return 'missing'
   if (check.shows === undefined && check.gone === undefined) return 'there'
-  let data: Json
-  try {
-    data = JSON.parse(answer.text.split('\n', 1)[0] ?? '') as Json
-  } catch {
-    return 'unreadable'
-  }
+  const data = dataIn(answer.text)
+  if (data === undefined) return 'unreadable'
   const shows = [check.shows ?? []].flat() as Match[]
   const gone = [check.gone ?? []].flat() as Match[]
   return shows.every((one) => contains(data, one)) && !gone.some((one) => contains(data, one)) ? 'there' : 'missing'
+}
+
+/** An answer's data: its text, or the first line of it where a server has added words. */
+function dataIn(text: string): Json | undefined {
+  for (const part of [text, text.split('\n', 1)[0] ?? '']) {
+    try {
+      return JSON.parse(part) as Json
+    } catch {
+      // The next part, or none.
+    }
+  }
+  return undefined
 }
 
 /** True when some object inside the value has the members. */

@@ -213,6 +213,21 @@ describe('every shipped case', () => {
   })
 })
 
+describe('a shipped case with a real server', () => {
+  it('is passed by a perfect agent, through the server’s own state', async () => {
+    const real = (await cases.load()).filter((one) => one.requires.length > 0)
+    assert.deepEqual(
+      real.map(({ kind }) => kind),
+      Array(3).fill('real_servers'),
+    )
+    const run = await harness.run(real).config('perfect', { model: 'sim/perfect' }).repeat(1).quiet().out(null)
+    assert.deepEqual(
+      run.trials.map(({ outcome, overclaims }) => [outcome, overclaims]),
+      Array(3).fill(['pass', 0]),
+    )
+  })
+})
+
 describe('a run of the shipped cases', () => {
   it('against itself says that it cannot tell', async () => {
     for (const seed of [1, 2]) {
