@@ -121,7 +121,7 @@ export function comparisonText(comparison: RunComparison, look: Look = {}): stri
     `  p           ${pText(primary)}`,
     Number.isFinite(primary.smallestDetectable)
       ? `  smallest    this run finds a true difference of ${Math.round(primary.smallestDetectable * 100)} points or more in 4 of 5 runs`
-      : '  smallest    no difference, however large, could be found by a run like this one',
+      : '  smallest    no true difference, however large, is found in 4 of 5 runs like this one',
   ]
   for (const reason of primary.reasons) lines.push(`  note        ${wrap(reason, width, ' '.repeat(14)).trimStart()}`)
   if (others.length > 0) {

@@ -50,7 +50,7 @@ export type Comparison = {
   moved: number
   /** Is b better than a? */
   verdict: Verdict
-  /** The smallest true difference that such a run finds 4 times in 5 (80 % power); NaN when it can find none. */
+  /** The smallest true difference that such a run finds 4 times in 5 (80 % power); NaN when it finds none, not even one of 1. */
   smallestDetectable: number
   equivalence?: number
   /** What stands behind the verdict or limits it, in plain words. */
@@ -178,7 +178,8 @@ export function compare(pairs: readonly Pair[], options: CompareOptions = {}): C
   if (result.method !== 'undefined' && enough) {
     // The verdict asks the exact test too, which moves in steps of one trial: half a step either way.
     const trials = used.reduce((sum, pair) => sum + (pair.a.length + pair.b.length) / 2, 0)
-    result.smallestDetectable = detectable({ error: spread.error, df: spread.df, level }) + (binary ? 1 / trials : 0)
+    const found = detectable({ error: spread.error, df: spread.df, level }) + (binary ? 1 / trials : 0)
+    if (found <= 1) result.smallestDetectable = found
   }
   // A handful of cases near 0 or 1 can differ by little and hardly vary: sameness must hold with the smoothed error too.
   const careful = used.length > 0 ? critical * Math.max(spread.error, withinError(used, true).error) : NaN
@@ -260,7 +261,7 @@ function sentence(result: Comparison, [a, b]: readonly [string, string]): string
   if (result.method === 'undefined') return `Cannot tell ${b} from ${a} ${where}: ${result.reasons.at(-1)}.`
   const figures = `${points(result.difference)} points, ${percent(result.level)}% interval ${points(result.low)} to ${points(result.high)}`
   const seen = Number.isNaN(result.smallestDetectable)
-    ? `${cases(n)} can show no difference, however large`
+    ? 'such a run finds no difference 4 times in 5, however large'
     : `such a run finds a true difference of ${points(result.smallestDetectable).slice(1)} points 4 times in 5`
   const said =
     result.verdict === 'cannot tell'

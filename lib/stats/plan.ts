@@ -95,7 +95,8 @@ export type Plan = PlanStep & {
  * What a comparison of two configurations over some cases and repeats could see.
  *
  * The smallest detectable difference is that of the paired t test, plus one step of the exact test (1 / (cases * repeats)),
- * since the verdict asks for both. Fewer than 6 cases can never move the sign-flip test below 0.05: NaN with a reason.
+ * since the verdict asks for both. Fewer than 6 cases can never move the sign-flip test below 0.05, and no two rates differ by
+ * more than 1: NaN with a reason.
  *
  * @param options.cases       whole, >= 1
  * @param options.repeats     trials per case and configuration, >= 1; need not be whole
@@ -169,7 +170,9 @@ function seen(o: {
   const error = Math.sqrt(((like ? o.between : 0) + chance) / o.cases)
   const df = like ? o.cases - 1 : 2 * o.cases * (o.repeats - 1)
   if (!(error > 0) || df <= 0 || (like && o.cases < fewestMoved(o.level))) return NaN
-  return detectable({ error, df, level: o.level, power: o.power }) + 1 / (o.cases * o.repeats)
+  const found = detectable({ error, df, level: o.level, power: o.power }) + 1 / (o.cases * o.repeats)
+  // Rates differ by 1 at most.
+  return found > 1 ? NaN : found
 }
 
 function undefinedBecause(
@@ -185,6 +188,8 @@ function undefinedBecause(
     return `with fewer than ${fewest} cases the sign-flip test cannot reach ${Number((1 - level).toPrecision(2))}, whatever the difference`
   }
   if (target === 'these' && repeats <= 1) return 'one trial per case shows nothing of how its trials vary'
+  if ((target === 'like these' ? between : 0) + within > 0)
+    return 'the scores scatter so much that not even a difference of 100 points would be found'
   return `no spread is assumed (between ${between}, within ${within}), so no difference is too small`
 }
 

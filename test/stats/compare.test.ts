@@ -31,6 +31,13 @@ for (const { id, input, expected } of known<Counts, Expected>('compare')) {
   })
 }
 
+test('no comparison speaks of finding a difference of more than 100 points, for there is none', () => {
+  const wild = compare(five([5, 0, 5, 0, 5, 0], [0, 5, 0, 5, 0, 5]))
+  assert.ok(Number.isNaN(wild.smallestDetectable))
+  assert.match(wild.text, /finds no difference 4 times in 5, however large/)
+  assert.ok(compare(five([3, 2, 3, 2, 3, 2], [2, 3, 2, 3, 2, 3])).smallestDetectable <= 1)
+})
+
 test('where the tests disagree the verdict is "cannot tell" and the reason names the test', () => {
   const c = compare(five([5, 4, 3, 5, 2, 0, 5, 4, 1, 3], [5, 5, 4, 5, 4, 2, 5, 3, 3, 4]))
   assert.ok(c.low > 0 && c.p.signFlip > 0.05)
@@ -56,7 +63,7 @@ test('fewer than six cases can find nothing, and the smallest detectable differe
   const c = compare(five([0, 0, 0, 0, 0], [5, 5, 5, 5, 5]))
   assert.equal(c.verdict, 'cannot tell')
   assert.ok(Number.isNaN(c.smallestDetectable))
-  assert.match(c.text, /5 cases can show no difference, however large/)
+  assert.match(c.text, /such a run finds no difference 4 times in 5, however large/)
 })
 
 test('changing a and b over turns the difference, the interval and the verdict', () => {

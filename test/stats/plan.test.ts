@@ -71,6 +71,15 @@ test('a plan that can see nothing says why', () => {
   assert.match(five.text, /cannot show a difference: with fewer than 6 cases/)
   assert.match(plan({ cases: 9, repeats: 1, target: 'these' }).reason ?? '', /one trial per case/)
   assert.match(plan({ cases: 9, repeats: 5, between: 0, within: 0 }).reason ?? '', /no spread/)
+  assert.match(plan({ cases: 9, repeats: 5, between: 0.1, within: 0, target: 'these' }).reason ?? '', /no spread/)
+})
+
+test('no plan speaks of a difference of more than 100 points, for there is none', () => {
+  const wild = { repeats: 1, between: 0.222, within: 0.067 }
+  assert.ok(Number.isNaN(plan({ cases: 6, ...wild }).detectable))
+  assert.match(plan({ cases: 6, ...wild }).text, /not even a difference of 100 points would be found/)
+  const seven = plan({ cases: 7, ...wild }).detectable
+  assert.ok(seven > 0.85 && seven <= 1)
 })
 
 test('a pilot finds the variances it was made with', () => {
