@@ -91,7 +91,8 @@ export async function runTrial(
     const startDigest = digest(servers.map((server) => server.startDigest).join('\n'))
     requireSameStart(key.case.id, startDigest, starts)
     const recorder = new Recorder(servers, {
-      runId: trialKey(key.case.id, key.configuration, key.trial),
+      // An attempt is a run of its own: what an earlier one read says nothing about this one's world.
+      runId: `${trialKey(key.case.id, key.configuration, key.trial)}${key.attempt === 0 ? '' : `|attempt-${key.attempt}`}`,
       callTimeoutMs: limits.callTimeoutMs,
     })
     const changes = (server: string, tool: string, input: JsonObject) =>

@@ -81,7 +81,7 @@ export type ReadDecision = {
 }
 
 /**
- * Read the decisions out of a surface, an array of decisions, or one decision.
+ * Read the decisions out of a surface, an array of decisions, one decision, or a line of a run's `decisions.ndjson`.
  *
  * @param where name of the input for messages
  * @throws TouchstoneError `surface_invalid` naming field and place
@@ -89,6 +89,8 @@ export type ReadDecision = {
 export function decisionsIn(input: unknown, where = 'decisions'): unknown[] {
   if (Array.isArray(input)) return input
   if (!isObject(input)) fail('expected a surface or a list of decisions', input, where)
+  if (typeof input['key'] === 'string' && isObject(input['decision']) && 'tool' in input['decision'])
+    return [input['decision']]
   if ('response' in input && 'tool' in input && !('observed_tool_decisions' in input)) return [input]
   if (input['schema'] !== SURFACE_SCHEMA) fail(`expected ${SURFACE_SCHEMA}`, input['schema'], `${where}: schema`)
   const list = input['observed_tool_decisions']

@@ -63,7 +63,7 @@ export function verify(decisions: Decisions, options: VerifyOptions = {}): Repor
  * Like `verify`, for an NDJSON file of decisions too large to hold as text: it is read line by line, gzipped or not, and of each
  * decision only what levels rest on is kept.
  *
- * @param path one decision per line, or one surface per line
+ * @param path one decision per line, or one surface per line; a file whose first line is not a whole document is read as one
  */
 export async function verifyStream(
   path: string,
@@ -74,6 +74,7 @@ export async function verifyStream(
   const calls: ReadDecision[] = []
   for await (const { text, line } of linesOf(path, options.signal)) {
     const where = `${path} line ${line}`
+    if (line === 1 && !NDJSON.test(path) && !isDocument(text)) return verify(path, options)
     for (const value of decisionsIn(parse(text, where), where)) calls.push(compact(readDecision(value, where)))
   }
   return derive(calls, recordsOf(evidenceOf(options.audit)), checked)
@@ -128,16 +129,21 @@ function* decisionsInFile(path: string): Generator<{ value: unknown; where: stri
   }
 }
 
+const NDJSON = /\.(ndjson|jsonl)(\.gz)?$/
+
 /** NDJSON by name, or by a first line that is a whole document with more behind it. */
 function isLines(text: string, path: string): boolean {
-  if (/\.(ndjson|jsonl)(\.gz)?$/.test(path)) return true
+  if (NDJSON.test(path)) return true
   const end = text.trimEnd().indexOf('\n')
-  if (end < 0) return false
+  return end >= 0 && isDocument(text.slice(0, end))
+}
+
+function isDocument(text: string): boolean {
   try {
-    parse(text.slice(0, end))
+    parse(text)
     return true
-  } catch {
-    return false
+  } catch (error) {
+    return (error as TouchstoneError).code !== 'json_syntax'
   }
 }
 
