@@ -1,8 +1,8 @@
 /** The notebooks that ship: each runs offline to its end, and shows what its committed output shows, byte for byte. */
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
-import { basename } from 'node:path'
+import { basename, join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { notebook } from '../lib/index.ts'
 
@@ -10,10 +10,18 @@ const files = readdirSync('notebooks').filter((name) => name.endsWith('.ts'))
 const out = new Map(readdirSync('notebooks/out').map((name) => [name, readFileSync(`notebooks/out/${name}`, 'utf8')]))
 const readme = readFileSync('notebooks/README.md', 'utf8')
 const written = new Set<string>()
-const key = process.env['GROQ_API_KEY']
+
+// What runs leave among the temporary files goes with the test. And no notebook may need a key.
+const outside = { TMPDIR: process.env['TMPDIR'], GROQ_API_KEY: process.env['GROQ_API_KEY'] }
+const folder = mkdtempSync(join(tmpdir(), 'touchstone-notebooks-'))
+process.env['TMPDIR'] = folder
 delete process.env['GROQ_API_KEY']
 after(() => {
-  if (key !== undefined) process.env['GROQ_API_KEY'] = key
+  for (const [name, value] of Object.entries(outside)) {
+    if (value === undefined) delete process.env[name]
+    else process.env[name] = value
+  }
+  rmSync(folder, { recursive: true })
 })
 
 describe('each notebook that ships', () => {
