@@ -2,13 +2,14 @@
  * Bad days, measured: a run that is killed again and again, a storm of 429s, a server that dies every tenth call, and the memory
  * of a long run.
  */
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { execute } from '../../lib/harness/execute.ts'
 import { Limiters } from '../../lib/harness/limiter.ts'
 import { cases, harness } from '../../lib/index.ts'
@@ -129,9 +130,82 @@ async function storm(trials: number): Promise<Row[]> {
   ]
 }
 
+/** Every tenth call ends the server: what does it cost? */
+async function dying(trials: number, made: string): Promise<Row[]> {
+  const test = await harness.case({
+    id: 'counter/three',
+    title: 'Count to three',
+    kind: 'real_servers',
+    server: {
+      name: 'counter',
+      stdio: {
+        command: process.execPath,
+        args: [
+          '--disable-warning=ExperimentalWarning',
+          fileURLToPath(new URL('../servers/counter.ts', import.meta.url)),
+        ],
+        env: { COUNTER_FILE: join(made, 'calls'), COUNTER_DIES_AT: '10' },
+      },
+    },
+    task: 'Add one three times.',
+    solution: [1, 2, 3].map(() => ({ call: 'add', with: { n: 1 } })),
+    goal: ({ claims }) => claims.length >= 0,
+  })
+  const dir = join(made, 'dying')
+  const plan = harness.run(test).config('one', { model: 'sim/perfect' }).repeat(trials).concurrency(1).quiet().out(dir)
+  const run = await plan.limits({ attempts: 3 })
+  const lines = readFileSync(join(dir, 'trials.ndjson'), 'utf8').split('\n').slice(0, -1)
+  const errors = lines.filter((line) => (JSON.parse(line) as { outcome: string }).outcome === 'error').length
+  const passed = run.trials.filter((row) => row.outcome === 'pass').length
+  return [
+    { label: 'attempts that ended with the server, which dies every tenth call', value: errors, unit: 'attempts' },
+    { label: `trials of ${trials} that finished and passed`, value: passed, unit: 'trials', ok: passed === trials },
+  ]
+}
+
+/** Run as a program with `--memory TRIALS`, this file runs so many and prints what they took. */
+async function measured(trials: number): Promise<void> {
+  const { plan } = await soakPlan(trials)
+  let peak = 0
+  const watch = setInterval(() => {
+    peak = Math.max(peak, process.memoryUsage().rss)
+  }, 100)
+  const start = performance.now()
+  const run = await plan.out(null)
+  const seconds = (performance.now() - start) / 1000
+  clearInterval(watch)
+  globalThis.gc?.()
+  rmSync(run.dir, { recursive: true, force: true })
+  const { heapUsed } = process.memoryUsage()
+  console.log(JSON.stringify({ trials: run.trials.length, peakMb: peak / 1e6, heapMb: heapUsed / 1e6, seconds }))
+}
+
+/**
+ * The memory of a long run, in a process of its own. By default Node lets what is young grow so far that this alone takes 100 MB;
+ * with young spaces of 16 MB a run is as fast.
+ */
+async function memory(trials: number): Promise<Row[]> {
+  const words = ['--max-semi-space-size=16', '--expose-gc', '--import', 'tsx', fileURLToPath(import.meta.url)]
+  const { stdout } = await promisify(execFile)(process.execPath, [...words, '--memory', String(trials)])
+  const told = JSON.parse(stdout) as { trials: number; peakMb: number; heapMb: number; seconds: number }
+  return [
+    {
+      label: `peak memory of ${told.trials} trials`,
+      value: told.peakMb,
+      unit: 'MB',
+      budget: 400,
+      ok: told.peakMb < 400,
+    },
+    { label: 'of it alive at the end', value: told.heapMb, unit: 'MB' },
+    { label: 'trials per second meanwhile', value: told.trials / told.seconds, unit: '/s' },
+  ]
+}
+
 /** Measure bad days. */
-export async function soak(options: { kills?: number; trials?: number } = {}): Promise<{ name: string; rows: Row[] }> {
-  const { kills = 100, trials = 300 } = options
+export async function soak(
+  options: { kills?: number; trials?: number; memoryTrials?: number } = {},
+): Promise<{ name: string; rows: Row[] }> {
+  const { kills = 100, trials = 300, memoryTrials = 100_000 } = options
   const rows: Row[] = []
   const made = mkdtempSync(join(tmpdir(), 'touchstone-soak-'))
   try {
@@ -148,6 +222,8 @@ export async function soak(options: { kills?: number; trials?: number } = {}): P
     rows.push({ label: 'time of it', value: (performance.now() - start) / 1000, unit: 's' })
     for (const problem of killed.problems) process.stderr.write(`${problem}\n`)
     rows.push(...(await storm(200)))
+    rows.push(...(await dying(60, made)))
+    rows.push(...(await memory(memoryTrials)))
   } finally {
     rmSync(made, { recursive: true, force: true })
   }
@@ -155,3 +231,4 @@ export async function soak(options: { kills?: number; trials?: number } = {}): P
 }
 
 if (process.argv[2] === '--child') await child(process.argv[3] as string, Number(process.argv[4]))
+if (process.argv[2] === '--memory') await measured(Number(process.argv[3]))
