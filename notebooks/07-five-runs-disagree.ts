@@ -50,8 +50,8 @@ chart.strip([{ configuration: 'gpt-4o, airline', ...overall, runs: runs.map((val
 })
 
 // %% [markdown]
-// The bar is the interval for *tasks like these*. It is wider than most leader boards would suggest, because 200 trials of 50
-// tasks are not 200 independent facts:
+// The bar is the interval for *tasks like these*. It is wider than 200 trials would suggest, because 200 trials of 50 tasks
+// are not 200 independent facts:
 
 // %%
 const { icc, designEffect, effectiveN, meanSquareWithin } = stats.varianceSplit(tasks)
