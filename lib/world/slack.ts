@@ -46,7 +46,7 @@ const missing = (slack: Slack, channel: string, users: string[] = []) =>
 
 export const slack: WorldDefinition<Slack> = {
   name: 'slack',
-  provider: null,
+  provider: 'slack',
   summary: 'A Slack workspace with channels, members and messages.',
   state,
   tools: {

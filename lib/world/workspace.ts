@@ -46,7 +46,7 @@ const held = (account: Workspace, workspace: string, principal: string) =>
 
 export const workspace: WorldDefinition<Workspace> = {
   name: 'workspace',
-  provider: null,
+  provider: 'okta',
   summary: 'A company account with people, admin roles and API tokens.',
   state,
   tools: {
