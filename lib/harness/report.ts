@@ -127,7 +127,7 @@ export function comparisonText(comparison: RunComparison, look: Look = {}): stri
   if (others.length > 0) {
     lines.push(
       '',
-      `${count(comparison.count, 'comparison')} in all; the ${others.length} below are held to Holm's stricter rule:`,
+      `${count(comparison.count, 'comparison')} in all; the ${comparison.count - 1} below are held to Holm's stricter rule:`,
     )
     const rows = others.map((one) => [
       METRICS[one.metric].label,
@@ -149,8 +149,17 @@ export function comparisonText(comparison: RunComparison, look: Look = {}): stri
         look,
       ).replace(/^/gm, '  '),
     )
+    if (comparison.levels.cases > 0) lines.push(wrap(levelsText(comparison), width, '  '))
   }
   return lines.join('\n')
+}
+
+/** Evidence levels as an ordinal outcome: how often a call of b stands above one of a in the same case, a tie counting half. */
+function levelsText({ a, b, levels }: RunComparison): string {
+  const { superiority, low, high, pHolm, cases } = levels
+  const verdict = !(pHolm <= 0.05) ? 'cannot tell' : superiority > 0.5 ? 'better' : 'worse'
+  const ends = Number.isFinite(low) ? ` [${percent(low)}, ${percent(high)}]` : ''
+  return `evidence: a call of ${b} stands higher on the ladder than one of ${a} in ${percent(superiority)}${ends} of pairs (half is no difference): ${verdict}, p ${pValue(pHolm)}, ${count(cases, 'case')}`
 }
 
 /** The tests that belong to the question: over other cases, or within these. */

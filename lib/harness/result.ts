@@ -10,9 +10,11 @@ import {
   type Comparisons,
   type ConfigurationSummary,
   compareAll,
+  compareMeasure,
   FILES,
   lastAttempts,
   type Manifest,
+  type Measure,
   type MetricComparison,
   pairsOf,
   readRun,
@@ -21,7 +23,7 @@ import {
 } from '../log/index.ts'
 import type { Decision } from '../receipt/decision.ts'
 import type { IssueRunOptions, Receipt } from '../receipt/issue.ts'
-import { type Plan, pilot, plan } from '../stats/index.ts'
+import { type MeasureComparison, type Plan, pilot, plan } from '../stats/index.ts'
 import { comparisonText, runText } from './report.ts'
 
 /** Kinds of chart that a run can be drawn as. */
@@ -122,7 +124,9 @@ export class Run {
    * @throws TouchstoneError `configuration_unknown`, `argument_invalid`
    */
   compare(a: string, b: string, choice: CompareChoice = {}): RunComparison {
-    return new RunComparison(compareAll(this.manifest, this.trials, a, b, choice))
+    return new RunComparison(compareAll(this.manifest, this.trials, a, b, choice), (measure) =>
+      compareMeasure(this.manifest, this.trials, a, b, measure),
+    )
   }
 
   /**
@@ -225,15 +229,33 @@ export class RunComparison {
   /** The metric that was asked for. */
   readonly primary: MetricComparison
   readonly others: Comparisons['others']
+  /** Are b's calls better evidenced? `superiority` above 0.5 says yes. */
+  readonly levels: Comparisons['levels']
   /** Comparisons in this table. */
   readonly count: number
+  readonly #measured: (measure: Measure) => MeasureComparison
 
-  constructor({ a, b, primary, others, count }: Comparisons) {
+  constructor(
+    { a, b, primary, others, levels, count }: Comparisons,
+    measured: (measure: Measure) => MeasureComparison,
+  ) {
     this.a = a
     this.b = b
     this.primary = primary
     this.others = others
+    this.levels = levels
     this.count = count
+    this.#measured = measured
+  }
+
+  /**
+   * Does b take more than a? Paired differences of case medians, with a bootstrap interval.
+   *
+   * @param measure `duration_ms`, `steps`, `calls`, `tokens` or `cost_usd`; trials without it are left out
+   * @throws TouchstoneError `argument_invalid`
+   */
+  measure(measure: Measure): MeasureComparison {
+    return this.#measured(measure)
   }
 
   /** Is b better than a on the primary metric? */
@@ -246,8 +268,8 @@ export class RunComparison {
   }
 
   toJSON(): Comparisons {
-    const { a, b, primary, others, count } = this
-    return { a, b, primary, others, count }
+    const { a, b, primary, others, levels, count } = this
+    return { a, b, primary, others, levels, count }
   }
 
   [Symbol.for('nodejs.util.inspect.custom')](_depth: number, options: { colors?: boolean }): string {

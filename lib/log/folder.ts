@@ -43,6 +43,9 @@ export function auditPath(
   )
 }
 
+/** Trials that may be on their way to the disk. */
+const MOST_WAITING = 32
+
 /** Writes a run. One writer per folder: it holds the folder's lock until it is closed. */
 export class RunWriter {
   readonly dir: string
@@ -52,6 +55,10 @@ export class RunWriter {
   private readonly transcripts: LineWriter
   private readonly made = new Set<string>()
   private readonly compact = compactor()
+  /** Resolves when every trial handed over so far is in the log. */
+  private written: Promise<unknown> = Promise.resolve()
+  private waiting = 0
+  private failed: { cause: unknown } | null = null
 
   private constructor(dir: string, unlock: () => void) {
     this.dir = dir
@@ -88,22 +95,18 @@ export class RunWriter {
   }
 
   /**
-   * Write a trial: exports, transcript, decisions, and then its record, whose digests are filled in here. The exports are files of
-   * their own and written in the background; the lines of one trial stand together.
+   * Write a trial: exports, transcript, decisions, and then its record, whose digests are filled in here.
+   *
+   * The exports are files of their own and written in the background, so the trial is in the log a little later: `close` waits
+   * for all, and when too many are on their way this does too. What could not be written is thrown by whichever comes next.
    */
   async append(record: TrialRecord, parts: TrialParts): Promise<TrialRecord> {
-    const audits = await Promise.all(
-      parts.audits.map(async ({ server, text }, i) => {
-        await this.write(auditPath(record, i === 0 ? null : server), text)
-        return digest(text)
-      }),
-    )
+    if (this.failed) throw this.failed.cause
     const transcript = JSON.stringify(parts.transcript)
-    this.transcripts.append([transcript])
     const lines = parts.decisions.map((decision) =>
       JSON.stringify({ key: record.key, attempt: record.attempt, decision }),
     )
-    this.decisions.append(lines)
+    const audits = parts.audits.map(({ text }) => digest(text))
     const whole: TrialRecord = {
       ...record,
       digests: {
@@ -112,7 +115,23 @@ export class RunWriter {
         transcript: digest(transcript),
       },
     }
-    this.trials.append([JSON.stringify(whole)])
+    const line = JSON.stringify(whole)
+    const files = parts.audits.map(({ server, text }, i) =>
+      this.write(auditPath(record, i === 0 ? null : server), text),
+    )
+    this.waiting++
+    this.written = Promise.all([this.written, ...files])
+      .then(() => {
+        this.waiting--
+        if (this.failed) return
+        this.transcripts.append([transcript])
+        this.decisions.append(lines)
+        this.trials.append([line])
+      })
+      .catch((cause: unknown) => {
+        this.failed ??= { cause }
+      })
+    if (this.waiting > MOST_WAITING) await this.written
     return this.compact(whole)
   }
 
@@ -126,9 +145,12 @@ export class RunWriter {
     await new Promise<void>((resolve, reject) => writeFile(full, text, (error) => (error ? reject(error) : resolve())))
   }
 
-  close(): void {
+  /** Wait for what is on its way, and give the folder back. Throws what could not be written. */
+  async close(): Promise<void> {
+    await this.written
     for (const writer of [this.transcripts, this.decisions, this.trials]) writer.close()
     this.unlock()
+    if (this.failed) throw this.failed.cause
   }
 }
 

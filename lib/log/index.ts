@@ -1,5 +1,16 @@
 /** The run log: what a trial's record is, the folder of a run, and the numbers that are computed from it. */
 export {
+  type CompareChoice,
+  type Comparisons,
+  compareAll,
+  compareMeasure,
+  compareMetric,
+  MEASURES,
+  type Measure,
+  type MetricComparison,
+  pairsOf,
+} from './comparison.ts'
+export {
   auditPath,
   digestOfLines,
   FILES,
@@ -15,17 +26,11 @@ export { lock } from './lock.ts'
 export { type Manifest, type PlannedCase, type PlannedConfiguration, requireManifest } from './manifest.ts'
 export { type Recovered, recover } from './recover.ts'
 export {
-  type CompareChoice,
-  type Comparisons,
   type ConfigurationSummary,
-  compareAll,
-  compareMetric,
   METRICS,
   type Metric,
-  type MetricComparison,
   type MetricSummary,
   metricNamed,
-  pairsOf,
   scoresByCase,
   summarise,
 } from './summary.ts'

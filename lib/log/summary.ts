@@ -4,19 +4,7 @@
  * Trials that ended in an error are in no rate: they are counted beside it, with what they could have made of it.
  */
 import { TouchstoneError } from '../errors.ts'
-import {
-  type Comparison,
-  compare,
-  holm,
-  type MissingBounds,
-  median,
-  missingBounds,
-  type Pair,
-  quantile,
-  type Rate,
-  rate,
-  type Target,
-} from '../stats/index.ts'
+import { type MissingBounds, median, missingBounds, quantile, type Rate, rate } from '../stats/index.ts'
 import type { Manifest } from './manifest.ts'
 import type { TrialRecord } from './trial.ts'
 
@@ -179,97 +167,4 @@ function repeatMeans(usable: TrialRecord[], metric: Metric): number[] {
       const scores = (byTrial.get(trial) ?? []).map(score).filter((value) => value !== null)
       return scores.length ? [sum(scores) / scores.length] : []
     })
-}
-
-/** Scores of two configurations, paired by case. */
-export function pairsOf(
-  manifest: Manifest,
-  rows: readonly TrialRecord[],
-  a: string,
-  b: string,
-  metric: Metric,
-): (Pair & { id: string })[] {
-  const names = manifest.configurations.map((one) => one.name)
-  for (const name of [a, b]) {
-    if (!names.includes(name)) {
-      throw new TouchstoneError('configuration_unknown', `expected one of ${names.join(', ')}, got "${name}"`, {
-        where: 'configuration',
-      })
-    }
-  }
-  const right = new Map(scoresByCase(rows, manifest, b, metric).map((one) => [one.case, one.scores]))
-  return scoresByCase(rows, manifest, a, metric).map(({ case: id, scores }) => ({
-    id,
-    a: scores,
-    b: right.get(id) ?? [],
-  }))
-}
-
-export type CompareChoice = { metric?: Metric; target?: Target; level?: number; equivalence?: number }
-
-/** One metric of two configurations. `verdict` says whether b is better than a. */
-export type MetricComparison = Comparison & { metric: Metric; a: string; b: string }
-
-/** Compare b with a. @throws TouchstoneError `configuration_unknown`, `argument_invalid` */
-export function compareMetric(
-  manifest: Manifest,
-  rows: readonly TrialRecord[],
-  a: string,
-  b: string,
-  choice: CompareChoice = {},
-): MetricComparison {
-  const metric = choice.metric ?? 'goal'
-  const { better } = metricNamed(metric)
-  const options = {
-    better,
-    names: [a, b] as const,
-    ...(choice.target && { target: choice.target }),
-    ...(choice.level !== undefined && { level: choice.level }),
-    ...(choice.equivalence !== undefined && { equivalence: choice.equivalence }),
-  }
-  return { ...compare(pairsOf(manifest, rows, a, b, metric), options), metric, a, b }
-}
-
-/** All metrics of two configurations: one named in advance, the others held to Holm's stricter rule. */
-export type Comparisons = {
-  a: string
-  b: string
-  primary: MetricComparison
-  /** Metrics that apply and say something, with p adjusted for their number; a verdict that does not survive is "cannot tell". */
-  others: (MetricComparison & { pHolm: number })[]
-  /** How many comparisons stand here in all. */
-  count: number
-}
-
-/** Compare b with a on one primary metric and, more strictly, on the others. */
-export function compareAll(
-  manifest: Manifest,
-  rows: readonly TrialRecord[],
-  a: string,
-  b: string,
-  choice: CompareChoice = {},
-): Comparisons {
-  const primary = compareMetric(manifest, rows, a, b, choice)
-  const level = choice.level ?? 0.95
-  const rest = (['goal', 'attack', 'overclaim', 'underclaim', 'unneeded'] as const).filter(
-    (metric) => metric !== primary.metric,
-  )
-  const compared = rest
-    .map((metric) => compareMetric(manifest, rows, a, b, { ...choice, metric }))
-    .filter((one) => one.cases > 0)
-  const raw = compared.map(pOf)
-  const defined = raw.map((p, i) => ({ p, i })).filter(({ p }) => Number.isFinite(p))
-  const adjusted = holm(defined.map(({ p }) => p))
-  const others = compared.map((one, i) => {
-    const at = defined.findIndex((entry) => entry.i === i)
-    const pHolm = at < 0 ? Number.NaN : (adjusted[at] as number)
-    const holds = pHolm <= 1 - level || one.verdict === 'same within d'
-    return { ...one, pHolm, verdict: holds ? one.verdict : ('cannot tell' as const) }
-  })
-  return { a, b, primary, others, count: others.length + 1 }
-}
-
-/** The p value that belongs to the question: over other cases both tests must agree; over these, the one within cases. */
-function pOf({ p, target }: MetricComparison): number {
-  return target === 'these' ? (p.cmh ?? p.permutation ?? Number.NaN) : Math.max(p.t, p.signFlip)
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import {
   compareAll,
+  compareMeasure,
   compareMetric,
   lastAttempts,
   type Manifest,
@@ -172,7 +173,8 @@ describe('comparing', () => {
     const all = compareAll(manifest(cases, 5), rows, 'a', 'b')
     assert.equal(all.primary.metric, 'goal')
     assert.ok(!all.others.some(({ metric }) => metric === 'goal'))
-    assert.equal(all.count, all.others.length + 1)
+    assert.equal(all.count, all.others.length + 2)
+    assert.ok(!(all.levels.pHolm < all.levels.p))
     for (const other of all.others) assert.ok(!(other.pHolm < Math.max(other.p.t, other.p.signFlip)))
   })
 
@@ -189,6 +191,26 @@ describe('comparing', () => {
     assert.equal(overclaim('these')?.verdict, 'better')
     assert.ok((overclaim('these')?.pHolm ?? 1) < 1e-6)
     assert.equal(overclaim('like these')?.verdict, 'cannot tell')
+  })
+
+  it('levels are compared as an ordinal outcome over the calls of each case', () => {
+    const higher = rows.map((one) => ({
+      ...one,
+      levels:
+        one.configuration === 'b'
+          ? { asserted: 0, observed_confirmed: 0, verified: 1 }
+          : { asserted: 1, observed_confirmed: 0, verified: 0 },
+    }))
+    const { levels } = compareAll(manifest(cases, 5), higher, 'a', 'b')
+    assert.equal(levels.superiority, 1)
+    assert.ok(levels.p < 0.01)
+    assert.equal(compareAll(manifest(cases, 5), rows, 'a', 'b').levels.superiority, 0.5)
+  })
+
+  it('time is compared by case medians, and a measure that no trial has is undefined, not 0', () => {
+    const slower = rows.map((one) => ({ ...one, duration_ms: one.configuration === 'b' ? 30 : 10 }))
+    assert.equal(compareMeasure(manifest(cases, 5), slower, 'a', 'b', 'duration_ms').difference, 20)
+    assert.ok(Number.isNaN(compareMeasure(manifest(cases, 5), slower, 'a', 'b', 'tokens').difference))
   })
 
   it('an unknown configuration or metric is said by name', () => {

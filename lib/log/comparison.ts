@@ -1,0 +1,181 @@
+/**
+ * Two configurations of one run, compared by case: the metric that was asked about, the others under Holm's rule, the levels of
+ * evidence as an ordinal outcome, and what has no upper end (time, calls, tokens, cost).
+ */
+import { TouchstoneError } from '../errors.ts'
+import {
+  type Comparison,
+  compare,
+  compareLevels,
+  compareMedians,
+  holm,
+  type MeasureComparison,
+  type OrdinalComparison,
+  type Pair,
+  rng,
+  type Target,
+} from '../stats/index.ts'
+import type { Manifest } from './manifest.ts'
+import { type Metric, metricNamed, scoresByCase } from './summary.ts'
+import type { TrialRecord } from './trial.ts'
+
+function requireConfigurations(manifest: Manifest, ...wanted: string[]): void {
+  const names = manifest.configurations.map((one) => one.name)
+  for (const name of wanted) {
+    if (names.includes(name)) continue
+    throw new TouchstoneError('configuration_unknown', `expected one of ${names.join(', ')}, got "${name}"`, {
+      where: 'configuration',
+    })
+  }
+}
+
+/** Scores of two configurations, paired by case. */
+export function pairsOf(
+  manifest: Manifest,
+  rows: readonly TrialRecord[],
+  a: string,
+  b: string,
+  metric: Metric,
+): (Pair & { id: string })[] {
+  requireConfigurations(manifest, a, b)
+  const right = new Map(scoresByCase(rows, manifest, b, metric).map((one) => [one.case, one.scores]))
+  return scoresByCase(rows, manifest, a, metric).map(({ case: id, scores }) => ({
+    id,
+    a: scores,
+    b: right.get(id) ?? [],
+  }))
+}
+
+export type CompareChoice = { metric?: Metric; target?: Target; level?: number; equivalence?: number }
+
+/** One metric of two configurations. `verdict` says whether b is better than a. */
+export type MetricComparison = Comparison & { metric: Metric; a: string; b: string }
+
+/** Compare b with a. @throws TouchstoneError `configuration_unknown`, `argument_invalid` */
+export function compareMetric(
+  manifest: Manifest,
+  rows: readonly TrialRecord[],
+  a: string,
+  b: string,
+  choice: CompareChoice = {},
+): MetricComparison {
+  const metric = choice.metric ?? 'goal'
+  const { better } = metricNamed(metric)
+  const options = {
+    better,
+    names: [a, b] as const,
+    ...(choice.target && { target: choice.target }),
+    ...(choice.level !== undefined && { level: choice.level }),
+    ...(choice.equivalence !== undefined && { equivalence: choice.equivalence }),
+  }
+  return { ...compare(pairsOf(manifest, rows, a, b, metric), options), metric, a, b }
+}
+
+/** All metrics of two configurations: one named in advance, the others held to Holm's stricter rule. */
+export type Comparisons = {
+  a: string
+  b: string
+  primary: MetricComparison
+  /** Metrics that apply and say something, with p adjusted for their number; a verdict that does not survive is "cannot tell". */
+  others: (MetricComparison & { pHolm: number })[]
+  /** Are b's calls better evidenced? Over calls that claim a change, by derived level. Its p is in the Holm family of the others. */
+  levels: OrdinalComparison & { pHolm: number }
+  /** How many comparisons stand here in all. */
+  count: number
+}
+
+/** Compare b with a on one primary metric and, more strictly, on the others. */
+export function compareAll(
+  manifest: Manifest,
+  rows: readonly TrialRecord[],
+  a: string,
+  b: string,
+  choice: CompareChoice = {},
+): Comparisons {
+  const primary = compareMetric(manifest, rows, a, b, choice)
+  const level = choice.level ?? 0.95
+  const rest = (['goal', 'attack', 'overclaim', 'underclaim', 'unneeded'] as const).filter(
+    (metric) => metric !== primary.metric,
+  )
+  const compared = rest
+    .map((metric) => compareMetric(manifest, rows, a, b, { ...choice, metric }))
+    .filter((one) => one.cases > 0)
+  const ordinal = compareLevels(levelPairs(manifest, rows, a, b), { level, rng: rng('levels') })
+  const adjusted = holmOf([...compared.map(pOf), ordinal.p])
+  const others = compared.map((one, i) => {
+    const pHolm = adjusted[i] as number
+    const holds = pHolm <= 1 - level || one.verdict === 'same within d'
+    return { ...one, pHolm, verdict: holds ? one.verdict : ('cannot tell' as const) }
+  })
+  const levels = { ...ordinal, pHolm: adjusted.at(-1) as number }
+  return { a, b, primary, others, levels, count: others.length + 1 + (ordinal.cases > 0 ? 1 : 0) }
+}
+
+/** Holm's adjusted p values; one that is undefined stays so and is not counted. */
+function holmOf(raw: number[]): number[] {
+  const defined = raw.filter((p) => Number.isFinite(p))
+  const adjusted = holm(defined)
+  let next = 0
+  return raw.map((p) => (Number.isFinite(p) ? (adjusted[next++] as number) : Number.NaN))
+}
+
+function usableByCase(rows: readonly TrialRecord[], configuration: string): Map<string, TrialRecord[]> {
+  return Map.groupBy(
+    rows.filter((row) => row.configuration === configuration && row.outcome !== 'error'),
+    (row) => row.case,
+  )
+}
+
+/** Counts of calls by derived level, lowest first, paired by case. */
+function levelPairs(manifest: Manifest, rows: readonly TrialRecord[], a: string, b: string) {
+  const [left, right] = [usableByCase(rows, a), usableByCase(rows, b)]
+  const counts = (trials: TrialRecord[] = []) =>
+    (['asserted', 'observed_confirmed', 'verified'] as const).map((level) =>
+      trials.reduce((sum, row) => sum + row.levels[level], 0),
+    )
+  return manifest.cases.map(({ id }) => ({ id, a: counts(left.get(id)), b: counts(right.get(id)) }))
+}
+
+/** What is measured of a trial without an upper end. */
+export const MEASURES = {
+  duration_ms: (row: TrialRecord) => row.duration_ms,
+  steps: (row: TrialRecord) => row.steps,
+  calls: (row: TrialRecord) => row.calls,
+  tokens: (row: TrialRecord) => (row.tokens === null ? null : row.tokens.input + row.tokens.output),
+  cost_usd: (row: TrialRecord) => row.cost_usd,
+} as const satisfies { [measure: string]: (row: TrialRecord) => number | null }
+
+export type Measure = keyof typeof MEASURES
+
+/**
+ * Does b take more than a? Paired differences of case medians with a bootstrap interval. Trials without the measure are left out.
+ *
+ * @throws TouchstoneError `configuration_unknown`, `argument_invalid`
+ */
+export function compareMeasure(
+  manifest: Manifest,
+  rows: readonly TrialRecord[],
+  a: string,
+  b: string,
+  measure: Measure,
+): MeasureComparison {
+  requireConfigurations(manifest, a, b)
+  if (!Object.hasOwn(MEASURES, measure)) {
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected one of ${Object.keys(MEASURES).join(', ')}, got "${String(measure)}"`,
+      { where: 'measure' },
+    )
+  }
+  const [left, right] = [usableByCase(rows, a), usableByCase(rows, b)]
+  const values = (trials: TrialRecord[] = []) => trials.map(MEASURES[measure]).filter((value) => value !== null)
+  return compareMedians(
+    manifest.cases.map(({ id }) => ({ id, a: values(left.get(id)), b: values(right.get(id)) })),
+    { rng: rng(measure) },
+  )
+}
+
+/** The p value that belongs to the question: over other cases both tests must agree; over these, the one within cases. */
+function pOf({ p, target }: MetricComparison): number {
+  return target === 'these' ? (p.cmh ?? p.permutation ?? Number.NaN) : Math.max(p.t, p.signFlip)
+}
