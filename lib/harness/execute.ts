@@ -124,8 +124,8 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
     await pool(schedule(plan.cases, names, plan.repeats, plan.seed), plan.concurrency, one, drain)
   } finally {
     bar?.stop()
-    writer.close()
     await closeChildren()
+    await writer.close()
   }
   return new Run({ dir: writer.dir, manifest, trials: [...finished.values()], halted })
 }
