@@ -3,7 +3,10 @@ import { globSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { table } from '../../lib/display.ts'
 
-type Measured = { name: string; rows: { label: string; value: number; unit: string; budget?: string; ok?: boolean }[] }
+type Measured = {
+  name: string
+  rows: { label: string; value: number; unit: string; budget?: string | number; ok?: boolean }[]
+}
 
 const words = process.argv.slice(2)
 const soak = words.includes('--soak')
@@ -30,7 +33,7 @@ for (const file of modules) {
     label,
     number(value),
     unit,
-    budget ?? '',
+    budget === undefined ? '' : typeof budget === 'number' ? `<= ${budget}` : budget,
     ok === undefined ? '' : ok ? 'ok' : 'MISSED',
   ])
   const columns = [
