@@ -101,7 +101,7 @@ export class RunWriter {
    * for all, and when too many are on their way this does too. What could not be written is thrown by whichever comes next.
    */
   async append(record: TrialRecord, parts: TrialParts): Promise<TrialRecord> {
-    if (this.failed) throw this.failed.cause
+    this.throwFailure()
     const transcript = JSON.stringify(parts.transcript)
     const lines = parts.decisions.map((decision) =>
       JSON.stringify({ key: record.key, attempt: record.attempt, decision }),
@@ -150,7 +150,17 @@ export class RunWriter {
     await this.written
     for (const writer of [this.transcripts, this.decisions, this.trials]) writer.close()
     this.unlock()
-    if (this.failed) throw this.failed.cause
+    this.throwFailure()
+  }
+
+  private throwFailure(): void {
+    if (!this.failed) return
+    const { cause } = this.failed
+    const got = (cause as NodeJS.ErrnoException).code ?? String(cause)
+    throw new TouchstoneError('file_unwritable', `expected a folder that can be written, got ${got}`, {
+      where: this.dir,
+      cause,
+    })
   }
 }
 

@@ -13,9 +13,10 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { cases, harness } from '../../lib/index.ts'
+import { RunWriter } from '../../lib/log/index.ts'
 import { killedAndResumed } from '../bench/soak.ts'
 
 type Cases = Awaited<ReturnType<typeof cases.load>>
@@ -183,6 +184,52 @@ describe('the lock of a run’s folder', () => {
     assert.deepEqual(ends.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
     assert.equal(lines(dir).length, whole.manifest.planned)
   })
+})
+
+it('a log that cannot be written is said, and holds no trial whose export is not there', async () => {
+  const dir = join(made, 'unwritable')
+  const writer = RunWriter.create(dir, whole.manifest)
+  writeFileSync(join(dir, 'audit'), 'a file where a folder should be')
+  const parts = { decisions: [], audits: [{ server: 'github', text: '[]' }], transcript: {} }
+  await writer.append(whole.trials[0] as harness.Run['trials'][number], parts)
+  await assert.rejects(writer.close(), codeIs('file_unwritable'))
+  assert.deepEqual(lines(dir), [])
+  assert.ok(!existsSync(join(dir, 'run.lock')))
+})
+
+it('Ctrl-C once ends what is running, exits with 3, and prints the words that go on with it', async () => {
+  const dir = join(made, 'interrupted')
+  const words = [
+    'run',
+    'cases/lying_success/deploy-key.yaml',
+    '--repeat',
+    '2000',
+    '--seed',
+    '1',
+    '--out',
+    dir,
+    '--quiet',
+  ]
+  const root = resolve(import.meta.dirname, '..', '..')
+  const child = spawn(process.execPath, ['--import', 'tsx', join(root, 'repl.ts'), ...words], { cwd: root })
+  let stderr = ''
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr += chunk
+  })
+  child.stdout.resume()
+  const gone = once(child, 'exit')
+  while (child.exitCode === null && !(existsSync(join(dir, 'trials.ndjson')) && lines(dir).length > 3))
+    await new Promise((tick) => setTimeout(tick, 5))
+  child.kill('SIGINT')
+  const [code] = await gone
+  assert.equal(code, 3, stderr)
+  assert.match(
+    stderr,
+    /Go on with it: touchstone run cases\/lying_success\/deploy-key.yaml --repeat 2000 --seed 1 --quiet --resume /,
+  )
+  const opened = await harness.open(dir)
+  assert.ok(opened.trials.length > 3 && opened.trials.length < opened.manifest.planned)
+  assert.ok(!existsSync(join(dir, 'run.lock')))
 })
 
 it('a torn last line is no trial to a reader, and reading changes nothing', async () => {
