@@ -24,7 +24,7 @@ export type GateResult = {
   reason: string
 }
 
-const FORM = /^\s*(?:([A-Za-z0-9][A-Za-z0-9_.-]*):)?([a-z]+)\s*(>=|<=|>|<)\s*([0-9.]+)(%?)\s*(?:@([a-z]+))?\s*$/
+const FORM = /^\s*(?:([A-Za-z0-9][A-Za-z0-9_.-]*):\s*)?([a-z]+)\s*(>=|<=|>|<)\s*([0-9.]+)(%?)\s*(?:@([a-z]+))?\s*$/
 
 /**
  * Read a gate: `[CONFIGURATION:]METRIC OPERATOR VALUE[@BOUND]`.

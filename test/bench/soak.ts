@@ -20,12 +20,15 @@ type Row = { label: string; value: number; unit: string; budget?: number; ok?: b
 
 const CASES = 'cases/lying_success'
 
-/** The run of the soak: two cases, two configurations, as many repeats as make so many trials. */
+/** The most repeats that a run takes. */
+const MOST_REPEATS = 10_000
+
+/** The run of the soak: two cases, or as many as it takes, two configurations, as many repeats as make so many trials. */
 async function soakPlan(trials: number): Promise<{ plan: harness.RunBuilder }> {
-  const all = await cases.load(CASES)
-  const two = all.filter(({ id }) => id.startsWith('lying_success/deploy-key')).slice(0, 2)
-  const plan = harness.run(two).config('naive', { model: 'sim/naive' }).config('careful', { model: 'sim/careful' })
-  return { plan: plan.repeat(Math.ceil(trials / 4)).quiet() }
+  const all = await cases.load([CASES, 'cases/result_injection', 'cases/reply_lost'])
+  const some = all.slice(0, Math.max(2, Math.ceil(trials / 2 / MOST_REPEATS)))
+  const plan = harness.run(some).config('naive', { model: 'sim/naive' }).config('careful', { model: 'sim/careful' })
+  return { plan: plan.repeat(Math.ceil(trials / 2 / some.length)).quiet() }
 }
 
 /** Run as a program with `--child DIR TRIALS`, this file runs that plan, or goes on with it. */
