@@ -96,6 +96,8 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
   for (const record of finished.values()) {
     spentUsd += record.cost_usd ?? 0
     if (record.outcome !== 'error') bar?.tick()
+    // What follows starts where what is finished started, or it is not a repeat.
+    if (record.start_digest !== null) setting.starts.set(record.case, record.start_digest)
   }
   const one = async (item: Scheduled) => {
     const before = finished.get(trialKey(item.case.id, item.configuration, item.trial))

@@ -145,6 +145,17 @@ describe('going on with a run', () => {
     )
   })
 
+  it('holds what follows to the start of what is finished: a world that starts elsewhere is an error of the machinery', async () => {
+    const dir = begun('start', 1)
+    const [line] = lines(dir)
+    const row = JSON.parse(line as string) as harness.Run['trials'][number]
+    const moved = { ...row, start_digest: `sha256:${'1'.repeat(64)}` }
+    writeFileSync(join(dir, 'trials.ndjson'), `${JSON.stringify(moved)}\n`)
+    const run = await plan().resume(dir)
+    const errors = run.trials.filter((trial) => trial.error?.code === 'world_state_differs')
+    assert.equal(errors.length, run.trials.filter((trial) => trial.case === row.case).length - 1)
+  })
+
   it('of a folder without a run: run_unknown', async () => {
     await assert.rejects(async () => await plan().resume(join(made, 'nowhere')), codeIs('run_unknown'))
   })
