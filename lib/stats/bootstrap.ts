@@ -4,7 +4,7 @@
  * For display and for figures without a formula. It is a little too wide where trials vary much (the inner draw counts
  * their spread twice) and knows nothing of values it has not seen, so it is not the default for rates.
  */
-import { inside, scores, whole } from './domain.ts'
+import { drawCount, inside, list, named, scores, source } from './domain.ts'
 import type { Interval } from './interval.ts'
 import { quantileOfSorted } from './quantile.ts'
 import { type Rng, rng as seeded } from './random.ts'
@@ -36,9 +36,11 @@ export function bootstrap(
   cases: readonly (readonly number[])[],
   options: { level?: number; draws?: number; rng?: Rng } = {},
 ): Bootstrap {
+  list(cases, 'arrays of scores, one per case', 'cases')
+  named(options, 'options')
   const level = inside(options.level ?? 0.95, 'options.level')
-  const draws = whole(options.draws ?? 10_000, 100, Number.MAX_SAFE_INTEGER, 'options.draws')
-  const random = options.rng ?? seeded('bootstrap')
+  const draws = drawCount(options.draws ?? 10_000, 'options.draws')
+  const random = source(options.rng ?? seeded('bootstrap'), 'options.rng')
   const used = cases.filter((values, i) => scores(values, `cases[${i}]`).length > 0)
   const nothing = { interval: { low: NaN, high: NaN }, sorted: new Float64Array(0), draws, level }
   if (used.length < 2) return { ...nothing, reason: 'fewer than two cases: nothing is known about other cases' }

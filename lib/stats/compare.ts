@@ -5,7 +5,7 @@
  * drawn and in the trials. "These" asks about exactly these cases: chance lies in the trials only.
  */
 import { tCdf, tQuantile } from './distribution.ts'
-import { inside, positive, scores, share, word } from './domain.ts'
+import { inside, named, positive, scores, share, sides, word } from './domain.ts'
 import { cmhExact, fewestMoved, type SignFlip, signFlip, stratifiedPermutation } from './exact.ts'
 import { detectable } from './power.ts'
 import type { Rng } from './random.ts'
@@ -79,7 +79,8 @@ function points(difference: number): string {
 export function withinError(pairs: readonly Pair[], smoothed = false): { error: number; df: number } {
   let sum = 0
   let spread = 0
-  for (const side of pairs.flatMap((pair) => [pair.a, pair.b])) {
+  const all = sides(pairs).flatMap((pair, i) => [scores(pair.a, `pairs[${i}].a`), scores(pair.b, `pairs[${i}].b`)])
+  for (const side of all) {
     const trials = side.length
     const center = (side.reduce((total, score) => total + score, 0) + 1) / (trials + 2)
     const part = (smoothed ? center * (1 - center) : variance(side)) / trials
@@ -130,6 +131,8 @@ function unitOf(pairs: readonly Pair[]): number | undefined {
  * c.verdict // 'cannot tell'
  */
 export function compare(pairs: readonly Pair[], options: CompareOptions = {}): Comparison {
+  sides(pairs)
+  named(options, 'options')
   const target = word(options.target ?? 'like these', ['like these', 'these'] as const, 'options.target')
   const better = word(options.better ?? 'higher', ['higher', 'lower'] as const, 'options.better')
   const level = inside(options.level ?? 0.95, 'options.level')

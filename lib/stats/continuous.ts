@@ -1,6 +1,6 @@
 /** Latency, tokens, cost: measurements without an upper end, compared by paired differences of case medians. */
 import { binomialCdf } from './distribution.ts'
-import { inside, numbers, whole } from './domain.ts'
+import { drawCount, inside, named, numbers, sides as sidesOf, source } from './domain.ts'
 import { signFlip } from './exact.ts'
 import { median, quantileOfSorted } from './quantile.ts'
 import { type Rng, rng as seeded } from './random.ts'
@@ -47,14 +47,11 @@ export function compareMedians(
   pairs: readonly MeasurePair[],
   options: { level?: number; draws?: number; rng?: Rng } = {},
 ): MeasureComparison {
+  sidesOf(pairs)
+  named(options, 'options')
   const level = inside(options.level ?? 0.95, 'options.level')
-  const draws = whole(
-    options.draws ?? (pairs.length > 200 ? 2000 : 10_000),
-    100,
-    Number.MAX_SAFE_INTEGER,
-    'options.draws',
-  )
-  const random = options.rng ?? seeded('medians')
+  const draws = drawCount(options.draws ?? (pairs.length > 200 ? 2000 : 10_000), 'options.draws')
+  const random = source(options.rng ?? seeded('medians'), 'options.rng')
   const used = pairs.filter((pair, i) => {
     numbers(pair.a, `pairs[${i}].a`)
     numbers(pair.b, `pairs[${i}].b`)

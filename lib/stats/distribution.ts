@@ -6,13 +6,13 @@
  * brings 240 packages. Checked against R in test/stats/distribution.test.ts.
  */
 import { betaFactor, deviance, incompleteBeta, inverseBetaLogit, stirlingError } from './beta.ts'
-import { positive, share, whole } from './domain.ts'
+import { number, positive, share, whole } from './domain.ts'
 
 const MAX = Number.MAX_SAFE_INTEGER
 
 /** Density of the standard normal. */
 export function normalDensity(z: number): number {
-  return Math.exp((-z * z) / 2) * 0.3989422804014327
+  return Math.exp((-number(z, 'z') * z) / 2) * 0.3989422804014327
 }
 
 /** Phi(-z) for z >= 0. */
@@ -43,7 +43,7 @@ function normalTail(z: number): number {
  * normalCdf(1.96) // 0.9750021
  */
 export function normalCdf(z: number): number {
-  return z <= 0 ? normalTail(-z) : 1 - normalTail(z)
+  return number(z, 'z') <= 0 ? normalTail(-z) : 1 - normalTail(z)
 }
 
 /**
@@ -84,6 +84,7 @@ export function normalQuantile(p: number): number {
  * tCdf(2.262157, 9) // 0.975
  */
 export function tCdf(t: number, df: number): number {
+  number(t, 't')
   positive(df, 'df')
   if (df === Infinity) return normalCdf(t)
   if (t === 0) return 0.5

@@ -5,8 +5,24 @@
 import { TouchstoneError } from '../errors.ts'
 
 function fail(domain: string, value: unknown, where: string): never {
-  const got = typeof value === 'number' ? String(value) : value === undefined ? 'nothing' : JSON.stringify(value)
-  throw new TouchstoneError('argument_invalid', `expected ${domain}, got ${got}`, { where })
+  throw new TouchstoneError('argument_invalid', `expected ${domain}, got ${shown(value)}`, { where })
+}
+
+/** A value as it may stand in a message. Not every value has a text, and not every one is short. */
+function shown(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value)
+  try {
+    const text = JSON.stringify(value) ?? typeof value
+    return text.length > 60 ? `${text.slice(0, 59)}…` : text
+  } catch {
+    return typeof value
+  }
+}
+
+/** Any number, NaN and the infinities too. Texts, true, false and null would be taken for numbers by comparing or adding them. */
+export function number(value: number, where: string): number {
+  return typeof value === 'number' ? value : fail('a number', value, where)
 }
 
 /** A finite number. */
@@ -16,17 +32,18 @@ export function finite(value: number, where: string): number {
 
 /** A number above zero. */
 export function positive(value: number, where: string): number {
-  return value > 0 ? value : fail('a number above 0', value, where)
+  return typeof value === 'number' && value > 0 ? value : fail('a number above 0', value, where)
 }
 
 /** A number in [0, 1]. */
 export function share(value: number, where: string): number {
-  return value >= 0 && value <= 1 ? value : fail('a number in [0, 1]', value, where)
+  return typeof value === 'number' && value >= 0 && value <= 1 ? value : fail('a number in [0, 1]', value, where)
 }
 
 /** A number strictly between 0 and 1: a confidence level, a power. */
 export function inside(value: number, where: string): number {
-  return value > 0 && value < 1 ? value : fail('a number strictly between 0 and 1', value, where)
+  if (typeof value === 'number' && value > 0 && value < 1) return value
+  return fail('a number strictly between 0 and 1', value, where)
 }
 
 /** A whole number from `low` to `high`. */
@@ -39,9 +56,38 @@ export function whole(value: number, low: number, high: number, where: string): 
   )
 }
 
+/** How many random draws: more than this would fill the memory before they said more. */
+export function drawCount(value: number, where: string): number {
+  whole(value, 100, Number.MAX_SAFE_INTEGER, where)
+  return whole(value, 100, 10_000_000, where)
+}
+
+/** A source of random numbers. A seed is none: `stats.rng(seed)` makes one. */
+export function source<F extends () => number>(value: F, where: string): F {
+  return typeof value === 'function' ? value : fail('a source of random numbers such as stats.rng(seed)', value, where)
+}
+
 /** One of a few words. */
 export function word<W extends string>(value: W, words: readonly W[], where: string): W {
   return words.includes(value) ? value : fail(`one of ${words.join(', ')}`, value, where)
+}
+
+/** An object of named arguments. */
+export function named<T extends object>(value: T, where: string): T {
+  if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value
+  return fail('an object', value, where)
+}
+
+/** A list, of what its reader says. */
+export function list<T>(values: readonly T[], of: string, where: string): readonly T[] {
+  return Array.isArray(values) ? values : fail(`an array of ${of}`, values, where)
+}
+
+/** One entry per case with what belongs to both configurations. */
+export function sides<T extends { a: unknown; b: unknown }>(pairs: readonly T[], where = 'pairs'): readonly T[] {
+  list(pairs, '{ a, b } per case', where)
+  for (let i = 0; i < pairs.length; i++) named(pairs[i] as T, `${where}[${i}]`)
+  return pairs
 }
 
 /** The scores of one case: every one in [0, 1]. */

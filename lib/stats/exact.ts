@@ -2,7 +2,7 @@
  * Tests that need no normal approximation: they count every way the data could have fallen under "no difference".
  */
 import { binomialCdf } from './distribution.ts'
-import { inside, numbers, positive, whole } from './domain.ts'
+import { drawCount, inside, list, named, numbers, positive, sides, source, whole } from './domain.ts'
 import { type Rng, rng as seeded } from './random.ts'
 
 const MAX = Number.MAX_SAFE_INTEGER
@@ -44,7 +44,11 @@ export function signFlip(
   differences: readonly number[],
   options: { unit?: number; rng?: Rng; draws?: number } = {},
 ): SignFlip {
-  const sizes = numbers(differences, 'differences').filter((d) => d !== 0)
+  named(options, 'options')
+  const moving = numbers(differences, 'differences').filter((d) => d !== 0)
+  // What is so large that its sum is no number any more is brought down: signs alone decide, whatever the unit.
+  const reach = moving.reduce((sum, d) => sum + Math.abs(d), 0)
+  const sizes = Number.isFinite(reach) ? moving : moving.map((d) => d / moving.length / 4)
   const moved = sizes.length
   const smallestP = Math.min(1, 2 ** (1 - moved))
   const total = Math.abs(sizes.reduce((sum, d) => sum + d, 0))
@@ -55,16 +59,15 @@ export function signFlip(
   if (options.unit !== undefined) {
     const unit = positive(options.unit, 'options.unit')
     const steps = sizes.map((d) => Math.abs(Math.round(d / unit)))
-    const reach = steps.reduce((sum, n) => sum + n, 0)
+    const farthest = steps.reduce((sum, n) => sum + n, 0)
     const whole = sizes.every((d, i) => Math.abs(Math.abs(d) / unit - (steps[i] ?? 0)) < 1e-6)
-    if (whole && reach * moved <= 50_000_000) {
-      return { ...result, p: Math.min(1, sumsAtLeast(steps, reach, Math.round(total / unit))) }
+    if (whole && farthest * moved <= 50_000_000) {
+      return { ...result, p: Math.min(1, sumsAtLeast(steps, farthest, Math.round(total / unit))) }
     }
   }
   if (moved <= 20) return { ...result, p: patternsAtLeast(sizes, limit) }
-  const draws = options.draws ?? 20_000
-  whole(draws, 100, MAX, 'options.draws')
-  const random = options.rng ?? seeded('sign-flip')
+  const draws = drawCount(options.draws ?? 20_000, 'options.draws')
+  const random = source(options.rng ?? seeded('sign-flip'), 'options.rng')
   let hits = 1
   for (let i = 0; i < draws; i++) {
     let sum = 0
@@ -152,7 +155,8 @@ export function cmhExact(strata: readonly Stratum[]): number {
   // What `now[0]` stands for, and the sum seen: both as successes of A beyond the fewest possible.
   let first = 0
   let seen = 0
-  for (const [i, { a, aTrials, b, bTrials }] of strata.entries()) {
+  for (const [i, stratum] of list(strata, '{ a, aTrials, b, bTrials } per case', 'strata').entries()) {
+    const { a, aTrials, b, bTrials } = named(stratum, `strata[${i}]`)
     whole(aTrials, 0, MAX, `strata[${i}].aTrials`)
     whole(bTrials, 0, MAX, `strata[${i}].bTrials`)
     whole(a, 0, aTrials, `strata[${i}].a`)
@@ -221,10 +225,13 @@ export function stratifiedPermutation(
   pairs: readonly { a: readonly number[]; b: readonly number[] }[],
   options: { rng?: Rng; draws?: number } = {},
 ): { p: number; draws: number; standardError: number } {
-  const draws = whole(options.draws ?? 10_000, 100, MAX, 'options.draws')
-  const random = options.rng ?? seeded('stratified')
-  const pools = pairs.map(({ a, b }, i) => {
-    const pool = [...numbers(a, `pairs[${i}].a`), ...numbers(b, `pairs[${i}].b`)]
+  named(options, 'options')
+  const draws = drawCount(options.draws ?? 10_000, 'options.draws')
+  const random = source(options.rng ?? seeded('stratified'), 'options.rng')
+  const pools = sides(pairs).map(({ a, b }, i) => {
+    for (const [name, side] of [['a', a] as const, ['b', b] as const])
+      whole(numbers(side, `pairs[${i}].${name}`).length, 1, MAX, `pairs[${i}].${name}.length`)
+    const pool = [...a, ...b]
     const total = pool.reduce((sum, value) => sum + value, 0)
     return { pool, total, aTrials: a.length, bTrials: b.length }
   })

@@ -4,7 +4,7 @@
  * Trials of different cases must not be pooled into one of these: see `rate` for several cases.
  */
 import { betaQuantile, normalQuantile } from './distribution.ts'
-import { inside, whole } from './domain.ts'
+import { inside, named, whole } from './domain.ts'
 
 /** The two ends of an interval; both NaN when it is undefined. */
 export type Interval = { low: number; high: number }
@@ -110,7 +110,7 @@ export function jeffreys(successes: number, trials: number, level = 0.95): Inter
  * ruleOfThree(100) // 0.0295
  */
 export function ruleOfThree(trials: number, level = 0.95): number {
-  if (!(trials > 0)) whole(trials, 1, MAX, 'trials')
+  if (typeof trials !== 'number' || !(trials > 0)) whole(trials, 1, MAX, 'trials')
   return -Math.expm1(Math.log1p(-inside(level, 'level')) / trials)
 }
 
@@ -129,10 +129,8 @@ export function ruleOfThree(trials: number, level = 0.95): number {
  * @example
  * newcombe({ a: 48, aTrials: 80, b: 56, bTrials: 70 }) // { low: 0.0524, high: 0.3339 }
  */
-export function newcombe(
-  { a, aTrials, b, bTrials }: { a: number; aTrials: number; b: number; bTrials: number },
-  level = 0.95,
-): Interval {
+export function newcombe(counts: { a: number; aTrials: number; b: number; bTrials: number }, level = 0.95): Interval {
+  const { a, aTrials, b, bTrials } = named(counts, 'counts')
   const first = wilson(a, aTrials, level)
   const second = wilson(b, bTrials, level)
   const pa = a / aTrials

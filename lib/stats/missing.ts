@@ -1,5 +1,5 @@
 /** Trials that ended in an infrastructure error: what the rate could be if they had all failed, or all passed. */
-import { scores, whole } from './domain.ts'
+import { list, scores, whole } from './domain.ts'
 import { mean } from './variance.ts'
 
 export type MissingBounds = {
@@ -24,6 +24,8 @@ export type MissingBounds = {
  * missingBounds([[1, 1, 0], [1, 1]], [0, 1]) // { estimate: 0.8333, worst: 0.6667, best: 0.8333, trials: 5, missing: 1 }
  */
 export function missingBounds(cases: readonly (readonly number[])[], missing: readonly number[]): MissingBounds {
+  list(cases, 'arrays of scores, one per case', 'cases')
+  list(missing, 'counts, one per case', 'missing')
   whole(missing.length, cases.length, cases.length, 'missing.length')
   const usable: number[] = []
   const worst: number[] = []

@@ -1,5 +1,5 @@
 /** Many comparisons at once: the more one looks, the more one finds by chance. */
-import { share } from './domain.ts'
+import { list, share } from './domain.ts'
 
 /**
  * Holm's adjusted p values: each may be read against the level alone, and the chance of any false alarm stays below it.
@@ -14,7 +14,7 @@ import { share } from './domain.ts'
  * holm([0.01, 0.04, 0.03]) // [0.03, 0.06, 0.06]
  */
 export function holm(p: readonly number[]): number[] {
-  const out = p.map((value, i) => (Number.isNaN(value) ? NaN : share(value, `p[${i}]`)))
+  const out = list(p, 'p values', 'p').map((value, i) => (Number.isNaN(value) ? NaN : share(value, `p[${i}]`)))
   const order = [...out.keys()]
     .filter((i) => !Number.isNaN(out[i]))
     .sort((i, j) => (out[i] as number) - (out[j] as number))

@@ -3,7 +3,7 @@
  * that the steps between levels are equal.
  */
 import { tQuantile } from './distribution.ts'
-import { inside, whole } from './domain.ts'
+import { inside, list, named, sides, whole } from './domain.ts'
 import { signFlip } from './exact.ts'
 import type { Rng } from './random.ts'
 import { mean, variance } from './variance.ts'
@@ -52,6 +52,10 @@ export function compareLevels(
   pairs: readonly LevelPair[],
   options: { level?: number; rng?: Rng } = {},
 ): OrdinalComparison {
+  sides(pairs)
+  named(options, 'options')
+  for (const [i, pair] of pairs.entries())
+    for (const side of ['a', 'b'] as const) list(pair[side], 'counts, lowest level first', `pairs[${i}].${side}`)
   const level = inside(options.level ?? 0.95, 'options.level')
   const levels = pairs[0]?.a.length ?? 0
   const used = pairs.filter((pair, i) => {

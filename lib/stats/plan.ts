@@ -2,7 +2,7 @@
  * How many cases and repeats a comparison needs: what a planned run could see, and what one more case or repeat would buy.
  */
 import type { Pair } from './compare.ts'
-import { inside, positive, scores, share, whole, word } from './domain.ts'
+import { inside, named, positive, scores, share, sides as sidesOf, whole, word } from './domain.ts'
 import { fewestMoved } from './exact.ts'
 import { detectable } from './power.ts'
 import { mean, variance } from './variance.ts'
@@ -40,6 +40,7 @@ export type Pilot = {
  * p.within // 0.2222
  */
 export function pilot(pairs: readonly Pair[]): Pilot {
+  sidesOf(pairs)
   const used = pairs.filter(
     (pair, i) => scores(pair.a, `pairs[${i}].a`).length > 1 && scores(pair.b, `pairs[${i}].b`).length > 1,
   )
@@ -115,6 +116,7 @@ export type Plan = PlanStep & {
  * p.casesNeeded // 53
  */
 export function plan(options: PlanOptions): Plan {
+  named(options, 'options')
   const target = word(options.target ?? 'like these', ['like these', 'these'] as const, 'options.target')
   const cases = whole(options.cases, 1, MAX, 'options.cases')
   const repeats = options.repeats

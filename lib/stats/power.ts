@@ -2,7 +2,7 @@
  * Power of the paired t test: how likely a true difference is to be found, and the smallest that is found often enough.
  */
 import { normalCdf, normalDensity, tQuantile } from './distribution.ts'
-import { inside, positive } from './domain.ts'
+import { finite, inside, named, positive } from './domain.ts'
 
 /**
  * P(T > critical) for a noncentral t with noncentrality `shift`, and its derivative by the shift.
@@ -43,6 +43,8 @@ function upperTail(critical: number, shift: number, df: number): { share: number
  * power({ difference: 0.2, error: 0.3 / Math.sqrt(20), df: 19 }) // 0.8073
  */
 export function power(options: { difference: number; error: number; df: number; level?: number }): number {
+  named(options, 'options')
+  finite(options.difference, 'options.difference')
   const { error, df, level = 0.95 } = options
   positive(error, 'options.error')
   positive(df, 'options.df')
@@ -64,6 +66,7 @@ export function power(options: { difference: number; error: number; df: number; 
  * detectable({ error: 0.3 / Math.sqrt(20), df: 19 }) // 0.19813
  */
 export function detectable(options: { error: number; df: number; level?: number; power?: number }): number {
+  named(options, 'options')
   const { error, df, level = 0.95, power: wanted = 0.8 } = options
   positive(error, 'options.error')
   positive(df, 'options.df')

@@ -8,13 +8,14 @@
  */
 import { createHash } from 'node:crypto'
 import { TouchstoneError } from '../errors.ts'
+import { list, source } from './domain.ts'
 
 /** A source of uniform numbers in [0, 1). */
 export type Rng = () => number
 
 /** The four words of state as a stream of unsigned 32-bit words. Exported for its known answers. */
 export function xoshiro128(state: readonly [number, number, number, number]): () => number {
-  let [a, b, c, d] = state.map((word) => word | 0) as [number, number, number, number]
+  let [a, b, c, d] = list(state, 'four words', 'state').map((word) => word | 0) as [number, number, number, number]
   if ((a | b | c | d) === 0) {
     throw new TouchstoneError('argument_invalid', 'expected a state that is not all zero, got 0, 0, 0, 0', {
       where: 'state',
@@ -49,9 +50,13 @@ export function xoshiro128(state: readonly [number, number, number, number]): ()
  */
 export function rng(seed: number | string): Rng {
   if (typeof seed !== 'string' && !Number.isFinite(seed)) {
-    throw new TouchstoneError('argument_invalid', `expected a text or a finite number, got ${String(seed)}`, {
-      where: 'seed',
-    })
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected a text or a finite number, got ${typeof seed === 'number' ? seed : typeof seed}`,
+      {
+        where: 'seed',
+      },
+    )
   }
   const hash = createHash('sha256').update(String(seed), 'utf8').digest()
   const next = xoshiro128([hash.readInt32LE(0), hash.readInt32LE(4), hash.readInt32LE(8), hash.readInt32LE(12)])
@@ -65,7 +70,8 @@ export function rng(seed: number | string): Rng {
  * shuffle(['a', 'b', 'c', 'd'], rng(1)).length // 4
  */
 export function shuffle<T>(items: readonly T[], random: Rng): T[] {
-  const out = [...items]
+  const out = [...list(items, 'things', 'items')]
+  source(random, 'random')
   for (let i = out.length - 1; i > 0; i--) {
     const j = Math.floor(random() * (i + 1))
     const held = out[i] as T

@@ -6,7 +6,7 @@
  */
 import { bootstrap } from './bootstrap.ts'
 import { tQuantile } from './distribution.ts'
-import { inside, scores, word } from './domain.ts'
+import { inside, list, named, scores, word } from './domain.ts'
 import { wilsonForm } from './interval.ts'
 import type { Rng } from './random.ts'
 import { mean, variance, varianceSplit } from './variance.ts'
@@ -32,7 +32,7 @@ export type Rate = {
   icc: number
   /** Trials divided by `effectiveN`. */
   designEffect: number
-  /** The number of independent trials these are worth, between the number of cases and the number of trials. */
+  /** The number of independent trials these are worth, from the number of cases up to the number of trials. */
   effectiveN: number
   /** Why a figure is undefined, or what was assumed. */
   reason?: string
@@ -65,6 +65,8 @@ export function rate(
   cases: readonly (readonly number[])[],
   options: { level?: number; method?: RateMethod; rng?: Rng } = {},
 ): Rate {
+  list(cases, 'arrays of scores, one per case', 'cases')
+  named(options, 'options')
   const level = inside(options.level ?? 0.95, 'options.level')
   const method = word(options.method ?? 'wilson', ['wilson', 't', 'bootstrap'] as const, 'options.method')
   const used = cases.filter((values, i) => scores(values, `cases[${i}]`).length > 0)
@@ -92,9 +94,12 @@ export function rate(
   result.icc = varianceSplit(used).icc
   const flat = used.flat()
   const spread = flat.some((score) => score !== flat[0])
+  // Every case weighs the same, so one with few trials is not made up for by another with many: were all trials independent, the
+  // mean over cases would still be worth no more than this, which is all of them only where each case has as many.
+  const most = used.length ** 2 / used.reduce((sum, values) => sum + 1 / values.length, 0)
   // For equal trials per case and 0/1 scores this is trials / (1 + (trials per case - 1) icc) exactly.
   const worth = (estimate * (1 - estimate)) / result.standardError ** 2 + 1
-  result.effectiveN = spread ? Math.min(Math.max(worth, used.length), trials) : used.length
+  result.effectiveN = spread ? Math.min(Math.max(worth, used.length), most) : used.length
   result.designEffect = trials / result.effectiveN
   const critical = tQuantile((1 + level) / 2, used.length - 1)
   let interval = { low: NaN, high: NaN }

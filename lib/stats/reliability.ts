@@ -1,7 +1,7 @@
 /**
  * Reliability over repeats: would one of k trials pass (pass@k), would all k pass (pass^k), and which cases flip.
  */
-import { scores, whole } from './domain.ts'
+import { list, scores, whole } from './domain.ts'
 import { mean } from './variance.ts'
 
 const MAX = Number.MAX_SAFE_INTEGER
@@ -77,8 +77,9 @@ export type Reliability = {
  */
 export function reliability(cases: readonly (readonly number[])[], k: number): Reliability {
   whole(k, 1, MAX, 'k')
+  list(cases, 'arrays of 0 and 1, one per case', 'cases')
   const counted = cases.map((values, i) => ({
-    trials: values.length,
+    trials: scores(values, `cases[${i}]`).length,
     passed: values.reduce((sum, value, j) => sum + whole(value, 0, 1, `cases[${i}][${j}]`), 0),
   }))
   const enough = counted.filter(({ trials }) => trials >= k)
@@ -111,6 +112,7 @@ export type Flips = {
  * flips([[1, 1], [1, 0], [0, 0], [1]]) // { share: 0.3333, flipped: [1], cases: 3 }
  */
 export function flips(cases: readonly (readonly number[])[]): Flips {
+  list(cases, 'arrays of scores, one per case', 'cases')
   let counted = 0
   const flipped: number[] = []
   for (const [i, values] of cases.entries()) {

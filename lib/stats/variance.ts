@@ -1,17 +1,18 @@
 /**
  * Where the spread of the scores comes from: differences between cases, or differences between trials of the same case.
  */
-import { numbers, scores } from './domain.ts'
+import { list, named, number, numbers, scores } from './domain.ts'
 
 /** Mean of some numbers; NaN of none. */
 export function mean(values: readonly number[]): number {
   let sum = 0
-  for (const value of values) sum += value
+  for (const value of list(values, 'numbers', 'values')) sum += number(value, 'values')
   return values.length === 0 ? NaN : sum / values.length
 }
 
 /** Sample variance (divisor n - 1); NaN for fewer than two numbers. */
 export function variance(values: readonly number[]): number {
+  list(values, 'numbers', 'values')
   if (values.length < 2) return NaN
   const center = mean(values)
   let sum = 0
@@ -52,6 +53,7 @@ export type VarianceSplit = {
  * split.between // 0.0817
  */
 export function varianceSplit(cases: readonly (readonly number[])[]): VarianceSplit {
+  list(cases, 'arrays of scores, one per case', 'cases')
   const used = cases.filter((values, i) => scores(values, `cases[${i}]`).length > 0)
   const trials = used.reduce((sum, values) => sum + values.length, 0)
   const undefinedSplit = (reason: string): VarianceSplit => ({
@@ -118,6 +120,8 @@ export function clusteredError(
   clusters: readonly (readonly number[])[],
   options: { corrected?: boolean } = {},
 ): number {
+  list(clusters, 'arrays of numbers, one per cluster', 'clusters')
+  named(options, 'options')
   const used = clusters.filter((values, i) => numbers(values, `clusters[${i}]`).length > 0)
   if (used.length < 2) return NaN
   const all = used.flat()

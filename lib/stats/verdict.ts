@@ -2,7 +2,8 @@
  * From an interval and an exact test to one of four words. "Cannot tell" is an answer: it is given whenever the evidence
  * does not carry another one.
  */
-import { inside, positive, share, word } from './domain.ts'
+import { TouchstoneError } from '../errors.ts'
+import { inside, named, number, positive, share, word } from './domain.ts'
 
 export type Verdict = 'better' | 'worse' | 'cannot tell' | 'same within d'
 
@@ -46,7 +47,12 @@ export function verdict(options: {
   better?: 'higher' | 'lower'
   equivalence?: number
 }): { verdict: Verdict; reason: string } {
-  const { low, high, exact, equivalence } = options
+  const { low, high, exact, equivalence } = named(options, 'options')
+  number(low, 'options.low')
+  if (number(high, 'options.high') < low)
+    throw new TouchstoneError('argument_invalid', `expected an upper end of at least ${low}, got ${high}`, {
+      where: 'options.high',
+    })
   const alpha = 1 - inside(options.level ?? 0.95, 'options.level')
   const better = word(options.better ?? 'higher', ['higher', 'lower'] as const, 'options.better')
   if (!Number.isNaN(exact)) share(exact, 'options.exact')

@@ -127,6 +127,11 @@ test('the largest full count, 20 moved differences, equals the sum by units', ()
   )
 })
 
+test('differences too large to add up give the p of their signs and sizes, never one below the smallest', () => {
+  assert.equal(signFlip([1e308, 1e308, -1e308]).p, signFlip([1, 1, -1]).p)
+  assert.equal(signFlip([1.7e308, 1.7e308, 1.7e308]).p, 0.25)
+})
+
 test('fewer than six moved cases cannot reach .05, six can', () => {
   assert.equal(signFlip([1, 1, 1, 1, 1]).p, 0.0625)
   assert.equal(signFlip([1, 1, 1, 1, 1, 1]).p, 0.03125)

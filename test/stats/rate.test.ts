@@ -50,6 +50,15 @@ test('the estimate is the mean over cases, not over trials', () => {
   assert.equal(rate([[1], [0, 0, 0, 0, 0, 0, 0]]).estimate, 0.5)
 })
 
+test('a case with very many trials does not make up for cases with one: they are worth the number of cases times the harmonic mean', () => {
+  const many = Array.from({ length: 1000 }, (_, i) => (i < 999 ? 1 : 0))
+  const r = rate([[1], [1], many])
+  close(r.effectiveN, 9 / (1 + 1 + 1 / 1000), 1e-9, 'effectiveN')
+  assert.ok(r.low < 0.3, `two cases with one trial each cannot show a rate above ${r.low}`)
+  // With as many trials in each case all of them can count, as ever.
+  close(rate([passes(5, 6), passes(5, 6), passes(5, 6)]).effectiveN, 18, 1e-9, 'equal trials')
+})
+
 test('repeats that tell nothing new leave the interval as wide as one trial per case', () => {
   const once = [1, 0, 1, 1, 0, 1, 1, 0]
   const [single, copied] = [rate(once.map((x) => [x])), rate(once.map((x) => [x, x, x, x, x]))]
