@@ -10,23 +10,34 @@ export type Path = (string | number | symbol)[]
 /** Where a member stands: a file with line and column, or a field. */
 export type Locate = (path: Path) => string
 
+/** Mistakes told after the first one. */
+const SHOWN = 5
+
 /**
  * Check a document and make a case of it.
  *
- * @throws TouchstoneError `case_invalid` with the first mistake, its place, and how many more there are
+ * @throws TouchstoneError `case_invalid` with each mistake and its place; the error's own place is that of the first
  */
 export function readCase(value: unknown, locate: Locate, functions: GoalFunctions = {}): Case {
   const parsed = caseSchema.safeParse(value)
   if (!parsed.success) {
     // A member that does not belong there is often one that is missing, misspelt: it is named first.
     const { issues } = parsed.error
-    const issue = issues.find((one) => one.code === 'unrecognized_keys') ?? (issues[0] as Issue)
-    const { path, message } = told(issue, value)
-    const others = issues.length - 1
-    invalid(
-      `${path.length ? `${path.map(String).join('.')}: ` : ''}${message}${others ? `; and ${count(others, 'more mistake')}` : ''}`,
-      locate(path),
-    )
+    const first = issues.find((one) => one.code === 'unrecognized_keys') ?? (issues[0] as Issue)
+    const others = issues.filter((one) => one !== first)
+    const named = (issue: Issue) => {
+      const { path, message } = told(issue, value)
+      return { message: `${path.length ? `${path.map(String).join('.')}: ` : ''}${message}`, where: locate(path) }
+    }
+    const { message, where } = named(first)
+    // Whoever mends a file wants all of it at once.
+    const rest = others.slice(0, SHOWN).map((issue) => {
+      const other = named(issue)
+      return `${other.message} at ${other.where}`
+    })
+    const unsaid = others.length > SHOWN ? '; ...' : ''
+    const more = others.length ? `; and ${count(others.length, 'more mistake')}: ${rest.join('; ')}${unsaid}` : ''
+    invalid(message + more, where)
   }
   const test = caseFrom(parsed.data, functions)
   requireNames(test, locate, parsed.data.server !== undefined)
@@ -193,9 +204,20 @@ function requireNames(test: Case, locate: Locate, single: boolean): void {
       if (predicate.table === undefined) continue
       const columns = Object.hasOwn(tables, predicate.table) ? tables[predicate.table] : undefined
       if (!columns) wrong(`a table (${names.join(', ')})`, predicate.table, [...path, i, 'table'])
-      for (const column of Object.keys(predicate.where ?? {})) {
+      const kinds = columnTypes(definition, predicate.table)
+      for (const [column, wanted] of Object.entries(predicate.where ?? {})) {
+        const place = [...path, i, 'where', column]
         if (columns?.length && !columns.includes(column))
-          wrong(`a column of ${predicate.table} (${columns.join(', ')})`, column, [...path, i, 'where', column])
+          wrong(`a column of ${predicate.table} (${columns.join(', ')})`, column, place)
+        // A list never equals a text: such a goal could not be met, and every agent would seem to fail it.
+        const kind = kinds[column]
+        if (
+          kind &&
+          wanted !== null &&
+          (Array.isArray(wanted) || typeof wanted !== 'object') &&
+          typeName(wanted) !== kind
+        )
+          invalid(`${place.join('.')}: expected ${plain(kind)}, got ${kindOf(wanted)}`, locate(place))
       }
     }
   }
@@ -245,6 +267,21 @@ function membersOf(schema: z.ZodType) {
   const { properties = {} } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Schema
   known.set(schema, properties)
   return properties
+}
+
+/** Column -> the one JSON type that it has; columns of several types are left out. */
+function columnTypes(definition: WorldDefinition, table: string): { [column: string]: string } {
+  const items = membersOf(definition.state)[table]?.items?.properties ?? {}
+  const typed = Object.entries(items as { [column: string]: { type?: unknown } })
+  return Object.fromEntries(
+    typed.flatMap(([column, { type }]) =>
+      typeof type === 'string' ? [[column, type === 'integer' ? 'number' : type]] : [],
+    ),
+  )
+}
+
+function typeName(value: unknown): string {
+  return Array.isArray(value) ? 'array' : typeof value
 }
 
 /** Table -> its columns; none are known where the schema is open. */

@@ -46,7 +46,7 @@ export function runText(run: Run, look: Look = {}): string {
     tone(`Run ${manifest.id}`, 'strong', look),
     `${count(manifest.cases.length, 'case')} x ${count(manifest.configurations.length, 'configuration')} x ${count(manifest.repeats, 'repeat')} = ${count(manifest.planned, 'trial')}, seed ${manifest.seed}, ${duration(took)} of trials`,
   ]
-  if (!run.complete) lines.push(tone(incomplete(run), 'bad', look))
+  if (!run.complete) lines.push(tone(incomplete(run), 'bad', look), ...reasons(run, look))
   const note = simulatedNote(run)
   if (note) lines.push('', wrap(note, look.width ?? 100))
   lines.push('', ratesTable(run, look))
@@ -83,6 +83,15 @@ function incomplete(run: Run): string {
     unrun ? `${count(unrun, 'trial')} did not run` : '',
   ]
   return `Not complete: ${parts.filter(Boolean).join(', ')}.`
+}
+
+/** Why trials ended in an error: what most of them say first. */
+function reasons(run: Run, look: Look): string[] {
+  const errors = run.trials.flatMap(({ error }) => (error ? [`${error.code}: ${error.message}`] : []))
+  const said = [...Map.groupBy(errors, (text) => text)].sort(([, a], [, b]) => b.length - a.length)
+  const lines = said.slice(0, 3).map(([text, { length }]) => `  ${length} x ${foreign(text, 300)}`)
+  if (said.length > 3) lines.push(`  and ${count(said.length - 3, 'other reason')}: see report.md`)
+  return lines.map((line) => wrap(line, look.width ?? 100, '      ').replace(/^ {4}/, ''))
 }
 
 function ratesTable(run: Run, look: Look): string {

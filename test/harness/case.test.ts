@@ -24,6 +24,32 @@ describe('harness.case', () => {
     assert.deepEqual(await harness.case(DEFINITION), fromYaml)
   })
 
+  it('takes a server from harness.server(), as the same data, and no tools that are not data', async () => {
+    const faults = [{ tool: 'add_deploy_key', kind: 'lying_success' as const }]
+    const liar = harness
+      .server('github')
+      .state({ repos: [{ owner: 'acme', name: 'api' }] })
+      .fault('add_deploy_key', 'lying_success')
+    const written = await harness.case({ ...DEFINITION, server: { ...DEFINITION.server, faults } })
+    assert.deepEqual(await harness.case({ ...DEFINITION, server: liar }), written)
+    const stdio = await harness.case({ ...DEFINITION, server: harness.server().stdio('mcp-server', ['--fast']) })
+    assert.deepEqual(stdio.servers[0]?.stdio, { command: 'mcp-server', args: ['--fast'], env: {} })
+    const { z } = await import('zod')
+    const own = harness.server('github').tool('wave', z.strictObject({}), () => ({ reply: { ok: true } }))
+    await assert.rejects(harness.case({ ...DEFINITION, server: own }), { code: 'case_invalid', message: /got wave/ })
+  })
+
+  it('says in the run’s text why trials ended in an error', async () => {
+    const broken = await harness.case({
+      ...DEFINITION,
+      goal: () => {
+        throw new Error('no such table')
+      },
+    })
+    const run = await harness.run(broken).config('p', { model: 'sim/perfect' }).repeat(2).quiet().out(null)
+    assert.match(run.text(), /2 trials ended in an error\.\n {2}2 x harness_failed: no such table\n/)
+  })
+
   it('has another digest for another goal function', async () => {
     const digests = await Promise.all(
       [DEFINITION.goal, () => true, () => false].map(

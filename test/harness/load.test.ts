@@ -59,7 +59,13 @@ const MISTAKES: [rule: string, from: string, to: string, said: string][] = [
     'a misspelt member, before the one that is missing for it',
     'task:',
     'tasks:',
-    'tasks: expected one of id, title, kind, twin, requires, server, servers, task, solution, attack, goal, got "tasks"; and 1 more mistake (x.yaml:10:8)',
+    'tasks: expected one of id, title, kind, twin, requires, server, servers, task, solution, attack, goal, got "tasks"; and 1 more mistake: task: expected text, got nothing at x.yaml:1:1 (x.yaml:10:8)',
+  ],
+  [
+    'a value of another type than its column holds, which no row can match',
+    GOAL,
+    '- { table: deploy_keys, where: { title: [ci] }, count: 1 }',
+    'goal.0.where.title: expected text, got a list (x.yaml:19:43)',
   ],
   [
     'a misspelt member of a check',
