@@ -4,8 +4,8 @@
  * `scenarios/archive.json` keeps the digest of every version ever published. A set whose text no longer has its digest is an
  * error that names both; nobody compares results over sets that only look alike.
  */
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import {
   canonical,
@@ -19,6 +19,7 @@ import {
   readBytes,
 } from './canonical.ts'
 import { TouchstoneError } from './errors.ts'
+import { hold } from './lock.ts'
 
 /** The line under which a set's text is hashed. */
 export const SET_DOMAIN = 'assay-scenarios/v1'
@@ -128,7 +129,9 @@ export function get(name: string, options: { root?: string; digest?: Digest } = 
  * @throws TouchstoneError `set_invalid` for text that is not RFC 8785 or lacks a member, `set_altered` for another digest
  */
 export function load(path: string, options: { digest?: Digest } = {}): ScenarioSet {
-  const text = decode(readBytes(path), path)
+  const bytes = readBytes(path)
+  // Decoding drops a byte order mark. It is a byte like any other, so it changes the digest.
+  const text = (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? '\ufeff' : '') + decode(bytes, path)
   const digest = digestOfSet(text)
   // The digest first: an altered file shall be called altered, whatever else the change broke.
   if (options.digest !== undefined && digest !== options.digest) throw altered(options.digest, digest, path)
@@ -165,31 +168,76 @@ export type PublishOptions = {
  * @param what cases, as `cases.load` gives them, which are frozen with how they are run and what a pass does not establish; or a
  *   whole set: any JSON object with the texts `id` (lower-case words with dashes), `version` (`1.0`), `released` (`2026-09-30`) and
  *   `title`
- * @throws TouchstoneError `set_invalid`; `file_exists` when the version is there already, even with the same text
+ * Processes that publish at once wait for each other, and one that is killed leaves the archive as it was.
+ *
+ * @throws TouchstoneError `set_invalid`; `file_exists` when the version is there already, even with the same text;
+ *   `file_unwritable`
  */
 export function publish(what: object | readonly PublishedCase[], options: PublishOptions = {}): ScenarioSet {
   const root = options.root ?? SHIPPED
   const set = Array.isArray(what) ? setOfCases(what as readonly PublishedCase[], options) : what
   const made = checked(set, 'the set')
   const text = canonical(made.set)
+  // What is published is read for ever, so whatever reading refuses (an integer beyond 2^53 - 1) is refused before.
+  parse(text, `${made.id}@${made.version}`)
   const digest = digestOfSet(text)
-  const path = pathOf(root, made.id, made.version)
-  const archive = readArchive(root)
-  const own: { [version: string]: Digest } = Object.hasOwn(archive, made.id) ? (archive[made.id] ?? {}) : {}
-  // A file that holds exactly this text and was never entered is adopted; anything else that is there stays.
-  const adopted = !Object.hasOwn(own, made.version) && existsSync(path) && decode(readBytes(path), path) === text
-  if (Object.hasOwn(own, made.version) || (existsSync(path) && !adopted))
-    throw new TouchstoneError(
-      'file_exists',
-      `expected a new version, got ${made.id}@${made.version}, which is there already`,
-      { where: path },
-    )
-  mkdirSync(dirname(path), { recursive: true })
-  // `wx`: of two that publish at once, one fails.
-  if (!adopted) writeFileSync(path, text, { flag: 'wx' })
-  const next = { ...archive, [made.id]: { ...own, [made.version]: digest } }
-  writeFileSync(join(root, ARCHIVE), `${canonical(next)}\n`)
+  written(root, () => mkdirSync(join(root, made.id), { recursive: true }))
+  const lock = join(root, `${ARCHIVE}.lock`)
+  const busy = (who: string) =>
+    new TouchstoneError('file_unwritable', `expected an archive that nobody writes, got one held by ${who}`, {
+      where: lock,
+    })
+  const unlock = written(lock, () => hold(lock, busy, 10_000))
+  try {
+    enter(root, made, text, digest)
+  } finally {
+    unlock()
+  }
   return { ...made, digest, text }
+}
+
+/** Write a set and its digest, under the archive's lock. */
+function enter(root: string, { id, version }: { id: string; version: string }, text: string, digest: Digest): void {
+  const path = pathOf(root, id, version)
+  const archive = readArchive(root)
+  const own: { [version: string]: Digest } = Object.hasOwn(archive, id) ? (archive[id] ?? {}) : {}
+  // A file that holds exactly this text and was never entered is adopted; anything else that is there stays.
+  const adopted = !Object.hasOwn(own, version) && existsSync(path) && Buffer.from(text).equals(readBytes(path))
+  if (Object.hasOwn(own, version) || (existsSync(path) && !adopted))
+    throw new TouchstoneError('file_exists', `expected a new version, got ${id}@${version}, which is there already`, {
+      where: path,
+    })
+  // The archive first, if only an empty one: a folder with sets and without an archive has lost it.
+  if (!existsSync(join(root, ARCHIVE))) replace(join(root, ARCHIVE), '{}\n')
+  if (!adopted) replace(path, text)
+  replace(join(root, ARCHIVE), `${canonical({ ...archive, [id]: { ...own, [version]: digest } })}\n`)
+}
+
+/** Put a whole file in place at once: who reads meanwhile, or after a crash, finds the old one or the new one. */
+function replace(path: string, text: string): void {
+  const draft = `${path}.${process.pid}.draft`
+  written(path, () => {
+    try {
+      writeFileSync(draft, text)
+      renameSync(draft, path)
+    } finally {
+      rmSync(draft, { force: true })
+    }
+  })
+}
+
+/** What writing gives. @throws TouchstoneError `file_unwritable` naming the path where the system refuses */
+function written<T>(path: string, write: () => T): T {
+  try {
+    return write()
+  } catch (cause) {
+    if (cause instanceof TouchstoneError) throw cause
+    const code = (cause as NodeJS.ErrnoException).code ?? String(cause)
+    throw new TouchstoneError('file_unwritable', `expected a folder that can be written, got ${code}`, {
+      where: path,
+      cause,
+    })
+  }
 }
 
 /**
@@ -199,7 +247,9 @@ export function publish(what: object | readonly PublishedCase[], options: Publis
  * @example
  * casesOf(get('mcp-connection@1.0')) // []
  */
-export function casesOf({ set }: Pick<ScenarioSet, 'set'>): PublishedCase[] {
+export function casesOf(from: Pick<ScenarioSet, 'set'>): PublishedCase[] {
+  const set: unknown = from?.set
+  if (!isObject(set)) throw new TouchstoneError('set_invalid', 'expected a set as get gives it, got something else')
   const list = Array.isArray(set['cases']) ? set['cases'] : []
   return list.map((value, i) => {
     const one = value as PublishedCase | null
@@ -222,7 +272,12 @@ function setOfCases(cases: readonly PublishedCase[], options: PublishOptions): J
     version,
     released,
     title: options.title ?? words.charAt(0).toUpperCase() + words.slice(1),
-    cases: cases.map(({ id, digest, document }) => ({ id, digest, document })),
+    cases: cases.map((one, i) => {
+      if (!isObject(one))
+        throw new TouchstoneError('set_invalid', 'expected { id, digest, document }', { where: `cases[${i}]` })
+      const { id, digest, document } = one as PublishedCase
+      return { id, digest, document }
+    }),
   }
   const ids = casesOf({ set }).map((one) => one.id)
   const twice = ids.find((one, i) => ids.indexOf(one) !== i)
@@ -232,9 +287,10 @@ function setOfCases(cases: readonly PublishedCase[], options: PublishOptions): J
 
 /** True when a set is published with exactly this digest. */
 export function isPublished(name: string, digest: Digest, options: { root?: string } = {}): boolean {
-  const [id = '', version = ''] = name.split('@')
+  const [id = '', version = ''] = String(name).split('@')
   const archive = readArchive(options.root ?? SHIPPED)
-  return Object.hasOwn(archive, id) && archive[id]?.[version] === digest
+  const versions = Object.hasOwn(archive, id) ? (archive[id] as { [version: string]: Digest }) : {}
+  return Object.hasOwn(versions, version) && versions[version] === digest
 }
 
 type Archive = { [id: string]: { [version: string]: Digest } }
@@ -242,13 +298,15 @@ type Archive = { [id: string]: { [version: string]: Digest } }
 function readArchive(root: string): Archive {
   const path = join(root, ARCHIVE)
   if (!existsSync(path)) {
-    if (existsSync(root) && readdirSync(root).length === 0) return {}
-    if (!existsSync(root)) return {}
+    const folder = statSync(root, { throwIfNoEntry: false })
+    if (!folder) return {}
+    if (!folder.isDirectory())
+      throw new TouchstoneError('file_unreadable', 'expected a folder of published sets, got a file', { where: root })
+    // Empty folders and the lock of whoever publishes the first set are no sets.
+    if (!holdsSets(root)) return {}
     throw new TouchstoneError('file_unreadable', 'expected the archive of published sets, got no file', { where: path })
   }
   const archive = parse(readBytes(path), path)
-  const isObject = (value: unknown): value is JsonObject =>
-    value !== null && typeof value === 'object' && !Array.isArray(value)
   if (!isObject(archive) || Object.keys(archive).some((id) => !ID.test(id)))
     throw new TouchstoneError('set_invalid', 'expected { id: { version: digest } }', { where: path })
   for (const [id, versions] of Object.entries(archive)) {
@@ -259,10 +317,22 @@ function readArchive(root: string): Archive {
   return archive as Archive
 }
 
+/** True for a folder with anything in it but its lock, drafts and empty folders. */
+function holdsSets(root: string): boolean {
+  return readdirSync(root, { withFileTypes: true }).some((one) =>
+    one.isDirectory()
+      ? readdirSync(join(root, one.name)).some((name) => !name.endsWith('.draft'))
+      : !one.name.startsWith(`${ARCHIVE}.`),
+  )
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
+}
+
 function checked(value: unknown, where: string): Omit<ScenarioSet, 'digest' | 'text'> {
-  if (value === null || typeof value !== 'object' || Array.isArray(value))
-    throw new TouchstoneError('set_invalid', 'expected an object', { where })
-  const set = value as JsonObject
+  if (!isObject(value)) throw new TouchstoneError('set_invalid', 'expected an object', { where })
+  const set = value
   const text = (name: string, form: RegExp, like: string): string => {
     const got = Object.hasOwn(set, name) ? set[name] : undefined
     if (typeof got === 'string' && form.test(got)) return got
@@ -270,13 +340,19 @@ function checked(value: unknown, where: string): Omit<ScenarioSet, 'digest' | 't
       where: `${where}: ${name}`,
     })
   }
-  return {
+  const made = {
     id: text('id', ID, 'lower-case words with dashes'),
     version: text('version', VERSION, 'a version such as "1.0"'),
     released: text('released', /^\d{4}-\d\d-\d\d$/, 'a date such as "2026-09-30"'),
     title: text('title', /\S/, 'a title'),
     set,
   }
+  const day = new Date(`${made.released}T00:00:00Z`)
+  if (Number.isNaN(day.getTime()) || !day.toISOString().startsWith(made.released))
+    throw new TouchstoneError('set_invalid', `expected a day of the calendar, got "${made.released}"`, {
+      where: `${where}: released`,
+    })
+  return made
 }
 
 function pathOf(root: string, id: string, version: string): string {

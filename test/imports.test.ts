@@ -11,6 +11,7 @@ const LAYERS: { [room: string]: number } = {
   'errors.ts': 0,
   'canonical.ts': 1,
   'display.ts': 1,
+  'lock.ts': 1,
   stats: 1,
   'progress.ts': 2,
   'scenario.ts': 2,

@@ -1,5 +1,4 @@
 /** `touchstone scenarios`: the published sets, and publishing cases as one. */
-import { statSync } from 'node:fs'
 import { count, lookOf, table } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import * as cases from '../harness/cases.ts'
@@ -45,7 +44,7 @@ export const sets: Verb = {
       process.stdout.write(`${scenarios.get(what, at).text}\n`)
       return EXIT.asHoped
     }
-    if (action === 'verify' && what !== undefined && statSync(what, { throwIfNoEntry: false })?.isFile()) {
+    if (action === 'verify' && what !== undefined) {
       const set = scenarios.load(what)
       const published = scenarios.isPublished(`${set.id}@${set.version}`, set.digest, at)
       print(

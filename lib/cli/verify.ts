@@ -62,7 +62,7 @@ export const verify: Verb = {
 }
 
 export const audit: Verb = {
-  usage: 'touchstone audit import github|kubernetes|cloudtrail|stripe FILE [--json]',
+  usage: 'touchstone audit import github|kubernetes|cloudtrail|stripe|slack|okta FILE [--json]',
   says: "Reads a provider's own audit export into audit records, and lists what was left out and why.",
   options: { json: JSON_OPTION },
   takes: { least: 3, most: 3 },

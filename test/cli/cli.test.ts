@@ -100,6 +100,12 @@ describe('bad usage exits with 2, says what was expected on standard error, and 
     ['a report of nothing', ['verify'], /^usage: /],
     ['an unknown level', ['verify', 'x.json', '--min-level', 'certain'], /^usage: .*verified.*certain/],
     ['an unknown set', ['scenarios', 'show', 'nope@1.0'], /^set_unknown: /],
+    [
+      'a set that is not there',
+      ['scenarios', 'verify', 'no/such.json'],
+      /^file_unreadable: .*ENOENT \(no\/such\.json\)/,
+    ],
+    ['a folder for a set', ['scenarios', 'verify', 'scenarios'], /^file_unreadable: .*EISDIR/],
     ['an unknown transport', ['probe', 'https://example.com/mcp', '--transport', 'pigeon'], /^transport_unknown: /],
   ]
   for (const [what, args, message] of table) {
