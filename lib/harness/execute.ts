@@ -1,6 +1,5 @@
 /** Carries out a run: finds the models, writes the manifest or goes on with one, runs the trials, keeps the log. */
-import { existsSync, mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Digest } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
@@ -15,6 +14,7 @@ import { pool } from './pool.ts'
 import { Run } from './result.ts'
 import type { RunPlan } from './run.ts'
 import { type Scheduled, schedule } from './schedule.ts'
+import { temporaryFolder } from './temporary.ts'
 import { runTrial } from './trial.ts'
 
 /** The signal of a prompt's line, where a prompt set one: what Ctrl-C stops. */
@@ -141,11 +141,7 @@ type Begun = {
 
 function begin(plan: RunPlan, manifest: Manifest): Begun {
   const dir =
-    plan.out === undefined
-      ? resolve('runs', manifest.id)
-      : plan.out === null
-        ? mkdtempSync(join(tmpdir(), 'touchstone-run-'))
-        : resolve(plan.out)
+    plan.out === undefined ? resolve('runs', manifest.id) : plan.out === null ? temporaryFolder() : resolve(plan.out)
   return { writer: RunWriter.create(dir, manifest), manifest, finished: new Map() }
 }
 

@@ -86,6 +86,10 @@ export class Forecast {
     ) as JsonObject
   }
 
+  [Symbol.for('Jupyter.display')](): { [mime: string]: string } {
+    return { 'text/plain': this.text({ width: 100 }) }
+  }
+
   [Symbol.for('nodejs.util.inspect.custom')](_depth: number, options: { colors?: boolean }): string {
     return this.text({ ...lookOf(process.stdout), colors: options.colors === true })
   }

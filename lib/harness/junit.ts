@@ -13,7 +13,11 @@ export type JunitOptions = {
   share?: number
 }
 
-/** @throws TouchstoneError `argument_invalid` for a share outside (0, 1] */
+/**
+ * A run as JUnit XML: a test per case and configuration, which passes when enough of its trials did.
+ *
+ * @throws TouchstoneError `argument_invalid` for a share outside (0, 1]
+ */
 export function junit(run: Run, options: JunitOptions = {}): string {
   const share = options.share ?? 1
   if (!(share > 0 && share <= 1)) {

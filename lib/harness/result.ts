@@ -30,6 +30,12 @@ import { comparisonText, runText } from './report.ts'
 export const PLOT_KINDS = ['strip', 'heat', 'slope', 'forest', 'levels', 'ecdf', 'reliability', 'noise'] as const
 export type PlotKind = (typeof PLOT_KINDS)[number]
 
+/**
+ * A run that has ended: its trials, and what can be asked of them. `harness.open(folder)` gives it back later.
+ *
+ * At the prompt it shows rates and comparisons. One trial that failed: `run.trials.find(({ outcome }) => outcome === 'fail')` has
+ * the key that `run.transcript(key)` wants.
+ */
 export class Run {
   /** The run's folder. */
   readonly dir: string

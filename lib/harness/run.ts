@@ -43,7 +43,7 @@ export type RunPlan = {
   repeats: number
   concurrency: number
   seed: number
-  /** A folder; `undefined`: `runs/<id>`; `null`: a folder of its own among the temporary files. */
+  /** A folder; `undefined`: `runs/<id>`; `null`: a folder of its own among the temporary files, until the process ends. */
   out: string | null | undefined
   /** The folder of a run to go on with. */
   resume: string | undefined
@@ -104,7 +104,7 @@ export class RunBuilder implements PromiseLike<Run> {
     return this.with({ seed: whole(seed, 0, Number.MAX_SAFE_INTEGER, 'seed') })
   }
 
-  /** Where the run is written: a new or empty folder. Default `runs/<id>`. `null`: among the temporary files. */
+  /** Where the run is written: a new or empty folder. Default `runs/<id>`. `null`: among the temporary files, until the process ends. */
   out(dir: string | null): RunBuilder {
     if (dir !== null && (typeof dir !== 'string' || dir === '')) invalid('a folder or null', dir, 'out')
     return this.with({ out: dir })
@@ -210,10 +210,15 @@ export class RunBuilder implements PromiseLike<Run> {
 }
 
 /**
- * Describe a run of cases.
+ * Describe a run of cases: `.config()` once per configuration, `.repeat()`, and what else `?harness.RunBuilder` lists; `await` runs
+ * it.
  *
  * @param cases what `cases.load` or `harness.case` gave: one or several
  * @throws TouchstoneError `argument_invalid`
+ * @example
+ * const lies = await cases.load('cases/lying_success/deploy-key.yaml')
+ * const done = await run(lies).config('naive', { model: 'sim/naive' }).repeat(2).out(null).quiet()
+ * done.trials.length // 4
  */
 export function run(cases: Case | readonly Case[]): RunBuilder {
   const list = [cases].flat() as Case[]

@@ -13,6 +13,7 @@ export function standing(run: Run, { gates, baseline }: Held): 'as hoped' | 'fel
   return short ? 'fell short' : 'as hoped'
 }
 
+/** A run in Markdown for the summary page of a job. @param held gates and baselines that it was held against */
 export function stepSummary(run: Run, held: Held): string {
   const cell = (text: string) => foreign(text, 300).replaceAll('|', '\\|')
   const lines = [`## Touchstone: ${standing(run, held)}`, '']

@@ -88,6 +88,10 @@ export class Sweep implements SweepData {
     ].join('\n')
   }
 
+  [Symbol.for('Jupyter.display')](): { [mime: string]: string } {
+    return { 'text/plain': this.text({ width: 100 }) }
+  }
+
   [Symbol.for('nodejs.util.inspect.custom')](_depth: number, options: InspectOptions): string {
     return this.text({ colors: options.colors === true, width: lookOf(process.stdout).width })
   }

@@ -212,3 +212,20 @@ describe('a bad call of harness.run throws and writes nothing', () => {
     await assert.rejects(harness.open(made), throwsCode('run_unknown'))
   })
 })
+
+describe('a run that is not to be kept', () => {
+  it('is there while the process lives and gone when it ends', async () => {
+    const { spawnSync } = await import('node:child_process')
+    const index = new URL('../../lib/index.ts', import.meta.url)
+    const code = `import { existsSync } from 'node:fs'
+      import { cases, harness } from '${index}'
+      const [one] = (await cases.load()).filter(({ id }) => id === 'lying_success/deploy-key')
+      const run = await harness.run(one).config('a', { model: 'sim/perfect' }).repeat(1).quiet().out(null)
+      console.log(JSON.stringify([run.dir, existsSync(run.dir), run.decisions.length > 0]))`
+    const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module-typescript', '-e', code], {
+      encoding: 'utf8',
+    })
+    const [dir, there, readable] = JSON.parse(stdout || stderr) as [string, boolean, boolean]
+    assert.deepEqual([there, readable, existsSync(dir)], [true, true, false])
+  })
+})
