@@ -57,6 +57,7 @@ export type ErrorCode =
   | 'chart_invalid'
   | 'notebook_invalid'
   | 'notebook_failed'
+  | 'never_settles'
   | 'usage'
 
 /**

@@ -1,6 +1,7 @@
 /** The command line: verbs over the SDK, the prompt, and scripts. */
 import { TouchstoneError } from '../errors.ts'
 import { ownVersion } from '../harness/packages.ts'
+import { endWell } from './ending.ts'
 import { EXIT, helpOf, readWords, type Verb } from './verb.ts'
 
 /** Verbs, loaded when they are asked for. */
@@ -21,8 +22,14 @@ const VERBS: { [name: string]: () => Promise<Verb> } = {
  * @returns exit code: 0 as hoped; 1 the thing under test fell short; 2 bad usage or unreadable input; 3 the run is incomplete
  */
 export async function main(args: string[]): Promise<number> {
+  // A script without a reader has nobody to work for; a verb may have files to write.
+  endWell(() => Object.hasOwn(VERBS, args[0] ?? '') || process.exit())
   try {
-    return await dispatch(args)
+    const code = await dispatch(args)
+    // A script may have said itself that it fell short.
+    if (code === EXIT.asHoped) return Number(process.exitCode ?? code)
+    // What failed code had begun is not waited for.
+    return args[0] === 'notebook' || !Object.hasOwn(VERBS, args[0] ?? '') ? process.exit(code) : code
   } catch (error) {
     if (error instanceof TouchstoneError) {
       process.stderr.write(`${error.code}: ${error.message}\n`)

@@ -25,7 +25,7 @@ export const notebook: Verb = {
   },
   takes: { least: 1, most: Number.POSITIVE_INFINITY },
   async run(words, signal) {
-    const set: { [name: string]: string } = {}
+    const set: { [name: string]: string } = Object.create(null)
     for (const pair of words.texts('set')) {
       const at = pair.indexOf('=')
       if (at < 1) throw new TouchstoneError('usage', `expected NAME=VALUE, got "${pair}"`, { where: '--set' })

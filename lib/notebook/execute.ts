@@ -9,8 +9,9 @@ import { basename, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { TouchstoneError } from '../errors.ts'
 import { addStream, captureConsole, type Stream } from './capture.ts'
+import { untilEnded } from './guard.ts'
 import { instrument, type Marks, parameterOf } from './instrument.ts'
-import { type Bundle, bundleOf } from './mime.ts'
+import { type Bundle, bundleOf, plain } from './mime.ts'
 import type { Cell } from './parse.ts'
 import { resolveSelf } from './self.ts'
 
@@ -139,16 +140,26 @@ async function execute(file: string, options: RunOptions): Promise<NotebookResul
     const cell = results[Math.max(0, current)]
     if (cell) addStream(cell.outputs, stream)
   })
+  const left = (exitCode: number) => {
+    if (options.signal?.aborted) return
+    const line = results[Math.max(0, current)]?.line ?? 1
+    process.stderr.write(
+      `notebook_failed: expected every cell to run, got process.exit(${exitCode}) in one; nothing is written (${file}:${line})\n`,
+    )
+    process.exitCode = exitCode || 1
+  }
+  process.once('exit', left)
   const began = performance.now()
   let failure: unknown
   let failed = false
   try {
-    await untilAborted(import(url), options.signal)
+    await untilEnded(import(url), options.signal)
   } catch (error) {
     failed = true
     failure = error
   } finally {
     live = false
+    process.removeListener('exit', left)
     release()
     sources.delete(url)
     delete globals[Symbol.for(key)]
@@ -226,7 +237,10 @@ export function failureOf(error: unknown, path: string, signal?: AbortSignal): F
   if (signal?.aborted && error === signal.reason) {
     return { kind: 'error', name: 'stopped', message: 'the run was stopped', line: null, stack: [] }
   }
-  if (!(error instanceof Error)) return { kind: 'error', name: 'thrown', message: String(error), line: null, stack: [] }
+  if (!(error instanceof Error)) {
+    const message = typeof error === 'string' ? error : plain(error)
+    return { kind: 'error', name: 'thrown', message, line: null, stack: [] }
+  }
   const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line))
   const own = frames
     .filter((frame) => frame.includes(path))
@@ -240,19 +254,5 @@ export function failureOf(error: unknown, path: string, signal?: AbortSignal): F
     message: error.message.replaceAll(/\?touchstone=\d+/g, ''),
     line,
     stack: own,
-  }
-}
-
-async function untilAborted(running: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
-  if (!signal) return void (await running)
-  const { promise, reject } = Promise.withResolvers<never>()
-  const stop = () => reject(signal.reason)
-  if (signal.aborted) stop()
-  else signal.addEventListener('abort', stop, { once: true })
-  try {
-    await Promise.race([running, promise])
-  } finally {
-    signal.removeEventListener('abort', stop)
-    running.catch(() => {})
   }
 }

@@ -37,7 +37,7 @@ export type Instrumented = {
  */
 export function instrument(text: string, file: string, key: string): Instrumented {
   const cells = parse(text)
-  const source = readSourceOrThrow(text.replace(/^#!/, '//'), file)
+  const source = readSourceOrThrow(endedBeforeMarks(text, cells).replace(/^#!/, '//'), file)
   const inserts: { at: number; text: string }[] = []
   const parameters: string[] = []
   const imports: Instrumented['imports'] = []
@@ -48,10 +48,13 @@ export function instrument(text: string, file: string, key: string): Instrumente
     const at = cells.findIndex((cell) => node.start >= cell.start && node.start < cell.end)
     const cell = cells[at]
     if (!cell) continue
-    if (node.end > cell.end) {
+    // A semicolon set at the mark is one behind the cell.
+    if (node.end > cell.end + 1) {
+      const next = /^\s*[([`]/.exec(cells[at + 1]?.source ?? '')?.[0].trim()
+      const why = next ? `: what begins with ${next} goes on with the cell before, unless a ; stands before it` : ''
       throw new TouchstoneError(
         'notebook_invalid',
-        'expected a statement to end before the next // %%, got one that runs across it',
+        `expected a statement to end before the next // %%, got one that runs across it${why}`,
         {
           where: `${file}:${node.loc?.start.line ?? cell.line}`,
         },
@@ -74,7 +77,7 @@ export function instrument(text: string, file: string, key: string): Instrumente
     if (cells[i]!.tags.includes('parameters')) parameters.push(...markParameters(body, insert))
     // An assignment is done for its effect; what it assigned is shown by naming it.
     if (last.type === 'ExpressionStatement' && last.expression.type !== 'AssignmentExpression') {
-      const end = text[last.end - 1] === ';' ? last.end - 1 : last.end
+      const end = source.code[last.end - 1] === ';' ? last.end - 1 : last.end
       insert(last.start, `await ${MARKS}.show(${i},(`)
       insert(end, '))')
     }
@@ -97,6 +100,20 @@ export function instrument(text: string, file: string, key: string): Instrumente
     parameters,
     imports,
   }
+}
+
+/**
+ * The text with a semicolon at the mark of every cell that begins with one, as it does where a style without semicolons
+ * guards `;[a, b]`: it is to end the cell before there, and not behind the mark. Every other character keeps its place.
+ */
+function endedBeforeMarks(text: string, cells: readonly Cell[]): string {
+  let ended = text
+  for (const { kind, source, start } of cells) {
+    if (kind !== 'code' || !/^(\s|\/\/.*|\/\*[\s\S]*?\*\/)*;/.test(source)) continue
+    const mark = text.lastIndexOf('\n', start - 2) + 1
+    ended = `${ended.slice(0, mark)};//${ended.slice(mark + 3)}`
+  }
+  return ended
 }
 
 /** `const model = 'sim/naive'` in a cell tagged `parameters`: its value may be given from outside. */
@@ -122,7 +139,9 @@ function markParameters(body: readonly AnyNode[], insert: (at: number, text: str
  */
 export function parameterOf(name: string, text: string, fallback: unknown): unknown {
   const wrong = (expected: string) =>
-    new TouchstoneError('argument_invalid', `expected ${expected}, got ${text}`, { where: `--set ${name}` })
+    new TouchstoneError('argument_invalid', `expected ${expected}, got ${JSON.stringify(text)}`, {
+      where: `--set ${name}`,
+    })
   switch (typeof fallback) {
     case 'string':
       return text

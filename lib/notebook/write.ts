@@ -1,7 +1,8 @@
 /** The files of a run on disk, and the run in a few lines for a terminal. */
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
 import { duration, foreign, type Look, tone } from '../display.ts'
+import { TouchstoneError } from '../errors.ts'
 import type { NotebookResult } from './execute.ts'
 import { html } from './html.ts'
 import { ipynb } from './ipynb.ts'
@@ -19,7 +20,10 @@ export type Write = {
  * Write a run's files: `<notebook>.md` with `<notebook>-<n>.svg`, `<notebook>.html`, `<notebook>.ipynb`. Charts that an
  * earlier run left and this one does not have are removed.
  *
+ * Each file is there whole or as it was before, also when the process is killed.
+ *
  * @returns paths written
+ * @throws TouchstoneError `file_unwritable`
  */
 export async function write(result: NotebookResult, options: Write): Promise<string[]> {
   const name = basename(result.file, extname(result.file))
@@ -27,14 +31,30 @@ export async function write(result: NotebookResult, options: Write): Promise<str
   if (options.md) for (const [file, text] of markdown(result, name).files) files.set(file, text)
   if (options.html) files.set(`${name}.html`, await html(result))
   if (options.ipynb) files.set(`${name}.ipynb`, ipynb(result))
-  await mkdir(options.folder, { recursive: true })
-  if (options.md) {
-    for (const file of await readdir(options.folder)) {
-      const isOld = file.startsWith(`${name}-`) && /^\d+\.svg$/.test(file.slice(name.length + 1)) && !files.has(file)
-      if (isOld) await rm(join(options.folder, file))
+  let path = options.folder
+  try {
+    mkdirSync(options.folder, { recursive: true })
+    for (const [file, text] of files) {
+      path = join(options.folder, file)
+      const draft = `${path}.${process.pid}.draft`
+      try {
+        writeFileSync(draft, text)
+        renameSync(draft, path)
+      } catch (error) {
+        rmSync(draft, { force: true })
+        throw error
+      }
     }
+    if (options.md) {
+      for (const file of readdirSync(options.folder)) {
+        const isOld = file.startsWith(`${name}-`) && /^\d+\.svg$/.test(file.slice(name.length + 1)) && !files.has(file)
+        if (isOld) rmSync(join(options.folder, file))
+      }
+    }
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? 'an error'
+    throw new TouchstoneError('file_unwritable', `expected a place to write to, got ${code}`, { where: path, cause })
   }
-  for (const [file, text] of files) await writeFile(join(options.folder, file), text)
   return [...files.keys()].map((file) => join(options.folder, file))
 }
 

@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { lookOf } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
+import { untilEnded } from '../notebook/guard.ts'
 import type { Names } from './complete.ts'
 import { createEvaluator } from './evaluate.ts'
 import { showError, showValue } from './show.ts'
@@ -48,13 +49,14 @@ export async function runScript(options: ScriptOptions): Promise<0 | 1 | 130> {
   const signal = options.signal ? AbortSignal.any([options.signal, controller.signal]) : controller.signal
   process.once('SIGINT', stop)
   try {
-    const { value } = await evaluator.evaluate(code, { filename, signal, breakOnSigint: true })
+    const running = evaluator.evaluate(code, { filename, signal, breakOnSigint: true })
+    const { value } = await untilEnded(running, signal)
     if (value !== undefined && options.file === undefined) {
       output.write(`${typeof value === 'string' ? value : showValue(value, lookOf(output))}\n`)
     }
     return 0
   } catch (error) {
-    if (signal.aborted || (error as { code?: string }).code === 'ERR_SCRIPT_EXECUTION_INTERRUPTED') {
+    if (signal.aborted || (error as { code?: string } | null)?.code === 'ERR_SCRIPT_EXECUTION_INTERRUPTED') {
       errors.write('stopped\n')
       return 130
     }

@@ -61,6 +61,12 @@ describe('a notebook is run as one module', () => {
   test('an assignment is not shown', async () => {
     assert.deepEqual(texts(await run(notebook('// %%\nlet a = 1\na = 2\n// %%\na'))), [[], ['2']])
   })
+  test('a semicolon that begins a cell ends the one before, so that a style without them works', async () => {
+    for (const mark of ['// %%', '//%%', '// %% A title']) {
+      const file = notebook(`// %%\nconst a = [3]\na // kept\n${mark}\n;[4].concat(a)\n${mark}\n// Why.\n\n;(5)\n`)
+      assert.deepEqual(texts(await run(file)), [['[ 3 ]'], ['[ 4, 3 ]'], ['5']])
+    }
+  })
   test('a thenable last value is shown, not awaited', async () => {
     const file = notebook(
       '// %%\nlet started = false\nconst builder = { then() { started = true } }\nbuilder\n// %%\nstarted',
@@ -105,6 +111,9 @@ describe('a failing cell', () => {
   })
   test('may throw anything', async () => {
     assert.deepEqual(texts(await run(notebook('// %%\nthrow 5'))), [['thrown: 5 @null']])
+    assert.deepEqual(texts(await run(notebook('// %%\nthrow { a: 1 }'))), [['thrown: { a: 1 } @null']])
+    const bare = texts(await run(notebook('// %%\nthrow Object.create(null)')))
+    assert.deepEqual(bare, [['thrown: [Object: null prototype] {} @null']])
   })
   test('that is stopped says so', async () => {
     const controller = new AbortController()
@@ -137,7 +146,7 @@ describe('parameters', () => {
   test('of another kind fail the cell', async () => {
     assert.match(
       texts(await run(file, { set: { n: 'many' } }))[0]?.[0] ?? '',
-      /^argument_invalid: expected a number, got many/,
+      /^argument_invalid: expected a number, got "many"/,
     )
   })
   test('that no cell declares are a bad call', async () => {
@@ -153,7 +162,7 @@ describe('a bad notebook is a bad call', () => {
     [
       'a statement that runs across a mark',
       '// %%\nconst f = (x: unknown) => x\nf\n// %%\n({ a: 1 })',
-      /runs across it \(.*a\.ts:3\)$/,
+      /runs across it: what begins with \( goes on .* unless a ; stands before it \(.*a\.ts:3\)$/,
     ],
     ['a mark inside a template', '// %%\nconst a = `\n// %%\n`', /runs across it/],
     ['a syntax error', '// %%\n1\n// %%\nconst = 2', /a\.ts:4:7\)$/],
