@@ -7,7 +7,7 @@ import { EXIT, JSON_OPTION, print, type Verb } from './verb.ts'
 const TRANSPORTS = ['streamable-http', 'sse'] as const
 
 export const probe: Verb = {
-  usage: 'touchstone probe URL... [options]',
+  usage: 'touchstone probe URL... [options] | --stdio -- COMMAND [ARGS...]',
   says: 'Runs the published connection test (mcp-connection 1.0) against MCP servers. No tool is ever called.',
   options: {
     transport: { type: 'string', value: 'NAME', says: 'streamable-http (default) or sse, as the server declares' },
@@ -18,7 +18,11 @@ export const probe: Verb = {
     },
     local: {
       type: 'boolean',
-      says: 'a server of your own, without the address rules: not the published test, and no receipt',
+      says: 'a server of your own, such as http://127.0.0.1:8080/mcp: not the published test, and no receipt',
+    },
+    stdio: {
+      type: 'boolean',
+      says: 'the words are a command that speaks MCP on its standard input and output: probe --stdio -- npx -y SERVER',
     },
     receipt: {
       type: 'string',
@@ -41,9 +45,13 @@ export const probe: Verb = {
     if (file !== undefined && (words.positionals.length > 1 || (repeats ?? 1) > 1)) {
       throw new TouchstoneError('usage', 'expected one URL and one test for a receipt')
     }
+    const [command, ...args] = words.positionals
+    const stdio = words.flag('stdio') && command !== undefined
+    if (stdio && (file !== undefined || transport !== undefined || words.flag('local')))
+      throw new TouchstoneError('usage', 'expected --repeat or --json beside --stdio, got another option')
     let answered = true
-    for (const url of words.positionals) {
-      const connection = probes.connect(url, {
+    for (const target of stdio ? [{ command, args }] : words.positionals) {
+      const connection = probes.connect(target, {
         signal,
         ...(transport && { transport }),
         ...(words.flag('local') && { local: true }),
@@ -52,6 +60,8 @@ export const probe: Verb = {
       print(result, words.flag('json'), result.text(lookOf(process.stdout)))
       if ('outcome' in result) {
         answered &&= result.outcome === 'answered'
+        if (result.outcome === 'refused' && !words.flag('local'))
+          process.stderr.write('A server of your own is tried with --local (no published test, no receipt).\n')
         if (file !== undefined) result.receipt({ key: words.text('key') }).save(file)
       } else answered &&= Object.keys(result.outcomes).every((outcome) => outcome === 'answered')
     }

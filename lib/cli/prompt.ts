@@ -10,16 +10,16 @@ export function scope(more: { [name: string]: unknown } = {}): { [name: string]:
 }
 
 const EXAMPLES = [
-  { code: 'const all = await cases.load()', says: 'the cases that come with Touchstone' },
+  { code: "const some = await cases.load('cases/lying_success')", says: 'without a path: all that ship' },
   {
-    code: "const run = await harness.run(all.slice(0, 4)).config('naive', { model: 'sim/naive' }).config('careful', { model: 'sim/careful' }).repeat(5)",
-    says: 'run them; Ctrl-C stops',
+    code: "const plan = harness.run(some).config('a', { model: 'sim/naive' }).config('b', { model: 'sim/careful' })",
+    says: 'a plan',
   },
-  { code: "run.compare('naive', 'careful')", says: 'is the second better? paired by case' },
-  { code: "(await run.plot('heat')).text()", says: 'a picture in text; .save(path) writes SVG, PNG or HTML' },
-  { code: 'receipt.verify(run.decisions)', says: 'what the calls alone can show' },
-  { code: "probe.checkUrl('https://localhost/mcp')", says: 'would the published test refuse this address?' },
-  { code: '?harness.run', says: 'what a name does, with an example; ??name shows its source' },
+  { code: 'const run = await plan.repeat(5)', says: 'run it; Ctrl-C stops' },
+  { code: "run.compare('a', 'b')", says: 'is b better? paired by case' },
+  { code: "await run.plot('heat')", says: 'a picture in text; .save(path) writes SVG, PNG or HTML' },
+  { code: "await probe.connect('http://127.0.0.1:8080/mcp', { local: true })", says: 'is an MCP server there?' },
+  { code: '?harness.run', says: 'what a name does; ??name shows its source' },
 ]
 
 /** Open the prompt and wait until it is left. */

@@ -12,13 +12,17 @@ const OPTIONS: Verb['options'] = {
   ...PLAN_OPTIONS,
   'dry-run': { type: 'boolean', says: 'show the plan: trials, calls, bounds of cost; run nothing' },
   ...HELD_OPTIONS,
-  receipt: { type: 'boolean', says: 'write receipt.json into the run’s folder. Only for the cases of a published set' },
+  receipt: {
+    type: 'boolean',
+    says: 'write receipt.json into the run’s folder. Only for cases published before: touchstone scenarios publish',
+  },
   key: { type: 'string', value: 'PEM', says: 'sign the receipt with this Ed25519 private key. Without: unsigned' },
   set: {
     type: 'string',
     value: 'ID@VERSION',
     says: 'the set that the receipt names. Default: the newest with these cases',
   },
+  sets: { type: 'string', value: 'DIR', says: 'the folder of published sets. Default: the one that ships' },
   json: JSON_OPTION,
 }
 
@@ -28,7 +32,7 @@ export const run: Verb = {
   options: OPTIONS,
   takes: { least: 0, most: Number.POSITIVE_INFINITY },
   async run(words, signal) {
-    for (const name of ['key', 'set'])
+    for (const name of ['key', 'set', 'sets'])
       if (words.text(name) !== undefined && !words.flag('receipt'))
         throw new TouchstoneError('usage', 'expected --receipt beside it, got none', { where: `--${name}` })
     const { plan } = await planned(words)
@@ -37,7 +41,7 @@ export const run: Verb = {
     const gates = gatesOf(words, configurations)
     const baseline = words.text('baseline')
     const before = baseline === undefined ? null : await open(baseline)
-    const sealing = { key: words.text('key'), set: words.text('set') }
+    const sealing = { key: words.text('key'), set: words.text('set'), root: words.text('sets') }
     if (words.flag('receipt')) requireIssuable(plan.plan.cases, sealing)
     if (words.flag('dry-run')) {
       const forecast = await plan.forecast()

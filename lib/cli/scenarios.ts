@@ -1,4 +1,5 @@
 /** `touchstone scenarios`: the published sets, and publishing cases as one. */
+import { join } from 'node:path'
 import { count, lookOf, table } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import * as cases from '../harness/cases.ts'
@@ -68,7 +69,10 @@ async function publish(words: Words, from: string[], at: { root?: string }): Pro
   print(
     { toJSON: () => ({ ...named, cases: all.length }) },
     words.flag('json'),
-    `Published ${set.id}@${set.version}: ${count(all.length, 'case')}, ${set.digest}`,
+    [
+      `Published ${set.id}@${set.version}: ${count(all.length, 'case')}, ${set.digest}`,
+      `It stands ${at.root === undefined ? 'among the sets that ship' : `in ${join(at.root, set.id, `${set.version}.json`)}`}.`,
+    ].join('\n'),
   )
   return EXIT.asHoped
 }

@@ -1,4 +1,6 @@
 /** `touchstone verify` and `touchstone audit`: evidence, from files. */
+import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { lookOf, table } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import * as receipt from '../receipt/index.ts'
@@ -22,6 +24,11 @@ export const verify: Verb = {
     },
     key: { type: 'string', value: 'PEM', says: 'for a receipt: the Ed25519 public key that you trust' },
     set: { type: 'string', value: 'FILE', says: 'for a receipt: the text of the published set, or ID@VERSION' },
+    sets: {
+      type: 'string',
+      value: 'DIR',
+      says: 'for a receipt: the folder of published sets. Default: the one that ships',
+    },
     json: JSON_OPTION,
   },
   takes: { least: 1, most: Number.POSITIVE_INFINITY },
@@ -34,16 +41,28 @@ export const verify: Verb = {
     }
     const key = words.text('key') ?? null
     const set = words.text('set')
-    const asked = key !== null || set !== undefined
+    const root = words.text('sets')
+    const asked = key !== null || set !== undefined || root !== undefined
     let short = false
     let open = false
     for (const file of words.positionals) {
       const ledger = words.text('ledger')
+      const folder = statSync(file, { throwIfNoEntry: false })?.isDirectory()
+      if (folder && !existsSync(join(file, 'receipt.json')))
+        throw new TouchstoneError(
+          'file_unreadable',
+          'expected a run with a receipt.json (touchstone run --receipt), or its decisions.ndjson with --audit, got a folder without',
+          { where: file },
+        )
       if (asked || receipt.isReceipt(file)) {
         for (const name of ['audit', 'ledger', 'min-level'])
           if (words.text(name) !== undefined)
             throw new TouchstoneError('usage', `expected decisions for --${name}, got a receipt`, { where: file })
-        const result = await receipt.verify(file, { key, ...(set !== undefined && { set }) })
+        const result = await receipt.verify(file, {
+          key,
+          ...(set !== undefined && { set }),
+          ...(root !== undefined && { root }),
+        })
         print(result, words.flag('json'), result.text(lookOf(process.stdout)))
         short ||= result.verdict === 'failed'
         open ||= result.verdict === 'could_not_check'

@@ -13,7 +13,11 @@ import type { Run } from './result.ts'
 /** Result locations that one result carries at most. */
 const MOST_LOCATIONS = 10
 
-/** @throws TouchstoneError `file_unreadable` when the run's log is gone */
+/**
+ * A run as SARIF 2.1.0: a result for each case and configuration in which an attack succeeded.
+ *
+ * @throws TouchstoneError `file_unreadable` when the run's log is gone
+ */
 export async function sarif(run: Run): Promise<JsonObject> {
   const lineOf = await linesOf(run)
   const path = join(run.dir, FILES.trials)

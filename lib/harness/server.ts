@@ -4,6 +4,7 @@
  */
 import type { z } from 'zod'
 import type { JsonObject } from '../canonical.ts'
+import { foreign } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import type { Clock, Effect, State, Step, WorldDefinition } from '../world/world.ts'
 import type { ResetHook } from './children.ts'
@@ -195,6 +196,27 @@ export class ServerDescription {
     const { world, tools, ...rest } = this.plan
     const name = world === null || typeof world === 'string' ? world : world.name
     return { ...(rest as unknown as JsonObject), world: name, tools: Object.keys(tools) }
+  }
+
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    const { name, world, stdio, http, faults, tools, state, files, describe, parameters, inject, effects } = this.plan
+    const simulated = typeof world === 'string' ? world : world?.name
+    const what = simulated
+      ? `simulated (${simulated})`
+      : stdio
+        ? `a child process, ${[stdio.command, ...stdio.args].join(' ')}`
+        : (http?.url ?? 'no world and no address')
+    const keys = Object.entries({ state, files, tools, describe, parameters, inject, effects }).flatMap(
+      ([part, held]) => (Object.keys(held ?? {}).length ? [`  ${part}: ${Object.keys(held ?? {}).join(', ')}`] : []),
+    )
+    const broken = faults.map(({ tool, kind, ...how }) =>
+      [
+        `  fault: ${tool} ${kind}`,
+        ...Object.entries(how).map(([key, value]) => `${key} ${JSON.stringify(value)}`),
+      ].join(', '),
+    )
+    const use = '  .start() runs it; harness.case({ server }) takes it.'
+    return [`MCP server ${name}: ${what}`, ...keys, ...broken, use].map((line) => foreign(line, 300)).join('\n')
   }
 }
 

@@ -175,7 +175,7 @@ export function publishedSet(
     const names = list(at).map(({ id, version }) => `${id}@${version}`)
     const found = names.map((name) => get(name, at)).findLast((set) => missing(set) === undefined)
     const got = `cases that ${names.length ? `none of ${names.join(', ')} has` : 'no published set has'}`
-    return found ?? refuse('the cases of a published set', got)
+    return found ?? refuse('the cases of a published set ("touchstone scenarios publish" makes one)', got)
   }
   const set =
     typeof wanted !== 'string' ? wanted : wanted.includes('@') && !existsSync(wanted) ? get(wanted, at) : load(wanted)

@@ -160,13 +160,15 @@ function render(report: Report, look: Look): string {
     ),
     '',
   )
+  // Calls of several runs have the same numbers: which run it was is then said too.
+  const several = new Set(report.calls.map((call) => call.run_id)).size > 1
   const heads = LEVELS.map((level) => level.length)
   const head = Math.max(...heads)
   for (const level of LEVELS.toReversed()) {
     const rows = report.calls.filter((call) => call.level === level && call.kind !== 'read')
     const bar = pad(String(rows.length), String(claimed).length, 'right')
     lines.push(`${tone(pad(level, head), RUNGS[level].tone, look)}  ${bar}  ${tone(RUNGS[level].means, 'quiet', look)}`)
-    for (const row of rows.slice(0, SHOWN)) lines.push(...callLines(row, width, look))
+    for (const row of rows.slice(0, SHOWN)) lines.push(...callLines(row, several, width, look))
     if (rows.length > SHOWN) lines.push(tone(`    and ${rows.length - SHOWN} more`, 'quiet', look))
   }
   const silent = report.calls.filter((call) => !call.asserted)
@@ -189,8 +191,9 @@ function render(report: Report, look: Look): string {
   return lines.join('\n')
 }
 
-function callLines(row: CallRow, width: number, look: Look): string[] {
-  const place = row.seq === null ? '' : ` #${row.seq}`
+function callLines(row: CallRow, several: boolean, width: number, look: Look): string[] {
+  const run = several && row.run_id !== null ? ` ${foreign(row.run_id, 120)}` : ''
+  const place = run + (row.seq === null ? '' : ` #${row.seq}`)
   const strength = row.binding_strength ? `, bound by ${row.binding_strength}` : ''
   const record = row.binding?.outcome === 'bound' ? ` <- ${foreign(row.binding.record_id, 60)}` : ''
   const lines = [`  ${foreign(row.tool, 60)}${place}${record}${strength}`]

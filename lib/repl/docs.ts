@@ -3,7 +3,7 @@ import { inspect } from 'node:util'
 import { type Look, table, tone, wrap } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { isNamespace, type Names, namespaceOf, valueAt } from './complete.ts'
-import { type Entry, find, headerOfNamespace } from './sources.ts'
+import { type Entry, exportsNamed, find, headerOfNamespace, isOf, membersOf } from './sources.ts'
 
 /**
  * Text for `?name` or `??name`.
@@ -18,9 +18,11 @@ export function describe(question: string, scope: Names, look: Look, source = fa
   const owner = path.length > 1 ? ownerOf(valueAt(path.slice(0, -1), scope)?.value) : undefined
   const value = found?.value
   if (isNamespace(value)) return describeNamespace(path.at(-1)!, value, look)
+  const parent = path.length > 1 ? valueAt(path.slice(0, -1), scope)?.value : undefined
   const entry =
     path.length > 1
-      ? (find(path, owner ?? path.at(-2)) ?? entryOfValue(value))
+      ? (isNamespace(parent) && exportedAs(path.at(-2)!, value)) ||
+        (find(path, owner ?? path.at(-2)) ?? entryOfValue(value))
       : entryOfName(path[0] ?? '', found, scope)
   if (entry) return describeEntry(entry, value, look, source)
   if (!found) throw new TouchstoneError('argument_invalid', `expected a name in scope, got ${question.trim()}`)
@@ -58,6 +60,12 @@ function entryOfName(name: string, found: { value: unknown } | undefined, scope:
   return entry?.exported && entry.of === null && entry.doc ? entry : undefined
 }
 
+/** What a namespace gives out may have another name at home: `harness.case` is `define`. */
+function exportedAs(namespace: string, value: unknown): Entry | undefined {
+  if (typeof value !== 'function') return undefined
+  return exportsNamed(value.name).sort((a, b) => Number(isOf(b.file, namespace)) - Number(isOf(a.file, namespace)))[0]
+}
+
 /** The class of a value. */
 function entryOfValue(value: unknown): Entry | undefined {
   const owner = value !== null && typeof value === 'object' ? ownerOf(value) : undefined
@@ -75,8 +83,18 @@ function describeEntry(entry: Entry, value: unknown, look: Look, source: boolean
     '',
     layOut(entry.doc || 'No description; ?? shows the source.', look),
     '',
+    ...(entry.kind === 'class' ? [membersTable(entry, look), ''] : []),
     place,
   ].join('\n')
+}
+
+/** What a class offers, a line each. */
+function membersTable(entry: Entry, look: Look): string {
+  const rows = membersOf(entry).map(({ name, doc, source }) => [
+    /^(?:async )?[\w$]+\s*[(<]/.test(source) ? `.${name}()` : `.${name}`,
+    firstSentence(doc),
+  ])
+  return table([{ head: 'member' }, { head: 'what it does', min: 20 }], rows, look)
 }
 
 /** The head of a declaration: up to its body. */
@@ -117,7 +135,7 @@ function describeNamespace(name: string, value: Names, look: Look): string {
   const rows = Object.keys(value)
     .sort()
     .map((member) => {
-      const entry = find([name, member])
+      const entry = exportedAs(name, value[member]) ?? find([name, member])
       return [`${name}.${member}`, firstSentence(entry?.doc ?? '')]
     })
   const head = headerOfNamespace(name)
@@ -130,6 +148,6 @@ function describeNamespace(name: string, value: Names, look: Look): string {
 }
 
 function firstSentence(doc: string): string {
-  const paragraph = doc.split(/\n\n|\n@/)[0]!.replace(/\s*\n\s*/g, ' ')
+  const paragraph = doc.split(/\n\n|(?:^|\s)@/)[0]!.replace(/\s*\n\s*/g, ' ')
   return /^.*?[.](?=\s|$)/.exec(paragraph)?.[0] ?? paragraph
 }

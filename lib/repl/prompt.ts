@@ -93,6 +93,9 @@ export async function startRepl(options: ReplOptions = {}): Promise<void> {
     try {
       const question = QUESTION.exec(text)
       if (COMMAND.test(text)) await runCommand(text, desk)
+      // What a stranger types first.
+      else if (/^\s*(help|exit|quit)\s*$/.test(text) && !Object.hasOwn(evaluator.scope, text.trim()))
+        await runCommand(text.trim() === 'help' ? '.help' : '.exit', desk)
       else if (question) {
         const asked = question[2] ?? question[3] ?? ''
         const source = (question[1] ?? question[4]) === '??'

@@ -170,12 +170,31 @@ export function find(path: readonly string[], owner?: string, near?: string): En
   return best && score(best) >= 6 ? best : undefined
 }
 
+/** Functions and classes that a file gives out under a name. */
+export function exportsNamed(name: string): Entry[] {
+  return libraryEntries().filter(
+    (entry) =>
+      entry.name === name &&
+      entry.exported &&
+      entry.of === null &&
+      (entry.kind === 'function' || entry.kind === 'class'),
+  )
+}
+
+/** The public members of a class or type, each once, in the order of its source. */
+export function membersOf({ name, file }: Entry): Entry[] {
+  const all = libraryEntries().filter(
+    (entry) => entry.of === name && entry.file === file && entry.name !== 'constructor' && !entry.name.startsWith('['),
+  )
+  return all.filter((entry, i) => all.findIndex((other) => other.name === entry.name) === i)
+}
+
 function folderOf(file: string): string {
   return file.slice(0, file.lastIndexOf('/') + 1)
 }
 
 /** Does a file belong to a namespace: `stats/wilson.ts` to stats, `scenario.ts` to scenarios, `harness/cases.ts` to cases? */
-function isOf(file: string, namespace: string): boolean {
+export function isOf(file: string, namespace: string): boolean {
   return file.split(/[/.]/).some((part) => part === namespace || `${part}s` === namespace)
 }
 

@@ -150,6 +150,20 @@ describe('touchstone without a terminal', () => {
     assert.equal((JSON.parse(stdout) as { outcome: string }).outcome, 'refused')
   })
 
+  it('a server that is a command is tried by --stdio, and a refused address says how one of your own is tried', () => {
+    const everything = ['probe', '--json', '--stdio', '--', 'node_modules/.bin/mcp-server-everything', 'stdio']
+    const { status, stdout } = touchstone(everything)
+    assert.equal(status, 0)
+    assert.equal((JSON.parse(stdout) as { outcome: string }).outcome, 'answered')
+    assert.match(touchstone(['probe', 'http://127.0.0.1/mcp']).stderr, /--local/)
+  })
+
+  it('verify of a run’s folder without a receipt says what makes one', () => {
+    const { status, stderr } = touchstone(['verify', 'cases'])
+    assert.equal(status, 2)
+    assert.match(stderr, /^file_unreadable: expected a run with a receipt\.json \(touchstone run --receipt\)/)
+  })
+
   it('scenarios list shows the published sets with their digests', () => {
     assert.match(
       touchstone(['scenarios', 'list']).stdout,

@@ -1,6 +1,7 @@
 /** Servers of ours over each transport, with the faults that make them interesting. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { inspect } from 'node:util'
 import { z } from 'zod'
 import { harness } from '../../lib/index.ts'
 
@@ -34,6 +35,19 @@ describe('harness.server', () => {
       digests.add(running.startDigest)
     }
     assert.equal(digests.size, 1)
+  })
+
+  it('is shown in a line per part, not as the object it is', () => {
+    const shown = inspect(harness.server('github').state(acme).fault('add_deploy_key', 'slow_reply', { seconds: 5 }))
+    assert.equal(
+      shown,
+      [
+        'MCP server github: simulated (github)',
+        '  state: repos',
+        '  fault: add_deploy_key slow_reply, seconds 5',
+        '  .start() runs it; harness.case({ server }) takes it.',
+      ].join('\n'),
+    )
   })
 
   it('a lying success answers like an honest one, changes nothing and leaves no log entry', async () => {

@@ -67,12 +67,27 @@ test('scenarios publish: freezes cases once; run --receipt refuses cases that no
   const again = touchstone(...args)
   assert.equal(again.status, 2)
   assert.match(again.stderr, /file_exists/)
+  const sealed = fresh('sealed')
+  const made = touchstone(
+    'run',
+    'cases/lying_success',
+    '--repeat',
+    '1',
+    '--quiet',
+    '--out',
+    sealed,
+    '--receipt',
+    '--sets',
+    out,
+  )
+  assert.equal(made.status, 0, made.stderr)
+  assert.match(touchstone('verify', sealed, '--sets', out).stdout, /none failed, 1 could not be checked/)
   const own = fresh('own.yaml')
   const shipped = readFileSync(join(project, 'cases/lying_success/deploy-key.yaml'), 'utf8')
   writeFileSync(own, shipped.split('\n---\n')[1]?.replace('title: ', 'title: Nobody published this. ') ?? '')
   const dir = fresh('never')
   const refused = touchstone('run', own, '--out', dir, '--receipt')
   assert.equal(refused.status, 2)
-  assert.match(refused.stderr, /set_unpublished/)
+  assert.match(refused.stderr, /set_unpublished: .*scenarios publish/)
   assert.throws(() => readFileSync(join(dir, 'manifest.json')), { code: 'ENOENT' })
 })

@@ -2,12 +2,14 @@ import assert from 'node:assert/strict'
 import { describe as group, test } from 'node:test'
 import * as display from '../../lib/display.ts'
 import * as errors from '../../lib/errors.ts'
+import * as harness from '../../lib/harness/index.ts'
 import { describe } from '../../lib/repl/docs.ts'
 import { entriesOf } from '../../lib/repl/sources.ts'
 
 const scope = {
   display,
   errors,
+  harness,
   mine(a: number) {
     return a
   },
@@ -30,6 +32,19 @@ group('?name', () => {
   test('?? shows the source', () => assert.match(at('display.count', true), /^export function count\(.*\n {2}return /))
   test('a namespace lists what it holds', () =>
     assert.match(at('display'), /display\.duration +Milliseconds as a person reads them/))
+  test('a name that a namespace gives to something named otherwise is found', () => {
+    assert.match(at('harness.case'), /^function define\(.*\n\nMake a case in TypeScript/)
+    assert.match(at('harness'), /harness\.case +Make a case in TypeScript/)
+    assert.match(at('harness.world'), /Define a simulated provider/)
+  })
+  test('a class lists its members, the private ones left out', () => {
+    const text = at('harness.RunBuilder')
+    assert.match(text, /\.repeat\(\) +Trials per configuration and case/)
+    assert.doesNotMatch(text, /\.with\(\)/)
+  })
+  test('everything that harness gives out is described', () => {
+    assert.doesNotMatch(at('harness'), /^harness\.\w+ *$/m)
+  })
   test('a value shows its class\u2019s description', () =>
     assert.match(at('error'), /The one error that Touchstone throws/))
   test('a member is found through the class of its value', () => assert.match(at('error.where'), /where/))

@@ -85,6 +85,10 @@ describe('the prompt in a terminal', { skip }, () => {
     enter(terminal, '.plot drawn heat')
     await terminal.shows(/^'a picture of kind heat'$/m)
   })
+  test('help without its dot helps too', async () => {
+    enter(terminal, 'help')
+    await terminal.shows(/\.exit +leave/)
+  })
   test('.help fits a screen', async () => {
     enter(terminal, '.help')
     const screen = await terminal.shows(/\.exit +leave/)
