@@ -29,7 +29,9 @@ const KINDS: { [kind in PlotKind]: Drawing } = {
     }) as Chart
   },
   heat(run, metric) {
-    const adversarial = new Map(run.manifest.cases.map((one) => [one.id, one.adversarial ? 'adversarial' : 'benign']))
+    const kinds = new Map(
+      run.manifest.cases.map((one) => [one.id, one.adversarial ? 'attack' : one.twin === null ? 'benign' : 'fault']),
+    )
     const rows = run.configurations.flatMap((configuration) =>
       scoresByCase(run.trials, run.manifest, configuration, metric).map(({ case: id, scores, missing }) => ({
         case: id,
@@ -37,7 +39,7 @@ const KINDS: { [kind in PlotKind]: Drawing } = {
         passes: scores.filter((score) => score === 1).length,
         trials: scores.length,
         errors: missing,
-        kind: adversarial.get(id) ?? '',
+        kind: kinds.get(id) ?? '',
       })),
     )
     return chart.heat(rows, { metric: METRICS[metric].label }) as Chart
