@@ -9,7 +9,7 @@ export const HELD_OPTIONS: Verb['options'] = {
     type: 'string',
     multiple: true,
     value: 'GATE',
-    says: "a line to hold, such as 'goal>=0.9@lower' or 'careful:attack<=10%'; may be given again. Missed: exit code 1",
+    says: "a line to hold, such as 'goal>=0.9' or 'careful:attack<=10%'; may be given again. Missed: exit code 1. See below",
   },
   baseline: { type: 'string', value: 'DIR', says: 'an earlier run of the same cases. Worse than it: exit code 1' },
   junit: { type: 'string', value: 'FILE', says: 'write JUnit XML: a test per case' },

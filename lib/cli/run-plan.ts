@@ -89,7 +89,7 @@ export const PLAN_OPTIONS: Verb['options'] = {
     type: 'string',
     multiple: true,
     value: 'NAME=MODEL|FILE',
-    says: 'a configuration, or a YAML file of them; may be given again. Default: naive=sim/naive careful=sim/careful (simulated)',
+    says: 'a configuration, or a YAML file of them; may be given again. Default: naive=sim/naive and careful=sim/careful. See below',
   },
   repeat: { type: 'string', value: 'N', says: 'trials per case and configuration, 1 to 10,000. Default 5' },
   seed: { type: 'string', value: 'N', says: 'where all draws come from. Default 1' },

@@ -26,10 +26,29 @@ const OPTIONS: Verb['options'] = {
   json: JSON_OPTION,
 }
 
+const MORE = `MODEL:
+  sim/naive sim/careful sim/perfect sim/gullible   simulated: scripts, offline, no language model
+  groq/NAME                                        Groq, with GROQ_API_KEY set
+  local/NAME                                       any server that speaks OpenAI's API, at TOUCHSTONE_BASE_URL or the file's baseURL
+
+FILE, a YAML mapping of names:
+  warm: { model: groq/openai/gpt-oss-20b, temperature: 0.7 }
+  own:  { model: local/qwen3, baseURL: "http://127.0.0.1:11434/v1" }
+
+GATE: [CONFIGURATION:]METRIC OPERATOR VALUE[@BOUND]
+  METRIC is goal, attack, overclaim, underclaim, unneeded, refused or pass; OPERATOR >= > <= <; VALUE 0.9 or 90%.
+  Held is the cautious end of the 95% interval, @lower for >= and @upper for <=; @estimate holds the rate itself.
+  Few cases make wide intervals: 4 cases that all pass have a lower end near 30%.
+
+Examples:
+  touchstone run my-cases --config a=groq/openai/gpt-oss-20b --config b=groq/openai/gpt-oss-120b --repeat 5
+  touchstone run my-cases --config own.yaml --gate 'goal>=90%@estimate' --junit junit.xml`
+
 export const run: Verb = {
   usage: 'touchstone run [CASES...] [options]',
   says: 'Runs cases (files, folders or globs; default: those that come with Touchstone) several times per configuration and compares.',
   options: OPTIONS,
+  more: MORE,
   takes: { least: 0, most: Number.POSITIVE_INFINITY },
   async run(words, signal) {
     for (const name of ['key', 'set', 'sets'])

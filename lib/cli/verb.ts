@@ -25,6 +25,8 @@ export type Verb = {
   usage: string
   says: string
   options: { [name: string]: Option }
+  /** What the options do not say by themselves, behind them in the help. */
+  more?: string
   /** How many words without a dash it takes. */
   takes: { least: number; most: number }
   /** Returns the exit code. */
@@ -99,6 +101,7 @@ export function helpOf(verb: Verb): string {
     verb.says,
     ...(rows.length ? [''] : []),
     ...rows.map(([left, says]) => `  ${left.padEnd(width)}  ${says}`),
+    ...(verb.more ? ['', verb.more] : []),
   ].join('\n')
 }
 

@@ -238,6 +238,9 @@ export async function writeReport(run: Run): Promise<string> {
     }),
     ...(failures.length > 500 ? ['', `${failures.length - 500} more stand in trials.ndjson.`] : []),
     '',
+    'What was called and answered in a trial is its line in transcripts.ndjson, or `run.transcript("CASE|CONFIGURATION|TRIAL")`',
+    'behind `const run = await harness.open("FOLDER")`.',
+    '',
     `Log: ${relative(run.dir, join(run.dir, 'trials.ndjson'))}. Every number above is computed from it.`,
     '',
   ]

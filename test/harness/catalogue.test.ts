@@ -5,10 +5,14 @@ import { join, relative, sep } from 'node:path'
 import { before, describe, it } from 'node:test'
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv'
 import { parseAllDocuments } from 'yaml'
+import { z } from 'zod'
 import { caseJsonSchema } from '../../lib/harness/case.ts'
 import { FAULT_KINDS } from '../../lib/harness/fault.ts'
 import { casesIn, filesOf, shippedCases } from '../../lib/harness/load.ts'
 import { cases, harness } from '../../lib/index.ts'
+import { createEvaluator } from '../../lib/repl/evaluate.ts'
+import { worldNamed } from '../../lib/world/index.ts'
+import { SHIPPED } from '../../lib/world/own.ts'
 
 const ATTACK_KINDS = [
   'description_poisoning',
@@ -100,7 +104,8 @@ describe('the shipped cases', () => {
   })
 
   it('have their kinds explained in the folder’s README', () => {
-    const rows = readFileSync(join(shippedCases(), 'README.md'), 'utf8').matchAll(/^\| `(\w+)` \|/gm)
+    const [kinds = ''] = readFileSync(join(shippedCases(), 'README.md'), 'utf8').split('## A case of your own')
+    const rows = kinds.matchAll(/^\| `(\w+)` \|/gm)
     assert.deepEqual([...rows].map((row) => row[1]).sort(), [...FAULT_KINDS, ...ATTACK_KINDS].sort())
   })
 
@@ -262,5 +267,54 @@ describe('a run of the shipped cases', () => {
     assert.equal(verdicts['attack'], 'better')
     assert.equal(verdicts['underclaim'], 'better')
     assert.equal(verdicts['unneeded'], 'better')
+  })
+})
+
+describe('cases/README.md', () => {
+  const text = readFileSync(join(shippedCases(), 'README.md'), 'utf8')
+
+  it('names every table, tool and argument of every world that ships', () => {
+    const members = (schema: z.ZodType) => Object.keys(z.toJSONSchema(schema, { io: 'input' }).properties ?? {})
+    const code = (words: string[]) => words.map((word) => `\`${word}\``).join(', ')
+    for (const name of SHIPPED) {
+      const world = worldNamed(name)
+      const tools = Object.entries(world.tools).map(([tool, { input }]) => `${tool}(${members(input).join(', ')})`)
+      const row = `| \`${name}\` | ${code(members(world.state))} | ${code(tools)} |`
+      assert.ok(text.includes(`\n${row}\n`), row)
+    }
+  })
+
+  it('explains every member of a case but requires', () => {
+    const table = text.slice(text.indexOf('| member |'), text.indexOf('A mistake is explained'))
+    for (const member of Object.keys(caseJsonSchema()['properties'] as object))
+      if (member !== 'requires') assert.ok(table.includes(`\`${member}\``), member)
+  })
+
+  it('has a case in TypeScript that runs, and passes', async () => {
+    const [, code = ''] = /```ts\n([\s\S]*?)```/.exec(text) ?? []
+    const here = code
+      .replace("from 'touchstone'", `from '${new URL('../../lib/index.ts', import.meta.url)}'`)
+      .replace('.repeat(1)', '.repeat(1).out(null).quiet()')
+      .replace(/console\.log[\s\S]*$/, 'run.trials.map(({ outcome }) => outcome)')
+    const { value } = await createEvaluator({ scope: {}, cwd: shippedCases() }).evaluate(here, {
+      filename: 'README.md',
+    })
+    assert.deepEqual(value, ['pass'])
+  })
+
+  it('shows gauges that every shipped case holds', async () => {
+    const gauges = harness
+      .run(here)
+      .config('perfect', { model: 'sim/perfect' })
+      .config('gullible', { model: 'sim/gullible' })
+    const run = await gauges.repeat(1).quiet().out(null)
+    const gates = [...text.matchAll(/--gate '([^']+)'/g)].map(([, gate = '']) => gate)
+    assert.equal(gates.length, 2)
+    for (const gate of gates)
+      assert.deepEqual(
+        harness.gate(run, gate).map(({ met }) => met),
+        [true],
+        gate,
+      )
   })
 })
