@@ -129,8 +129,8 @@ export function comparisonText(comparison: RunComparison, look: Look = {}): stri
     `  difference  ${differenceText(primary)}`,
     `  p           ${pText(primary)}`,
     Number.isFinite(primary.smallestDetectable)
-      ? `  smallest    this run finds a true difference of ${Math.round(primary.smallestDetectable * 100)} points or more in 4 of 5 runs`
-      : '  smallest    no true difference, however large, is found in 4 of 5 runs like this one',
+      ? `  smallest    4 of 5 such runs would find a true difference of ${Math.round(primary.smallestDetectable * 100)} points or more`
+      : '  smallest    none: such a run misses even the largest difference more than 1 time in 5',
   ]
   for (const reason of primary.reasons) lines.push(`  note        ${wrap(reason, width, ' '.repeat(14)).trimStart()}`)
   if (others.length > 0) {
