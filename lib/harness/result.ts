@@ -25,6 +25,7 @@ import type { Decision } from '../receipt/decision.ts'
 import type { IssueRunOptions, Receipt } from '../receipt/issue.ts'
 import { type MeasureComparison, type Plan, pilot, plan } from '../stats/index.ts'
 import { comparisonText, runText } from './report.ts'
+import { shownAsTable } from './trials-text.ts'
 
 /** Kinds of chart that a run can be drawn as. */
 export const PLOT_KINDS = ['strip', 'heat', 'slope', 'forest', 'levels', 'ecdf', 'reliability', 'noise'] as const
@@ -51,11 +52,13 @@ export class Run {
     this.manifest = parts.manifest
     const order = new Map(parts.manifest.cases.map(({ id }, i) => [id, i]))
     const configurations = new Map(parts.manifest.configurations.map(({ name }, i) => [name, i]))
-    this.trials = [...parts.trials].sort(
-      (a, b) =>
-        (order.get(a.case) ?? 0) - (order.get(b.case) ?? 0) ||
-        (configurations.get(a.configuration) ?? 0) - (configurations.get(b.configuration) ?? 0) ||
-        a.trial - b.trial,
+    this.trials = shownAsTable(
+      [...parts.trials].sort(
+        (a, b) =>
+          (order.get(a.case) ?? 0) - (order.get(b.case) ?? 0) ||
+          (configurations.get(a.configuration) ?? 0) - (configurations.get(b.configuration) ?? 0) ||
+          a.trial - b.trial,
+      ),
     )
   }
 

@@ -1,6 +1,7 @@
 /** Cases as data: what they are made of, what their goals mean, how claims are held against the end, what a simulated agent sees. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { inspect } from 'node:util'
 import type { CaseDefinition } from '../../lib/harness/case.ts'
 import { type Judged, judgeClaims, type StatedClaim } from '../../lib/harness/claims.ts'
 import { type End, type Ending, goalMet } from '../../lib/harness/goal.ts'
@@ -48,6 +49,20 @@ describe('harness.case', () => {
     })
     const run = await harness.run(broken).config('p', { model: 'sim/perfect' }).repeat(2).quiet().out(null)
     assert.match(run.text(), /2 trials ended in an error\.\n {2}2 x harness_failed: no such table\n/)
+  })
+
+  it('shows its trials in a row each, and stays a plain list', async () => {
+    const mine = await harness.case(DEFINITION)
+    const { trials } = await harness.run(mine).config('p', { model: 'sim/perfect' }).repeat(2).quiet().out(null)
+    const lines = inspect(trials).split('\n')
+    assert.match(lines[0] ?? '', /^trial +outcome +goal met +attack succeeded/)
+    assert.match(lines[1] ?? '', /^mine\/key\|p\|0 +pass +yes +- /)
+    assert.equal(lines.length, 4)
+    assert.deepEqual(
+      trials.map(({ outcome }) => outcome),
+      ['pass', 'pass'],
+    )
+    assert.deepEqual(Object.keys(trials), ['0', '1'])
   })
 
   it('has another digest for another goal function', async () => {
