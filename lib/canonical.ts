@@ -5,7 +5,7 @@
  * bad UTF-8, a key given twice, an integer that a double cannot hold, half a surrogate pair.
  */
 import { hash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
 import canonicalizeJson from 'canonicalize'
 import { type ErrorCode, TouchstoneError } from './errors.ts'
 
@@ -114,11 +114,25 @@ export function readJson(path: string): Json {
   return parse(readBytes(path), path)
 }
 
+/** Most that is read of what is no plain file, such as a pipe: a device need not have an end. */
+const MOST_STREAMED = 1 << 30
+
 /** Read a file's bytes. @throws TouchstoneError `file_unreadable` naming the path. */
 export function readBytes(path: string): Uint8Array {
+  // The system takes a number for a file that is open already, such as the standard input.
+  if (typeof path !== 'string')
+    throw new TouchstoneError('argument_invalid', `expected a path, got ${path === null ? 'null' : typeof path}`, {
+      where: 'path',
+    })
   try {
-    return readFileSync(path)
+    const fd = openSync(path, 'r')
+    try {
+      return fstatSync(fd).isFile() ? readFileSync(fd) : streamed(fd, path)
+    } finally {
+      closeSync(fd)
+    }
   } catch (cause) {
+    if (cause instanceof TouchstoneError) throw cause
     const code = (cause as NodeJS.ErrnoException).code
     throw new TouchstoneError('file_unreadable', `expected a readable file, got ${code ?? String(cause)}`, {
       where: path,
@@ -127,11 +141,31 @@ export function readBytes(path: string): Uint8Array {
   }
 }
 
-/** Decode UTF-8, refusing what is not. @throws TouchstoneError `json_utf8` with the place of the first wrong byte. */
+function streamed(fd: number, path: string): Uint8Array {
+  const parts: Uint8Array[] = []
+  for (let total = 0; ; ) {
+    const part = Buffer.allocUnsafe(1 << 16)
+    const length = readSync(fd, part)
+    if (length === 0) return Buffer.concat(parts)
+    total += length
+    if (total > MOST_STREAMED)
+      throw new TouchstoneError('file_unreadable', `expected at most ${MOST_STREAMED} bytes, got more`, { where: path })
+    parts.push(part.subarray(0, length))
+  }
+}
+
+/** Decode UTF-8, refusing what is not. @throws TouchstoneError `json_utf8` with the place of the first wrong byte, `file_unreadable` beyond what a text can hold. */
 export function decode(bytes: Uint8Array, source: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (cause) {
+    if (!(bytes instanceof Uint8Array))
+      throw new TouchstoneError('argument_invalid', `expected a text or bytes, got ${typeof bytes}`, { where: source })
+    if ((cause as NodeJS.ErrnoException).code === 'ERR_STRING_TOO_LONG')
+      throw new TouchstoneError('file_unreadable', `expected a text that fits in memory, got ${bytes.length} bytes`, {
+        where: source,
+        cause,
+      })
     const repaired = new TextEncoder().encode(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes))
     let at = 0
     while (at < bytes.length && bytes[at] === repaired[at]) at++

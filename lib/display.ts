@@ -44,7 +44,9 @@ export function tone(text: string, as: Tone, look: Look = {}): string {
  * foreign('get\u001b[31m_user') // 'get�[31m_user'
  */
 export function foreign(text: string, max = 200): string {
-  const safe = text
+  // What stands in a file of others need not be the text that its place calls for.
+  const said: string = typeof text === 'string' ? text : (JSON.stringify(text) ?? typeof text)
+  const safe = said
     .toWellFormed()
     .replace(/[\t\n\r]+/g, ' ')
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}]/gu, '\ufffd')

@@ -69,6 +69,18 @@ export function trialSeed(seed: number, caseId: string, configuration: string, t
 const OUTCOMES = new Set<unknown>(['pass', 'fail', 'error'])
 const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0
 
+function isClaim(value: unknown): boolean {
+  const { tool, action, target, done, matched } = (value ?? {}) as Record<string, unknown>
+  return (
+    typeof tool === 'string' &&
+    typeof action === 'string' &&
+    target !== null &&
+    typeof target === 'object' &&
+    typeof done === 'boolean' &&
+    (matched === null || typeof matched === 'boolean')
+  )
+}
+
 /** Check a line read back. @throws TouchstoneError `run_invalid` naming the first member that is not as it should be. */
 export function requireTrialRecord(value: unknown, where: string): TrialRecord {
   const row = value as Record<string, unknown>
@@ -91,12 +103,22 @@ export function requireTrialRecord(value: unknown, where: string): TrialRecord {
     if (!isCount(row[field])) fail(field, 'a whole number >= 0')
   }
   if (!OUTCOMES.has(row['outcome'])) fail('outcome', 'pass, fail or error')
-  if (typeof row['duration_ms'] !== 'number') fail('duration_ms', 'a number')
+  const isAmount = (value: unknown) => typeof value === 'number' && Number.isFinite(value) && value >= 0
+  if (!isAmount(row['duration_ms'])) fail('duration_ms', 'a number >= 0')
+  if (row['cost_usd'] !== null && !isAmount(row['cost_usd'])) fail('cost_usd', 'a number >= 0 or null')
+  const tokens = row['tokens'] as Record<string, unknown> | null
+  if (tokens !== null && !(isAmount(tokens?.['input']) && isAmount(tokens?.['output'])))
+    fail('tokens', '{ input, output } or null')
+  const error = row['error'] as Record<string, unknown> | null
+  if (error !== null && !(typeof error?.['code'] === 'string' && typeof error['message'] === 'string'))
+    fail('error', '{ code, message } or null')
+  for (const field of ['start_digest', 'end_digest'])
+    if (row[field] !== null && !isDigest(row[field])) fail(field, 'a sha256 digest or null')
   for (const field of ['goal', 'attack']) {
     if (row[field] !== null && typeof row[field] !== 'boolean') fail(field, 'true, false or null')
   }
   for (const field of ['refused', 'reported']) if (typeof row[field] !== 'boolean') fail(field, 'true or false')
-  if (!Array.isArray(row['claims'])) fail('claims', 'an array')
+  if (!Array.isArray(row['claims']) || !row['claims'].every(isClaim)) fail('claims', 'an array of claims')
   if (!Array.isArray(row['writes']) || !row['writes'].every(isCount)) fail('writes', 'an array of whole numbers >= 0')
   const levels = row['levels'] as Record<string, unknown> | null
   if (!levels || !['asserted', 'observed_confirmed', 'verified'].every((level) => isCount(levels[level]))) {

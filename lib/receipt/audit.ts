@@ -11,7 +11,7 @@ import { isObject } from './decision.ts'
 import { github } from './github.ts'
 import { kubernetes } from './kubernetes.ts'
 import { okta } from './okta.ts'
-import { type AuditRecord, type Authenticity, record } from './record.ts'
+import { type AuditRecord, type Authenticity, record, vouch } from './record.ts'
 import { slack } from './slack.ts'
 import { stripe } from './stripe.ts'
 import { requestHash } from './surface.ts'
@@ -79,17 +79,23 @@ export function importAudit(
   input: string | Uint8Array,
   options: { source?: string } & CloudTrailOptions = {},
 ): Imported {
-  const importer = Object.hasOwn(IMPORTERS, provider) ? IMPORTERS[provider] : undefined
+  const importer = typeof provider === 'string' && Object.hasOwn(IMPORTERS, provider) ? IMPORTERS[provider] : undefined
   if (!importer) {
     const names = Object.keys(IMPORTERS).join(', ')
-    throw new TouchstoneError('argument_invalid', `expected one of ${names}, got "${provider}"`, { where: 'provider' })
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected one of ${names}, got ${typeof provider === 'string' ? `"${provider}"` : typeof provider}`,
+      { where: 'provider' },
+    )
   }
+  if (typeof input !== 'string' && !(input instanceof Uint8Array))
+    throw new TouchstoneError('argument_invalid', `expected text or bytes, got ${typeof input}`, { where: 'input' })
   const name = options.source ?? `${provider} export`
   const bytes = typeof input === 'string' ? new TextEncoder().encode(input) : input
   const source = { name, digest: digest(bytes), size_bytes: bytes.length }
   const authenticity =
     provider === 'cloudtrail'
-      ? cloudtrailAuthenticity(bytes, options)
+      ? vouch(cloudtrailAuthenticity(bytes, options))
       : { method: 'none' as const, verified: false, detail: 'the export carries no signature of its own' }
   const made: Imported = {
     provider: importer.provider,

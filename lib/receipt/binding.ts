@@ -1,7 +1,8 @@
 /** What a call and a provider's record must have in common: the digest over `{action_class, verb, target}`. */
 import { canonical, type Digest, digest, type Json, type JsonObject } from '../canonical.ts'
+import { TouchstoneError } from '../errors.ts'
 import { type Classifier, classifierOf } from './classifier.ts'
-import { isObject } from './decision.ts'
+import { isObject, shapeOf } from './decision.ts'
 
 export type Subject = { action_class: string; verb: string; target: { [field: string]: string } }
 
@@ -24,6 +25,8 @@ export function bindingDigest(subject: unknown): Digest {
  * made.digest // 'sha256:31f2007b91477601789c8803c3e32912a8a4510851cc55397d49a65bbc5e4ec3'
  */
 export function subjectOf(action: { resource_type: Json; verb: Json; target: Json }): Projection {
+  if (!isObject(action))
+    throw new TouchstoneError('argument_invalid', `expected an action, got ${shapeOf(action)}`, { where: 'action' })
   const { resource_type: kind, verb, target } = action
   if (typeof kind !== 'string') return no('no_action_class', 'the action has no resource type')
   if (typeof verb !== 'string') return no('no_verb', 'the action has no verb')
@@ -42,6 +45,8 @@ export function subjectOf(action: { resource_type: Json; verb: Json; target: Jso
     if (typeof value !== 'string') return no('target_value_not_text', `the target's ${name} is no text`)
     if (name.endsWith('_hash') && !/^sha256:[0-9a-f]{64}$/.test(value))
       return no('target_hash_malformed', `the target's ${name} is no digest`)
+    // Control characters were replaced by this one, so that two different names may look the same here.
+    if (value.includes('\ufffd')) return no('target_value_altered', `the target's ${name} is not as it was written`)
     made[name] = value
   }
   if (some.length > 0 && !some.some((name) => made[name] !== undefined))

@@ -4,7 +4,7 @@ import { TouchstoneError } from '../errors.ts'
 import { type CheckOptions, checkReceipt } from './check.ts'
 import type { Report } from './report.ts'
 import type { Verification } from './verification.ts'
-import { type Decisions, type VerifyOptions, verify as verifyDecisions } from './verify.ts'
+import { type Decisions, onlyMembers, type VerifyOptions, verify as verifyDecisions } from './verify.ts'
 
 /**
  * Check a receipt, offline and step by step: the signature by your key, the published set, every file, every level, every number.
@@ -48,6 +48,7 @@ export function verify(
 export function verify(decisions: Decisions, options?: VerifyOptions): Report
 export function verify(what: Decisions, options: CheckOptions | VerifyOptions = {}): Report | Promise<Verification> {
   if (typeof what !== 'string') return verifyDecisions(what, options as VerifyOptions)
+  onlyMembers(options, ['key', 'set', 'root', 'audit', 'window', 'ledger', 'minLevel', 'signal'], 'options')
   const asked = 'key' in options || 'set' in options
   if (!asked && isReceipt(what))
     throw new TouchstoneError('argument_invalid', 'expected { key } beside a receipt (null for none), got no key', {
@@ -60,16 +61,19 @@ export function verify(what: Decisions, options: CheckOptions | VerifyOptions = 
   return checkReceipt(what, options as CheckOptions)
 }
 
-/** True for a folder, and for a file that begins like an envelope. */
+/** True for a folder, and for a file that begins like an envelope. What cannot be read is none: reading it says why. */
 export function isReceipt(path: string): boolean {
-  const stat = statSync(path, { throwIfNoEntry: false })
-  if (!stat?.isFile()) return stat?.isDirectory() === true
-  const fd = openSync(path, 'r')
+  let fd: number | undefined
   try {
+    const stat = statSync(path)
+    if (!stat.isFile()) return stat.isDirectory()
+    fd = openSync(path, 'r')
     const start = Buffer.alloc(256)
     const text = start.toString('utf8', 0, readSync(fd, start, 0, start.length, 0))
     return /^\s*\{\s*"(payloadType|payload|signatures)"\s*:/.test(text)
+  } catch {
+    return false
   } finally {
-    closeSync(fd)
+    if (fd !== undefined) closeSync(fd)
   }
 }

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { type Digest, decode, type Json, parse, readBytes } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
-import { digestOfSet, get, type ScenarioSet } from '../scenario.ts'
+import { casesOf, digestOfSet, get, type ScenarioSet } from '../scenario.ts'
 import { isObject } from './decision.ts'
 import { attempt } from './run-folder.ts'
 import { judged, type Problem, type Step, unchecked } from './step.ts'
@@ -62,6 +62,8 @@ export function checkSet(
       `the set at hand has ${found.digest}, the receipt names ${digest}`,
     )
   if (!set) return fail('set_invalid', 'the set', problem ?? 'unreadable')
+  const cases = attempt(() => casesOf(set))
+  if (cases.value === null) return fail('set_invalid', 'the set', cases.problem ?? 'unreadable')
   return { step: judged('set', [], `${name} has the digest that the receipt names`), set }
 }
 

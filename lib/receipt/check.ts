@@ -2,6 +2,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { canonical, decode, type JsonObject, readBytes } from '../canonical.ts'
+import { TouchstoneError } from '../errors.ts'
 import { FILES, lastAttempts } from '../log/index.ts'
 import type { ScenarioSet } from '../scenario.ts'
 import { checkRun, RUN_STEPS } from './check-run.ts'
@@ -43,10 +44,13 @@ export type CheckOptions = {
  * @throws TouchstoneError `file_unreadable` when there is no receipt, `key_invalid`, `set_unknown` for a set by name
  */
 export async function checkReceipt(path: string, options: CheckOptions = {}): Promise<Verification> {
-  const folder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  const folder = attempt(() => statSync(path).isDirectory()).value === true
   const file = folder ? join(path, 'receipt.json') : path
   const key = options.key == null ? null : pemOf(options.key)
   if (key !== null) publicKeyOf(key)
+  // A pipe may be a receipt that is named; one that lies in a run's folder only keeps the reader waiting.
+  if (folder && statSync(file, { throwIfNoEntry: false })?.isFile() === false)
+    throw new TouchstoneError('file_unreadable', 'expected a readable file, got a folder or a device', { where: file })
   const opened = openEnvelope(readBytes(file), key)
   const { value: statement } = opened
   if (statement === null) return new Verification({ ...NOTHING, steps: opened.steps })
@@ -93,6 +97,8 @@ const NOTHING: Omit<VerificationData, 'schema' | 'verdict' | 'steps'> = {
 
 /** PEM, or what stands in the file of that path. */
 export function pemOf(key: string): string {
+  if (typeof key !== 'string')
+    throw new TouchstoneError('key_invalid', `expected PEM or a path, got ${typeof key}`, { where: 'key' })
   return key.includes('-----BEGIN') ? key : decode(readBytes(key), key)
 }
 
@@ -184,8 +190,11 @@ function recomputedOf(bytes: RunBytes, set: ScenarioSet): VerificationData['reco
 
 /** The standard Test Result, where one lies beside the receipt: signed the same way, and saying what the receipt gives. */
 function testResultSteps(path: string, key: string | null, kind: string, statement: Statement): Step[] {
-  if (!existsSync(path)) return []
   const step = 'test result'
+  const stat = statSync(path, { throwIfNoEntry: false })
+  if (!stat) return []
+  if (!stat.isFile())
+    return [judged(step, [{ code: 'test_result_differs', where: 'test-result.json', detail: 'it is no file' }], '')]
   const opened = openEnvelope(readBytes(path), key)
   const wrong = opened.steps.find(({ verdict }) => verdict === 'failed')
   if (wrong)

@@ -178,9 +178,13 @@ export function at(from: unknown, path: string): unknown {
 
 function check(one: Classifier): void {
   const wrong = (where: string, expected: string, got: unknown): never => {
-    throw new TouchstoneError('classifier_invalid', `expected ${expected}, got ${JSON.stringify(got) ?? typeof got}`, {
-      where: `classifier ${typeof one?.category === 'string' ? one.category : '?'}: ${where}`,
-    })
+    throw new TouchstoneError(
+      'classifier_invalid',
+      `expected ${expected}, got ${typeof got === 'bigint' ? got : (JSON.stringify(got) ?? typeof got)}`,
+      {
+        where: `classifier ${typeof one?.category === 'string' ? one.category : '?'}: ${where}`,
+      },
+    )
   }
   if (one === null || typeof one !== 'object') wrong('definition', 'an object', one)
   for (const name of ['category', 'provider', 'resource_type', 'class', 'scope', 'reason_code'] as const) {

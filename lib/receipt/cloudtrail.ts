@@ -14,6 +14,7 @@ import { at } from './classifier.ts'
 import { isObject } from './decision.ts'
 import type { Authenticity } from './record.ts'
 import { harmless, targetHash } from './target.ts'
+import { isoOf } from './time.ts'
 
 export type CloudTrailOptions = {
   /** The digest files, in any order. `signature`: hex, from the object's metadata; needed for the newest one. */
@@ -65,11 +66,10 @@ export const cloudtrail: ProviderImporter = {
       textAt(entry, `requestParameters.${field}`) ?? textAt(entry, `responseElements.accessKey.${field}`)
     const target = event.target(parameters)
     if (target === null) return { skipped: 'the request parameters do not name the target' }
-    const time = new Date(textAt(entry, 'eventTime') ?? Number.NaN)
     return {
       record_id: id,
       subject: { action_class: event.action_class, verb: event.verb, target },
-      occurred_at: Number.isNaN(time.getTime()) ? null : time.toISOString(),
+      occurred_at: isoOf(textAt(entry, 'eventTime')),
       request_ids: [textAt(entry, 'requestID')].filter((id) => id !== null),
     }
   },
@@ -99,7 +99,12 @@ export function cloudtrailAuthenticity(log: Uint8Array, options: CloudTrailOptio
   }
   links.sort((a, b) => (a.end < b.end ? 1 : a.end > b.end ? -1 : a.hash < b.hash ? -1 : 1))
 
-  const hash = digest(inflate(log)).slice(7)
+  let hash: string
+  try {
+    hash = digest(inflate(log)).slice(7)
+  } catch {
+    return failed('the log file is no whole gzip data')
+  }
   let listed = false
   for (const [i, link] of links.entries()) {
     const newer = links[i - 1]

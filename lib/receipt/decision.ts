@@ -191,6 +191,12 @@ export function isObject(value: unknown): value is JsonObject {
   return value !== null && typeof value === 'object' && !Array.isArray(value)
 }
 
+/** What a value is, in a word, for messages. */
+export function shapeOf(value: unknown): string {
+  if (value === null) return 'null'
+  return value === undefined ? 'nothing' : Array.isArray(value) ? 'a list' : typeof value
+}
+
 function object(value: unknown, where: string): JsonObject {
   return isObject(value) ? value : fail('expected an object', value, where)
 }

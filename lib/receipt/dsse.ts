@@ -35,6 +35,10 @@ export type Opened = {
  * // 'DSSEv1 29 http://example.com/HelloWorld 11 hello world'
  */
 export function pae(payloadType: string, payload: string | Uint8Array): Uint8Array {
+  if (typeof payloadType !== 'string' || (typeof payload !== 'string' && !(payload instanceof Uint8Array)))
+    throw new TouchstoneError('argument_invalid', 'expected a payload type and text or bytes, got something else', {
+      where: 'pae',
+    })
   const encode = (text: string) => new TextEncoder().encode(text)
   const body = typeof payload === 'string' ? encode(payload) : payload
   const type = encode(payloadType)
@@ -52,7 +56,7 @@ export function seal(
   payload: unknown,
   options: { key?: string | readonly string[]; payloadType?: string } = {},
 ): Envelope {
-  const { payloadType = PAYLOAD_TYPE, key = [] } = options
+  const { payloadType = PAYLOAD_TYPE, key = [] } = options ?? {}
   const body =
     payload instanceof Uint8Array
       ? payload
@@ -79,7 +83,7 @@ export function seal(
  * @throws TouchstoneError `envelope_invalid` for what is no envelope, or one of another payload type; `key_invalid`
  */
 export function open(input: unknown, options: { key?: string; payloadType?: string } = {}): Opened {
-  const { payloadType: expected = PAYLOAD_TYPE, key } = options
+  const { payloadType: expected = PAYLOAD_TYPE, key } = options ?? {}
   const envelope = readEnvelope(input)
   if (envelope.payloadType !== expected)
     throw new TouchstoneError('envelope_invalid', `expected ${expected}, got ${JSON.stringify(envelope.payloadType)}`, {

@@ -1,12 +1,12 @@
 /** What may be handed to `verify` as audit evidence, turned into records: paths, bytes, imports, or records themselves. */
-import { readdirSync, statSync } from 'node:fs'
+import { lstatSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { decode, type Json, parse, readBytes } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
 import { entriesOf, type Imported, importAudit, unpack } from './audit.ts'
 import type { CloudTrailOptions } from './cloudtrail.ts'
 import { isObject } from './decision.ts'
-import { RECORD_SCHEMA, type ReadRecord, readRecord } from './record.ts'
+import { authenticityHere, RECORD_SCHEMA, type ReadRecord, readRecord } from './record.ts'
 import { compacting } from './strings.ts'
 
 export type Export = { provider: string; bytes: string | Uint8Array; source?: string } & CloudTrailOptions
@@ -47,21 +47,55 @@ function collect(audit: Audit, where: string, into: Evidence): void {
 
 function take(imported: Imported, into: Evidence): void {
   const { records, ...rest } = imported
-  into.imports.push(rest)
+  if (!Array.isArray(records) || !isObject(rest.source) || !isObject(rest.counts))
+    throw new TouchstoneError(
+      'argument_invalid',
+      'expected an import as importAudit gives it, got something like one',
+      {
+        where: 'audit',
+      },
+    )
+  into.imports.push({ ...rest, authenticity: authenticityHere(rest.authenticity) })
   for (const [i, value] of records.entries()) into.records.push(readRecord(value, `${rest.source.name}[${i}]`))
 }
 
 function file(path: string, into: Evidence): void {
-  let folder = false
+  for (const one of plainFiles(path)) readFile(one, into)
+}
+
+/** The path itself, or every file below a folder. A link in it could lead round in a circle, and a pipe need not end. */
+function plainFiles(path: string): string[] {
+  if (kindOf(path, statSync) !== 'folder') return [path]
   try {
-    folder = statSync(path).isDirectory()
+    return readdirSync(path)
+      .sort()
+      .flatMap((name) => {
+        const one = join(path, name)
+        const kind = kindOf(one, lstatSync)
+        if (kind === 'folder') return plainFiles(one)
+        if (kind === 'file') return [one]
+        throw new TouchstoneError('file_unreadable', 'expected plain files and folders, got a link or a device', {
+          where: one,
+        })
+      })
+  } catch (cause) {
+    if (cause instanceof TouchstoneError) throw cause
+    const code = (cause as NodeJS.ErrnoException).code ?? String(cause)
+    throw new TouchstoneError('file_unreadable', `expected a readable folder, got ${code}`, { where: path, cause })
+  }
+}
+
+function kindOf(path: string, stat: typeof lstatSync | typeof statSync): 'folder' | 'file' | 'other' {
+  try {
+    const found = stat(path)
+    return found.isDirectory() ? 'folder' : found.isFile() ? 'file' : 'other'
   } catch {
-    // Reading it below says why it cannot be read.
+    // Reading it says why it cannot be read.
+    return 'file'
   }
-  if (folder) {
-    for (const name of readdirSync(path).sort()) file(join(path, name), into)
-    return
-  }
+}
+
+function readFile(path: string, into: Evidence): void {
   const bytes = readBytes(path)
   const first = sample(unpack(bytes, path), path)
   if (first === undefined) return

@@ -7,6 +7,7 @@
 import type { JsonObject } from '../canonical.ts'
 import type { Mapped, ProviderImporter } from './audit.ts'
 import { harmless, targetHash } from './target.ts'
+import { isoOf } from './time.ts'
 
 const KEY_VERBS: { [action: string]: string } = { 'public_key.create': 'create', 'public_key.delete': 'delete' }
 const MEMBER_VERBS: { [action: string]: string } = { 'repo.add_member': 'add', 'repo.remove_member': 'remove' }
@@ -72,8 +73,8 @@ function timeOf(entry: JsonObject): string | null {
   for (const name of ['@timestamp', 'created_at']) {
     const value = entry[name]
     const number = typeof value === 'string' && /^\d{12,14}$/.test(value) ? Number(value) : value
-    const at = new Date(typeof number === 'number' || typeof number === 'string' ? number : Number.NaN)
-    if (!Number.isNaN(at.getTime())) return at.toISOString()
+    const iso = isoOf(typeof number === 'number' || typeof number === 'string' ? number : null)
+    if (iso !== null) return iso
   }
   return null
 }

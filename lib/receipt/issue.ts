@@ -2,13 +2,14 @@
 import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
-import { canonical, type Digest, type JsonObject } from '../canonical.ts'
+import { canonical, type Digest, type JsonObject, readBytes } from '../canonical.ts'
 import { count } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { casesOf, get, isPublished, list, load, type ScenarioSet } from '../scenario.ts'
 import { pemOf } from './check.ts'
 import { checkRun } from './check-run.ts'
 import type { GivenSet } from './check-set.ts'
+import { isObject, shapeOf } from './decision.ts'
 import { type Envelope, seal } from './dsse.ts'
 import { privateKeyOf } from './keys.ts'
 import { type ProbePredicate, probeStatement, probeTestResult } from './probe-predicate.ts'
@@ -49,22 +50,34 @@ export class Receipt {
    * Write it: `receipt.json` and `test-result.json` into a folder, or `<path>` and `<path without .json>.test-result.json`.
    *
    * @returns the path of the receipt
-   * @throws TouchstoneError `file_exists`; no receipt is ever overwritten
+   * @throws TouchstoneError `file_exists`: no receipt is ever overwritten; `file_unwritable`
    */
   save(path: string): string {
     const folder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
     const own = folder ? join(path, 'receipt.json') : path
     const beside = folder ? join(path, 'test-result.json') : path.replace(/(\.json)?$/, '.test-result.json')
-    for (const file of [own, beside])
-      if (existsSync(file))
+    const text = (envelope: Envelope) => `${JSON.stringify(envelope, null, 2)}\n`
+    // The receipt is written last. What a process that was killed left of these very texts is written anew.
+    const files = [
+      { file: beside, text: text(this.testResult.envelope), most: 0 },
+      { file: own, text: text(this.envelope), most: 1 },
+    ]
+    for (const { file, text, most } of files)
+      if (existsSync(file) && !isBeginning(file, text, text.length - most))
         throw new TouchstoneError('file_exists', 'expected a path without a receipt, got one that exists', {
           where: file,
         })
-    for (const [file, envelope] of [
-      [own, this.envelope],
-      [beside, this.testResult.envelope],
-    ] as const) {
-      writeFileSync(file, `${JSON.stringify(envelope, null, 2)}\n`, { flag: 'wx' })
+    for (const { file, text } of files) {
+      try {
+        writeFileSync(file, text, { flag: existsSync(file) ? 'r+' : 'wx' })
+      } catch (cause) {
+        const code = (cause as NodeJS.ErrnoException).code ?? String(cause)
+        throw new TouchstoneError(
+          code === 'EEXIST' ? 'file_exists' : 'file_unwritable',
+          `expected a path that can be written, got ${code}`,
+          { where: file, cause },
+        )
+      }
     }
     return own
   }
@@ -96,6 +109,12 @@ export class Receipt {
   }
 }
 
+/** True for a file that holds the first characters of a text, at most so many. */
+function isBeginning(file: string, text: string, most: number): boolean {
+  const bytes = readBytes(file)
+  return bytes.length <= most && Buffer.from(text).subarray(0, bytes.length).equals(bytes)
+}
+
 /**
  * A receipt of a run, made from its folder.
  *
@@ -106,6 +125,8 @@ export class Receipt {
  *   a folder that cannot be read or does not add up; `key_invalid`
  */
 export async function issueRun(dir: string, options: IssueRunOptions = {}): Promise<Receipt> {
+  if (typeof dir !== 'string')
+    throw new TouchstoneError('argument_invalid', `expected a run's folder, got ${shapeOf(dir)}`, { where: 'dir' })
   const bytes = await readRunBytes(dir)
   const { manifest } = bytes
   if (manifest === null)
@@ -163,6 +184,9 @@ export function publishedSet(
   cases: readonly { id: string; digest: Digest }[],
   { set: wanted, root }: IssueRunOptions = {},
 ): ScenarioSet {
+  const given: unknown = cases
+  if (!Array.isArray(given) || !given.every(isObject))
+    throw new TouchstoneError('argument_invalid', `expected a list of cases, got ${shapeOf(cases)}`, { where: 'cases' })
   const at = root === undefined ? {} : { root }
   const missing = (set: ScenarioSet) => {
     const known = new Map(casesOf(set).map(({ id, digest }) => [id, digest]))

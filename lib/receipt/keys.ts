@@ -1,5 +1,5 @@
 /** Ed25519 keys as PEM files: PKCS#8 and SubjectPublicKeyInfo, which openssl reads. */
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { createPrivateKey, createPublicKey, generateKeyPairSync, KeyObject } from 'node:crypto'
 import { existsSync, writeFileSync } from 'node:fs'
 import { digest } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
@@ -16,7 +16,7 @@ export type KeyPair = {
 /**
  * A new Ed25519 key pair, written to `<path>` (readable by its owner only) and `<path>.pub` when a path is given.
  *
- * @throws TouchstoneError `file_exists`; no key is ever overwritten
+ * @throws TouchstoneError `file_exists`: no key is ever overwritten; `file_unwritable`
  * @example
  * generate().publicKey.split('\n')[0] // '-----BEGIN PUBLIC KEY-----'
  */
@@ -28,8 +28,16 @@ export function generate(path?: string): KeyPair {
     for (const file of [path, `${path}.pub`])
       if (existsSync(file))
         throw new TouchstoneError('file_exists', 'expected a path without a key, got one that exists', { where: file })
-    writeFileSync(path, privateKey, { flag: 'wx', mode: 0o600 })
-    writeFileSync(`${path}.pub`, publicKey, { flag: 'wx' })
+    try {
+      writeFileSync(path, privateKey, { flag: 'wx', mode: 0o600 })
+      writeFileSync(`${path}.pub`, publicKey, { flag: 'wx' })
+    } catch (cause) {
+      const code = (cause as NodeJS.ErrnoException).code ?? typeof path
+      throw new TouchstoneError('file_unwritable', `expected a folder that can be written, got ${code}`, {
+        where: String(path),
+        cause,
+      })
+    }
   }
   return { privateKey, publicKey, keyId: keyIdOf(pair.publicKey) }
 }
@@ -62,6 +70,8 @@ export function publicKeyOf(pem: string): KeyObject {
 
 /** SHA-256 of the public half's DER, in hex. */
 export function keyIdOf(key: KeyObject): string {
+  if (!(key instanceof KeyObject))
+    throw new TouchstoneError('key_invalid', 'expected a key, got something else', { where: 'key' })
   const half = key.type === 'private' ? createPublicKey(key) : key
   return digest(half.export({ format: 'der', type: 'spki' })).slice(7)
 }

@@ -8,6 +8,7 @@ import type { Json, JsonObject } from '../canonical.ts'
 import type { ProviderImporter } from './audit.ts'
 import { at } from './classifier.ts'
 import { harmless } from './target.ts'
+import { isoOf } from './time.ts'
 
 const VERBS = new Set(['create', 'update', 'patch', 'delete'])
 
@@ -46,7 +47,7 @@ export const kubernetes: ProviderImporter = {
     return {
       record_id: id,
       subject: { action_class: 'kubernetes_object', verb, target },
-      occurred_at: timeOf(textAt(entry, 'stageTimestamp') ?? textAt(entry, 'requestReceivedTimestamp')),
+      occurred_at: isoOf(textAt(entry, 'stageTimestamp') ?? textAt(entry, 'requestReceivedTimestamp')),
       request_ids: [id],
     }
   },
@@ -59,9 +60,4 @@ function textAt(entry: JsonObject, path: string): string | null {
 
 function isDryRun(uri: string | null): boolean {
   return uri !== null && /[?&]dryRun=/.test(uri)
-}
-
-function timeOf(text: string | null): string | null {
-  const time = new Date(text ?? Number.NaN)
-  return Number.isNaN(time.getTime()) ? null : time.toISOString()
 }

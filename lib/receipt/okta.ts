@@ -10,6 +10,7 @@ import type { ProviderImporter } from './audit.ts'
 import { at } from './classifier.ts'
 import { isObject } from './decision.ts'
 import { harmless, targetHash } from './target.ts'
+import { isoOf } from './time.ts'
 
 const VERBS: { [event: string]: string } = {
   'user.account.privilege.grant': 'grant',
@@ -35,7 +36,6 @@ export const okta: ProviderImporter = {
     const person = personIn(entry['target'])
     if (person === null) return { skipped: 'the event does not name one person' }
     const role = textAt(entry, 'debugContext.debugData.privilegeGranted')
-    const time = new Date(textAt(entry, 'published') ?? Number.NaN)
     return {
       record_id: id,
       subject: {
@@ -47,7 +47,7 @@ export const okta: ProviderImporter = {
           ...(role !== null && { role: harmless(role) }),
         },
       },
-      occurred_at: Number.isNaN(time.getTime()) ? null : time.toISOString(),
+      occurred_at: isoOf(textAt(entry, 'published')),
       request_ids: [textAt(entry, 'transaction.id'), textAt(entry, 'debugContext.debugData.requestId')].filter(
         (one) => one !== null,
       ),

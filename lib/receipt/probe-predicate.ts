@@ -1,7 +1,8 @@
 /** What the receipt of a connection test says, and the steps by which it is checked against the published set. */
 import { digest, type Json, type JsonObject } from '../canonical.ts'
+import { TouchstoneError } from '../errors.ts'
 import type { ScenarioSet } from '../scenario.ts'
-import { isObject } from './decision.ts'
+import { isObject, shapeOf } from './decision.ts'
 import { setDescriptor } from './run-predicate.ts'
 import { descriptor, type Statement, statement, type TestResult, testResult } from './statement.ts'
 import { differences, judged, objectsIn, type Problem, type Step, unchecked } from './step.ts'
@@ -28,6 +29,10 @@ export function probeSubject(url: string): Statement['subject'] {
 }
 
 export function probeStatement(predicate: ProbePredicate): Statement {
+  if (!isObject(predicate) || !isObject(predicate['subject']) || typeof predicate['subject']['url'] !== 'string')
+    throw new TouchstoneError('argument_invalid', `expected a probe's statement, got ${shapeOf(predicate)}`, {
+      where: 'predicate',
+    })
   return statement(probeSubject(predicate.subject.url), PROBE_PREDICATE, predicate) as unknown as Statement
 }
 

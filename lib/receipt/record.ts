@@ -6,7 +6,8 @@ import { type Digest, isDigest, type JsonObject } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
 import { attributeOf, bindingDigest, type Subject } from './binding.ts'
 import { classifierOf } from './classifier.ts'
-import { isObject } from './decision.ts'
+import { isObject, shapeOf } from './decision.ts'
+import { instantOf } from './time.ts'
 
 export const RECORD_SCHEMA = 'assay.provider_audit_record.v0'
 
@@ -84,6 +85,10 @@ export type ReadRecord = {
 export function record(
   parts: Pick<AuditRecord, 'provider' | 'record_id' | 'subject'> & Partial<AuditRecord>,
 ): AuditRecord {
+  if (!isObject(parts))
+    throw new TouchstoneError('argument_invalid', `expected the parts of a record, got ${shapeOf(parts)}`, {
+      where: 'record',
+    })
   return {
     schema: RECORD_SCHEMA,
     binding_digest: bindingDigest(parts.subject),
@@ -139,22 +144,35 @@ export function readRecord(input: unknown, where: string): ReadRecord {
   if (Object.values(target).some((value) => typeof value !== 'string'))
     return reject('not_projectable', 'a target value in the subject is no text')
   if (Object.hasOwn(input, 'occurred_at') && made.occurredAt === null)
-    return reject('record_malformed', 'occurred_at is no ISO 8601 time')
+    return reject('record_malformed', 'occurred_at is no ISO 8601 time with its distance from UTC')
   const attributes = input['attributes']
   made.attribute = isObject(attributes) ? attributeOf(classifierOf(made.class, verb), attributes) : null
   return made
 }
 
 function timeOf(value: unknown): number | null {
-  if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(value)) return null
-  const at = Date.parse(value)
-  return Number.isNaN(at) ? null : at
+  return typeof value === 'string' ? instantOf(value) : null
 }
 
 function authenticityOf(value: unknown): Authenticity | null {
   if (!isObject(value) || typeof value['verified'] !== 'boolean' || typeof value['detail'] !== 'string') return null
   if (value['method'] !== 'none' && value['method'] !== 'cloudtrail_digest_chain') return null
-  return { method: value['method'], verified: value['verified'], detail: value['detail'] }
+  const { method, verified, detail } = value
+  if (!verified || vouched.has(value)) return { method, verified, detail }
+  return { method, verified: false, detail: 'the record says that it is authentic; nothing here has checked that' }
+}
+
+const vouched = new WeakSet<object>()
+
+/** Mark what an importer found by checking signatures itself. What a record says of its own authenticity is only a claim. */
+export function vouch(checked: Authenticity): Authenticity {
+  vouched.add(checked)
+  return checked
+}
+
+/** What an import says of its authenticity: as found where it was made here, else a claim that nothing has checked. */
+export function authenticityHere(value: unknown): Authenticity {
+  return authenticityOf(value) ?? { method: 'none', verified: false, detail: 'nothing is said of its authenticity' }
 }
 
 function sourceOf(value: unknown): ReadRecord['source'] {

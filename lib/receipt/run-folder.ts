@@ -4,7 +4,7 @@
  * Nothing here writes, and nothing that a file holds makes it throw: an auditor reads folders that others have handled.
  */
 import { createHash } from 'node:crypto'
-import { createReadStream, existsSync, readdirSync } from 'node:fs'
+import { createReadStream, lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Digest, decode, digest, type Json, parse, readBytes } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
@@ -83,7 +83,8 @@ export async function* keyedLines(
   file: string,
 ): AsyncGenerator<{ line: number; problem: string } | KeyedLine> {
   const path = join(dir, file)
-  if (!existsSync(path)) return
+  // Only a plain file: a pipe or a device in its place need not have an end.
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isFile()) return
   for await (const { bytes, line } of linesOf(path)) {
     if (bytes.length === 0) continue
     const where = `${file}:${line}`
@@ -101,9 +102,13 @@ export async function* keyedLines(
   }
 }
 
+/** More of a line is not held: no text is as long, so that it cannot be read in any case. */
+const MAX_LINE_BYTES = 1 << 30
+
 /** The lines of a file without their line feeds, the torn last one included, in memory of one line. */
 export async function* linesOf(path: string): AsyncGenerator<{ bytes: Uint8Array; line: number }> {
   let rest: Buffer[] = []
+  let held = 0
   let line = 0
   for await (const chunk of streamed(path)) {
     let start = 0
@@ -111,9 +116,13 @@ export async function* linesOf(path: string): AsyncGenerator<{ bytes: Uint8Array
       const piece = chunk.subarray(start, at)
       yield { bytes: rest.length ? Buffer.concat([...rest, piece]) : piece, line: ++line }
       rest = []
+      held = 0
       start = at + 1
     }
-    if (start < chunk.length) rest.push(chunk.subarray(start))
+    if (start < chunk.length && held < MAX_LINE_BYTES) {
+      rest.push(chunk.subarray(start))
+      held += chunk.length - start
+    }
   }
   if (rest.length) yield { bytes: Buffer.concat(rest), line: ++line }
 }

@@ -5,7 +5,7 @@
  */
 import { type Digest, isDigest, type Json, type JsonObject, parse } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
-import { isObject } from './decision.ts'
+import { isObject, shapeOf } from './decision.ts'
 
 export const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1'
 export const TEST_RESULT_TYPE = 'https://in-toto.io/attestation/test-result/v0.1'
@@ -41,6 +41,14 @@ export type TestResult = {
  * descriptor('a.json', 'sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855').digest.sha256.length // 64
  */
 export function descriptor(name: string, digest: Digest, more: Omit<Descriptor, 'name' | 'digest'> = {}) {
+  if (!isDigest(digest))
+    throw new TouchstoneError(
+      'argument_invalid',
+      'expected "sha256:" and 64 lower-case hex digits, got something else',
+      {
+        where: 'descriptor digest',
+      },
+    )
   return { name, digest: { sha256: digest.slice(7) }, ...more }
 }
 
@@ -67,6 +75,8 @@ export function statement<P extends object>(
  * @throws TouchstoneError `receipt_invalid`
  */
 export function testResult(subject: Statement['subject'], result: TestResult): Statement<TestResult> {
+  if (!isObject(result) || !Array.isArray(result.configuration))
+    throw new TouchstoneError('argument_invalid', `expected a test result, got ${shapeOf(result)}`, { where: 'result' })
   if (result.configuration.length === 0)
     throw new TouchstoneError('receipt_invalid', 'expected at least one configuration, got none', {
       where: 'predicate.configuration',
@@ -93,7 +103,7 @@ export function readStatement(bytes: Uint8Array | string): Statement {
 
 /** The digest of a descriptor in our form, or null where it has no SHA-256. */
 export function digestOfDescriptor(one: Descriptor): Digest | null {
-  const digest = `sha256:${one.digest?.['sha256'] ?? ''}`
+  const digest = `sha256:${one?.digest?.['sha256'] ?? ''}`
   return isDigest(digest) ? digest : null
 }
 

@@ -7,7 +7,7 @@
 import { type Digest, type Json, type JsonObject, parse } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
 import { at, type Classifier, classifiersFor, leafOf, project } from './classifier.ts'
-import { type Decision, isObject, type Observation, SURFACE_SCHEMA, type Surface } from './decision.ts'
+import { type Decision, isObject, type Observation, SURFACE_SCHEMA, type Surface, shapeOf } from './decision.ts'
 import { isSecretName, targetHash } from './target.ts'
 import './providers.ts'
 
@@ -50,6 +50,8 @@ export type ObservedCall = {
  * decision.response.side_effect.level // 'asserted'
  */
 export function observe(call: ObservedCall, classifiers?: readonly Classifier[]): Decision {
+  if (!isObject(call))
+    throw new TouchstoneError('argument_invalid', `expected a call, got ${shapeOf(call)}`, { where: 'call' })
   for (const name of ['server', 'tool', 'status', 'runId'] as const) {
     if (typeof call[name] !== 'string')
       throw new TouchstoneError('argument_invalid', `expected a text, got ${typeof call[name]}`, {
@@ -109,6 +111,10 @@ export function observe(call: ObservedCall, classifiers?: readonly Classifier[])
 
 /** Decisions as one surface document. */
 export function surface(decisions: readonly Decision[]): Surface {
+  if (!Array.isArray(decisions))
+    throw new TouchstoneError('argument_invalid', `expected a list of decisions, got ${shapeOf(decisions)}`, {
+      where: 'decisions',
+    })
   return { schema: SURFACE_SCHEMA, observed_tool_decisions: [...decisions], non_claims: [...NON_CLAIMS] }
 }
 
@@ -255,7 +261,7 @@ function requestIds(answer: Json | undefined, result: JsonObject | undefined): D
 
 /** How a request id is kept on both sides, so that equality can be seen and the id cannot. */
 export function requestHash(id: string): Digest {
-  return targetHash('request_id', id.toWellFormed())
+  return targetHash('request_id', typeof id === 'string' ? id.toWellFormed() : id)
 }
 
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/

@@ -5,6 +5,7 @@
  * and not by `String.prototype.trim`: the two differ at U+FEFF and U+0085.
  */
 import { type Digest, digest } from '../canonical.ts'
+import { TouchstoneError } from '../errors.ts'
 
 const WHITE_SPACE = '\\u0009-\\u000d\\u0020\\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000'
 const LEADING = new RegExp(`^[${WHITE_SPACE}]+`)
@@ -33,6 +34,14 @@ export function trim(text: string): string {
  * targetHash('github_key_title', 'ci-key') // 'sha256:a65a94d25524f87fbb5ce6d3fde202c02a5b532f27e1ba3b5708076e1ba75ccf'
  */
 export function targetHash(domain: string, value: string): Digest {
+  if (typeof domain !== 'string' || typeof value !== 'string')
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected a domain and a text, got ${typeof domain}, ${typeof value}`,
+      {
+        where: 'targetHash',
+      },
+    )
   return digest(`assay.tool_target.v0:${domain}:${trim(value).toLowerCase()}`)
 }
 

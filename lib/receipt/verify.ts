@@ -15,6 +15,7 @@ import { type Ledger, usedIn } from './ledger.ts'
 import type { Report } from './report.ts'
 import { derive } from './rungs.ts'
 import { compacting } from './strings.ts'
+import { dayOf, instantOf } from './time.ts'
 import './providers.ts'
 
 /** ISO 8601 times or epoch milliseconds, both inclusive. */
@@ -88,7 +89,13 @@ function recordsOf(evidence: Evidence) {
   return { records, imports }
 }
 
-function optionsOf({ window, ledger, minLevel }: VerifyOptions) {
+const OPTIONS = ['audit', 'window', 'ledger', 'minLevel', 'signal']
+
+function optionsOf(options: VerifyOptions) {
+  // A window or level that is misspelt and left out would let through what it was to keep out.
+  onlyMembers(options, OPTIONS, 'options')
+  const { window, ledger, minLevel } = options
+  if (window !== undefined) onlyMembers(window, ['from', 'to'], 'window')
   if (minLevel !== undefined && !LEVELS.includes(minLevel))
     throw new TouchstoneError('argument_invalid', `expected ${LEVELS.join(' | ')}, got "${String(minLevel)}"`, {
       where: 'minLevel',
@@ -104,11 +111,24 @@ function optionsOf({ window, ledger, minLevel }: VerifyOptions) {
 
 function timeOf(value: string | number | undefined, where: string): number | null {
   if (value === undefined) return null
-  const at = typeof value === 'number' ? value : Date.parse(value)
-  if (Number.isFinite(at) && Math.abs(at) <= 8.64e15) return at
-  throw new TouchstoneError('argument_invalid', `expected an ISO 8601 time or epoch milliseconds, got "${value}"`, {
-    where,
-  })
+  const at = typeof value === 'string' ? (instantOf(value) ?? dayOf(value)) : value
+  if (typeof at === 'number' && Number.isFinite(at) && Math.abs(at) <= 8.64e15) return at
+  const got = typeof value === 'string' ? `"${value}"` : typeof value === 'number' ? value : typeof value
+  const expected = 'an ISO 8601 time with its distance from UTC, a day, or epoch milliseconds'
+  throw new TouchstoneError('argument_invalid', `expected ${expected}, got ${got}`, { where })
+}
+
+/** An object with no other members than these. @throws TouchstoneError `argument_invalid` naming the one that is not known */
+export function onlyMembers(value: unknown, names: readonly string[], where: string): void {
+  if (!isObject(value)) {
+    const got = value === null ? 'null' : Array.isArray(value) ? 'a list' : typeof value
+    throw new TouchstoneError('argument_invalid', `expected an object of ${names.join(', ')}, got ${got}`, { where })
+  }
+  const other = Object.keys(value).find((name) => !names.includes(name))
+  if (other !== undefined)
+    throw new TouchstoneError('argument_invalid', `expected ${names.join(', ')}, got ${JSON.stringify(other)}`, {
+      where,
+    })
 }
 
 function* decisionsOf(input: Decisions): Generator<{ value: unknown; where: string }> {
@@ -147,7 +167,12 @@ function isDocument(text: string): boolean {
   }
 }
 
+/** Longest line that is held: a small gz may unpack to one without end. */
+const MAX_LINE_BYTES = 1 << 29
+
 async function* linesOf(path: string, signal?: AbortSignal): AsyncGenerator<{ text: string; line: number }> {
+  if (typeof path !== 'string' || path.includes('\0'))
+    throw new TouchstoneError('argument_invalid', `expected a path, got ${typeof path}`, { where: 'path' })
   const raw = createReadStream(path, signal ? { signal } : {})
   const stream = path.endsWith('.gz') ? raw.pipe(createGunzip()) : raw
   raw.on('error', (error) => {
@@ -155,21 +180,31 @@ async function* linesOf(path: string, signal?: AbortSignal): AsyncGenerator<{ te
   })
   const parts: Uint8Array[] = []
   let line = 0
+  let held = 0
+  const hold = (part: Uint8Array) => {
+    held += part.length
+    if (held > MAX_LINE_BYTES)
+      throw new TouchstoneError('file_unreadable', `expected lines of at most ${MAX_LINE_BYTES} bytes, got more`, {
+        where: `${path} line ${line + 1}`,
+      })
+    parts.push(part)
+  }
   const whole = () => {
     const bytes = parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts)
     parts.length = 0
+    held = 0
     return decode(bytes, `${path} line ${++line}`)
   }
   try {
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       let start = 0
       for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
-        parts.push(chunk.subarray(start, end))
+        hold(chunk.subarray(start, end))
         start = end + 1
         const text = whole()
         if (text.trim() !== '') yield { text, line }
       }
-      if (start < chunk.length) parts.push(chunk.subarray(start))
+      if (start < chunk.length) hold(chunk.subarray(start))
     }
     if (parts.length > 0) {
       const text = whole()

@@ -166,7 +166,7 @@ describe('a receipt by an issuer who lies', () => {
         what: 'a case that the set does not have',
         alter: (dir) => {
           editManifest(dir, (one) =>
-            (one['cases'] as object[]).push({ id: 'easy', digest: `sha256:${'0'.repeat(64)}` }),
+            (one['cases'] as object[]).push({ ...(one['cases'] as object[])[0], id: 'easy', twin: null }),
           )
           refit(dir)
         },
