@@ -164,7 +164,14 @@ describe('files that are no plain files', () => {
   })
 
   test('a log file of CloudTrail that is no whole gzip data is an export that cannot be read, with digest files too', () => {
-    for (const options of [{}, { digests: [{ bytes: '{}' }], publicKey: rsa }])
+    const digests = JSON.stringify({
+      digestS3Object: 'a',
+      digestS3Bucket: 'b',
+      digestEndTime: '2026-01-05T00:00:00Z',
+      digestSignatureAlgorithm: 'SHA256withRSA',
+      logFiles: [],
+    })
+    for (const options of [{}, { digests: [{ bytes: digests }], publicKey: rsa }])
       assert.throws(() => receipt.importAudit('cloudtrail', new Uint8Array([0x1f, 0x8b, 8, 1, 2]), options), {
         code: 'export_invalid',
       })
