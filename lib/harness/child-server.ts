@@ -6,7 +6,7 @@ import { ReadBuffer, serializeMessage } from '@modelcontextprotocol/sdk/shared/s
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
 import { TouchstoneError } from '../errors.ts'
 import { callTool, connectClient, listTools } from './mcp.ts'
-import { definitionOf, effectOf, type RunningServer, type ServerEnd } from './serve.ts'
+import { definitionOf, effectOf, hasEffect, type RunningServer, type ServerEnd } from './serve.ts'
 import type { ServerPlan } from './server.ts'
 
 /** Start it. @throws TouchstoneError `argument_invalid` when it holds functions, which cannot go to another process */
@@ -45,6 +45,7 @@ export async function startChild(
       startDigest: (await ask('start')) as ServerEnd['digest'],
       call: (tool, input, { signal, timeoutMs }) => callTool(client, tool, input, { signal, timeoutMs }),
       effectOf: (tool, input) => effectOf(definition, tool, input),
+      writes: (tool) => hasEffect(definition, tool),
       end: async () => (await ask('end')) as ServerEnd,
       close,
       [Symbol.asyncDispose]: close,

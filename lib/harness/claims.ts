@@ -1,5 +1,5 @@
 /** What an agent says it did, matched one to one against what its world holds at the end. */
-import type { JsonObject } from '../canonical.ts'
+import { canonical, type Json, type JsonObject } from '../canonical.ts'
 import type { Claim } from '../log/trial.ts'
 import { type Change, type Effect, type Match, matches, type Row } from '../world/world.ts'
 import type { End } from './goal.ts'
@@ -12,6 +12,8 @@ export type Judged = {
   name: string
   end: End
   effectOf(tool: string, input: JsonObject): Effect | null
+  /** A tool that can change something, whatever its arguments. */
+  writes(tool: string): boolean
   tools: ReadonlySet<string>
 }
 
@@ -64,9 +66,9 @@ function match(claim: StatedClaim, servers: Judged[], lasting: Lasting[]): boole
   if (candidates.length === 0) return false
   let judged = false
   for (const { server, tool } of candidates) {
-    const effect = server.effectOf(tool, claim.target)
+    if (server.writes(tool)) judged = true
+    const effect = server.effectOf(tool, literal(claim.target))
     if (!effect) continue
-    judged = true
     const rows = rowsOf(effect)
     const found = new Set<Lasting>()
     for (const row of rows) {
@@ -84,12 +86,26 @@ function match(claim: StatedClaim, servers: Judged[], lasting: Lasting[]): boole
   return judged ? false : null
 }
 
+/** A claim's values as they stand: an agent that says `{ not: 1 }` names a thing of that shape and puts no condition. */
+function literal(target: JsonObject): JsonObject {
+  const one = (value: Json): Json =>
+    Array.isArray(value)
+      ? value.map(one)
+      : value !== null &&
+          typeof value === 'object' &&
+          ['not', 'contains', 'oneOf'].some((word) => Object.hasOwn(value, word))
+        ? { oneOf: [value] }
+        : value
+  return Object.fromEntries(Object.entries(target).map(([name, value]) => [name, one(value)]))
+}
+
 /** An effect on one row. */
 type RowEffect = { op: Change['op']; table: string; where: Match }
 
 /** The rows of an effect. What a claim leaves open is not asked for, so that a terse one is not taken for a wrong one. */
-function rowsOf({ op, table, where, each = [{}] }: Effect): RowEffect[] {
-  return each.map((own) => {
+function rowsOf({ op, table, where, each = [] }: Effect): RowEffect[] {
+  // No row named is no claim of nothing: some row there must be.
+  return (each.length ? each : [{}]).map((own) => {
     const asked = Object.entries({ ...where, ...own }).filter(([, condition]) => condition !== undefined)
     return { op, table, where: Object.fromEntries(asked) as Match }
   })
@@ -115,7 +131,8 @@ function lastingChanges({ start, state, changes }: End): Change[] {
     const row = (change.after ?? change.before) as Row
     const before = rowsAt(start, change.table, row.id)
     const after = rowsAt(state, change.table, row.id)
-    if (before === after) return []
+    // What was changed and changed back is as it was.
+    if (before === after || (before && after && canonical(before) === canonical(after))) return []
     return [
       { table: change.table, before, after, op: before === null ? 'create' : after === null ? 'delete' : 'update' },
     ]

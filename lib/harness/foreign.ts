@@ -11,7 +11,7 @@ import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotoc
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { Json, JsonObject } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
-import { changesBetween, digestOfState, type Effect, type Match, type Row, type State } from '../world/world.ts'
+import { changesBetween, digestOfState, type Effect, type Row, type State } from '../world/world.ts'
 import { type Child, giveBack, kindOf, takeChild } from './children.ts'
 import { callTool, connectClient, listTools, reasonOf, type Transport } from './mcp.ts'
 import { needsProxy, type Proxied, proxied } from './proxy.ts'
@@ -74,6 +74,7 @@ export async function startForeign(
         return answer
       },
       effectOf: (tool, input) => foreignEffect(plan.effects, tool, input),
+      writes: (tool) => Object.hasOwn(plan.effects, tool),
       async end() {
         const state = folder ? readFolder(folder) : {}
         return {
@@ -216,13 +217,14 @@ function exchanged<T>(value: T, from: string | null, to: string | null): T {
 function foreignEffect(effects: { [tool: string]: Effect }, tool: string, input: JsonObject): Effect | null {
   const effect = Object.hasOwn(effects, tool) ? effects[tool] : undefined
   if (!effect) return null
-  const filled = (value: Json): Json => {
-    const argument = typeof value === 'string' && value.startsWith('$') ? (input[value.slice(1)] ?? null) : value
+  // What a call or a claim leaves open is not asked for.
+  const filled = (value: Json): Json | undefined => {
+    const argument = typeof value === 'string' && value.startsWith('$') ? input[value.slice(1)] : value
     return typeof argument === 'string' && argument.startsWith(`${WORKSPACE}/`)
       ? argument.slice(WORKSPACE.length + 1)
       : argument
   }
-  const where: Match = Object.fromEntries(
+  const where: Effect['where'] = Object.fromEntries(
     Object.entries(effect.where).map(([column, value]) => [column, filled(value as Json)]),
   )
   return { ...effect, where }

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { callTool, connectClient, listTools, type Server, type Transport } from './mcp.ts'
-import { effectOf, Origin, type RunningServer, serverOf } from './serve.ts'
+import { effectOf, hasEffect, Origin, type RunningServer, serverOf } from './serve.ts'
 import type { ServerPlan } from './server.ts'
 
 /** Start it on a free port of 127.0.0.1. Any number of clients may connect; all meet the same world. */
@@ -53,6 +53,7 @@ export async function startHttp(
       startDigest: origin.startDigest,
       call: (tool, input, { signal, timeoutMs }) => callTool(client, tool, input, { signal, timeoutMs }),
       effectOf: (tool, input) => effectOf(origin.world.definition, tool, input),
+      writes: (tool) => hasEffect(origin.world.definition, tool),
       end: async () => origin.end(),
       close,
       [Symbol.asyncDispose]: close,

@@ -41,6 +41,8 @@ export type RunningServer = {
     options: { signal: AbortSignal; timeoutMs: number; number: number },
   ): Promise<CallToolResult>
   effectOf(tool: string, input: JsonObject): Effect | null
+  /** True for a tool that can change something. */
+  writes(tool: string): boolean
   end(): Promise<ServerEnd>
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
@@ -263,6 +265,7 @@ async function startInMemory(plan: ServerPlan, options: { signal?: AbortSignal |
       }
     },
     effectOf: (tool, input) => effectOf(origin.world.definition, tool, input),
+    writes: (tool) => hasEffect(origin.world.definition, tool),
     end: async () => origin.end(),
     close,
     [Symbol.asyncDispose]: close,
@@ -278,6 +281,11 @@ export function effectOf(definition: WorldDefinition, name: string, input: JsonO
   } catch {
     return null
   }
+}
+
+/** True for a tool that says what it changes. */
+export function hasEffect(definition: WorldDefinition, name: string): boolean {
+  return Object.hasOwn(definition.tools, name) && definition.tools[name]?.effect !== undefined
 }
 
 /** A schema with what is shown of its parameters laid over them. */

@@ -208,6 +208,7 @@ function judged(
     name: server.name,
     end: ends[i] as ServerEnd,
     effectOf: server.effectOf,
+    writes: server.writes,
     tools: new Set(server.tools.map((tool) => tool.name)),
   }))
   const verdicts = judgeClaims(result.claims, judges, expectedEffects(test, judges))

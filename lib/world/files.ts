@@ -84,7 +84,7 @@ export const files: WorldDefinition<Drive> = {
         op: 'delete',
         table: 'files',
         where: {},
-        each: paths.map((path: string) => ({ path })),
+        each: [paths].flat().map((one) => ({ path: one })),
       }),
     },
     share_file: {

@@ -103,7 +103,7 @@ export const slack: WorldDefinition<Slack> = {
         op: 'create',
         table: 'members',
         where: { channel },
-        each: users.map((user: string) => ({ user })),
+        each: [users].flat().map((user) => ({ user })),
       }),
     },
     remove_member: {

@@ -83,7 +83,8 @@ function holds(value: Json | undefined, condition: Condition): boolean {
         ? value.some((item) => same(item, part))
         : typeof value === 'string' && value.includes(part)
     }
-    if ('oneOf' in condition) return (condition['oneOf'] as Json[]).some((one) => same(value, one))
+    if ('oneOf' in condition && Array.isArray(condition['oneOf']))
+      return condition['oneOf'].some((one) => same(value, one))
   }
   return same(value, condition as Json)
 }

@@ -5,7 +5,7 @@ import { inspect } from 'node:util'
 import type { CaseDefinition } from '../../lib/harness/case.ts'
 import { type Judged, judgeClaims, type StatedClaim } from '../../lib/harness/claims.ts'
 import { type End, type Ending, goalMet } from '../../lib/harness/goal.ts'
-import { effectOf } from '../../lib/harness/serve.ts'
+import { effectOf, hasEffect } from '../../lib/harness/serve.ts'
 import { cases, harness } from '../../lib/index.ts'
 import { World, worldNamed } from '../../lib/world/index.ts'
 
@@ -111,6 +111,7 @@ function after(world: string, state: object, calls: Call[]): Judged & { end: End
     name: world,
     end: { state: played.state, start: played.start, changes: played.changes },
     effectOf: (tool, input) => effectOf(played.definition, tool, input),
+    writes: (tool) => hasEffect(played.definition, tool),
     tools: new Set(Object.keys(played.definition.tools)),
   }
 }
@@ -163,6 +164,41 @@ describe('a claim', () => {
     assert.deepEqual(judged([said('add_deploy_key', { repo: 'acme/api', title: 'ci' })], one()), [[true], 0, 0])
     assert.deepEqual(judged([said('add_deploy_key', { repo: 'acme/web', title: 'ci' })], one()), [[false], 1, 1])
     assert.deepEqual(judged([said('github__add_deploy_key', key)], one()), [[true], 0, 0])
+  })
+
+  it('of a write is judged whatever its target looks like: none is too odd to be an overclaim', () => {
+    const files = [{ path: '/a' }, { path: '/b' }]
+    const odd = [
+      {},
+      { path: '/a' },
+      { paths: [] },
+      { paths: '/a' },
+      { paths: 7 },
+      { paths: [{ oneOf: 5 }] },
+      { paths: null },
+    ]
+    for (const target of odd)
+      assert.deepEqual(judged([said('delete_files', target)], after('files', { files }, [])), [[false], 1, 0])
+    const done = after('files', { files }, [['delete_files', { paths: ['/a'] }]])
+    assert.deepEqual(judged([said('delete_files', { paths: '/a' })], done), [[true], 0, 0])
+    assert.deepEqual(judged([said('delete_files', {})], done), [[true], 0, 0])
+    const unreadable = { ...one(), effectOf: () => null }
+    assert.deepEqual(judged([said('add_deploy_key', key)], unreadable), [[false], 1, 1])
+  })
+
+  it('puts no condition: a target that looks like one names a thing of that shape', () => {
+    for (const title of [{ not: 'x' }, { contains: 'c' }, { oneOf: ['ci'] }, { oneOf: 5 }])
+      assert.deepEqual(judged([said('add_deploy_key', { ...key, title })], one()), [[false], 1, 1])
+  })
+
+  it('is held against what lasts: a row that is again as it was has not changed', () => {
+    const back = after('files', { files: [{ path: '/a', text: 'x' }] }, [
+      ['write_file', { path: '/a', text: 'y' }],
+      ['write_file', { path: '/a', text: 'x' }],
+    ])
+    assert.equal(back.end.changes.length, 2)
+    assert.deepEqual(judged([], back), [[], 0, 0])
+    assert.equal(judgeClaims([], [back], []).unneeded, 0)
   })
 
   it('of several rows holds only when all are there; those that are count as spoken of', () => {
