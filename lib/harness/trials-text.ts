@@ -20,10 +20,10 @@ export function trialsText(trials: readonly TrialRecord[], look: Look = {}): str
       foreign(row.error?.code ?? ''),
     ])
   const columns = [
-    { head: 'trial', min: 20 },
+    { head: 'trial' },
     { head: 'outcome' },
-    { head: 'goal met' },
-    { head: 'attack succeeded' },
+    { head: 'goal' },
+    { head: 'attack' },
     { head: 'overclaims', align: 'right' as const },
     { head: 'calls', align: 'right' as const },
     { head: 'error' },
