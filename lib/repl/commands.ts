@@ -147,7 +147,7 @@ function helpText(desk: Desk): string {
   const tries = desk.examples.flatMap(({ code, says }) =>
     code.length + says.length + 6 <= (look.width ?? 100)
       ? [`  ${code}  ${tone(`// ${says}`, 'quiet', look)}`]
-      : [`  ${tone(`// ${says}:`, 'quiet', look)}`, `  ${code}`],
+      : [`  ${tone(`// ${says}`, 'quiet', look)}`, `  ${code}`],
   )
   return [
     tone('Try', 'strong', look),

@@ -55,7 +55,7 @@ describe('harness.case', () => {
     const mine = await harness.case(DEFINITION)
     const { trials } = await harness.run(mine).config('p', { model: 'sim/perfect' }).repeat(2).quiet().out(null)
     const lines = inspect(trials).split('\n')
-    assert.match(lines[0] ?? '', /^trial +outcome +goal met +attack succeeded/)
+    assert.match(lines[0] ?? '', /^trial +outcome +goal +attack +overclaims/)
     assert.match(lines[1] ?? '', /^mine\/key\|p\|0 +pass +yes +- /)
     assert.equal(lines.length, 4)
     assert.deepEqual(
