@@ -1,5 +1,5 @@
 /** `touchstone verify` and `touchstone audit`: evidence, from files. */
-import { existsSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { lookOf, table } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
@@ -47,7 +47,8 @@ export const verify: Verb = {
     let open = false
     for (const file of words.positionals) {
       const ledger = words.text('ledger')
-      const folder = statSync(file, { throwIfNoEntry: false })?.isDirectory()
+      // Only a folder has this in it. What cannot be looked at at all is named when it is read.
+      const folder = existsSync(`${file}/.`)
       if (folder && !existsSync(join(file, 'receipt.json')))
         throw new TouchstoneError(
           'file_unreadable',

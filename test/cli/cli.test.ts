@@ -1,7 +1,7 @@
 /** The command line as a shell sees it: what stands on each stream, and the exit code. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, describe, it } from 'node:test'
@@ -88,6 +88,8 @@ describe('bad usage exits with 2, says what was expected on standard error, and 
   writeFileSync(broken, 'id: x\n  title: [\n')
   const unknownTool = join(made, 'tool.yaml')
   writeFileSync(unknownTool, readFileSync(join(root, KEYS), 'utf8').replaceAll('call: add_deploy_key', 'call: add_key'))
+  const loop = join(made, 'loop')
+  symlinkSync(loop, loop)
   const table: [string, string[], RegExp][] = [
     ['an unknown verb', ['frobnicate'], /^usage: expected one of .*got "frobnicate"/],
     ['an unknown option', ['run', '--reapet', '3'], /^usage: .*--reapet/],
@@ -98,6 +100,7 @@ describe('bad usage exits with 2, says what was expected on standard error, and 
     ['an unknown model', ['run', KEYS, '--config', 'a=sim/nobody'], /^model_unknown: .*sim\/nobody/],
     ['a missing key', ['run', KEYS, '--config', 'a=groq/openai/gpt-oss-20b'], /^setting_missing: .*GROQ_API_KEY/],
     ['a report of nothing', ['verify'], /^usage: /],
+    ['decisions that are a link to itself', ['verify', loop], /^file_unreadable: .*ELOOP .*loop/],
     ['an unknown level', ['verify', 'x.json', '--min-level', 'certain'], /^usage: .*verified.*certain/],
     ['an unknown set', ['scenarios', 'show', 'nope@1.0'], /^set_unknown: /],
     [
