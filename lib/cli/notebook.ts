@@ -42,7 +42,8 @@ export const notebook: Verb = {
       process.stdout.write(`${watching.url}\n`)
       await new Promise<void>((stopped) => signal.addEventListener('abort', () => stopped(), { once: true }))
       await watching.close()
-      return EXIT.asHoped
+      // Timers and servers that cells left behind are not waited for.
+      return process.exit(EXIT.asHoped)
     }
     for (const file of words.positionals) {
       const result = await notebooks.run(file, { set, signal })

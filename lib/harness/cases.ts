@@ -4,7 +4,8 @@ import type { Case } from './case.ts'
 /**
  * Load cases from a file, a folder (all its .yaml and .yml files, at any depth), a glob, or a list of these.
  *
- * A file may hold several cases, separated by `---`. The order is by path, then by place in the file.
+ * A file may hold several cases, separated by `---`. The order is by path, then by place in the file. Where there is no
+ * folder `cases`, `cases/...` means those that come with Touchstone.
  *
  * @param from default: the cases that come with Touchstone
  * @throws TouchstoneError `file_unreadable` when nothing is there; `yaml_syntax` and `case_invalid` with file:line:column

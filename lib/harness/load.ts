@@ -1,5 +1,5 @@
 /** Reading cases from YAML files, with every mistake named by file, line and column. */
-import { globSync, statSync } from 'node:fs'
+import { existsSync, globSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Document, isNode, LineCounter, parseAllDocuments } from 'yaml'
@@ -48,7 +48,15 @@ export function parseCases(text: string, source = 'case'): Case[] {
   return casesIn(text, source).map(({ test }) => test)
 }
 
-export function filesOf(from: string): string[] {
+/** Where there is no folder `cases`, `cases/...` means the cases that ship, so that documented lines work anywhere. */
+function placed(from: string): string {
+  const under = /^(?:\.\/)?cases(?:\/(.*))?$/.exec(from)
+  if (under === null || existsSync('cases')) return from
+  return join(shippedCases(), under[1] ?? '')
+}
+
+export function filesOf(given: string): string[] {
+  const from = placed(given)
   let found: string[] = []
   try {
     found = statSync(from).isDirectory() ? globSync(join(from, '**/*.{yaml,yml}')) : [from]
@@ -56,14 +64,14 @@ export function filesOf(from: string): string[] {
     if (!/[*?[{]/.test(from)) {
       const code = (cause as NodeJS.ErrnoException).code ?? 'an error'
       throw new TouchstoneError('file_unreadable', `expected a file or folder of cases, got ${code}`, {
-        where: from,
+        where: given,
         cause,
       })
     }
     found = globSync(from)
   }
   if (found.length === 0)
-    throw new TouchstoneError('file_unreadable', 'expected at least one .yaml file, got none', { where: from })
+    throw new TouchstoneError('file_unreadable', 'expected at least one .yaml file, got none', { where: given })
   return found.sort()
 }
 

@@ -3,7 +3,16 @@
  *
  * A trial's line in `trials.ndjson` is written last, so a line there means that everything else about the trial is there too.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFile, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFile,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Digest, digest, type Json, type JsonObject, readJson } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
@@ -68,14 +77,19 @@ export class RunWriter {
     this.transcripts = new LineWriter(join(dir, FILES.transcripts))
   }
 
-  /** Begin a run in a new or empty folder. @throws TouchstoneError `file_exists` when something is there already */
+  /** Begin a run in a new or empty folder. @throws TouchstoneError `file_exists` when something is there already, `file_unwritable` */
   static create(dir: string, manifest: Manifest): RunWriter {
-    if (existsSync(dir) && readdirSync(dir).length > 0) {
+    if (statSync(dir, { throwIfNoEntry: false })?.isDirectory() && readdirSync(dir).length > 0) {
       throw new TouchstoneError('file_exists', 'expected a new or empty folder for the run, got one with files in it', {
         where: dir,
       })
     }
-    mkdirSync(dir, { recursive: true })
+    try {
+      mkdirSync(dir, { recursive: true })
+    } catch (cause) {
+      const code = (cause as NodeJS.ErrnoException).code ?? 'an error'
+      throw new TouchstoneError('file_unwritable', `expected a folder for the run, got ${code}`, { where: dir, cause })
+    }
     const unlock = lock(dir)
     try {
       // Under another name first: a folder with a manifest has a whole one.

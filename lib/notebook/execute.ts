@@ -234,7 +234,8 @@ function cellOfImport(error: unknown, imports: { specifier: string; cell: number
 
 /** An error as data, with the notebook's own frames first and none of the machinery that ran it. */
 export function failureOf(error: unknown, path: string, signal?: AbortSignal): Failure {
-  if (signal?.aborted && error === signal.reason) {
+  const broken = (error as { code?: string } | null)?.code === 'ERR_SCRIPT_EXECUTION_INTERRUPTED'
+  if (broken || (signal?.aborted && error === signal.reason)) {
     return { kind: 'error', name: 'stopped', message: 'the run was stopped', line: null, stack: [] }
   }
   if (!(error instanceof Error)) {

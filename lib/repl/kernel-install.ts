@@ -2,6 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { TouchstoneError } from '../errors.ts'
 
 export type InstallOptions = {
   /** Command that starts the kernel; Jupyter adds the connection file. Default: this program with `kernel`. */
@@ -23,12 +24,12 @@ export function jupyterFolder(): string {
  * Write the kernelspec. An older one of ours is replaced.
  *
  * @returns the folder of the kernelspec
+ * @throws TouchstoneError `file_unwritable`; JUPYTER_DATA_DIR names another place
  */
 export async function installKernel(options: InstallOptions = {}): Promise<string> {
   // The flags that this process runs with, such as a TypeScript loader, are part of the command.
   const command = options.command ?? [process.execPath, ...process.execArgv, process.argv[1] ?? '', 'kernel']
   const folder = join(options.folder ?? jupyterFolder(), 'kernels', 'touchstone')
-  await mkdir(folder, { recursive: true })
   const spec = {
     argv: [...command, '{connection_file}'],
     display_name: 'Touchstone',
@@ -36,6 +37,15 @@ export async function installKernel(options: InstallOptions = {}): Promise<strin
     interrupt_mode: 'signal',
     metadata: {},
   }
-  await writeFile(join(folder, 'kernel.json'), `${JSON.stringify(spec, null, 2)}\n`)
+  try {
+    await mkdir(folder, { recursive: true })
+    await writeFile(join(folder, 'kernel.json'), `${JSON.stringify(spec, null, 2)}\n`)
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? 'an error'
+    throw new TouchstoneError('file_unwritable', `expected Jupyter's data folder, got ${code}`, {
+      where: folder,
+      cause,
+    })
+  }
   return folder
 }

@@ -12,6 +12,7 @@ import { count } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { addStream, captureConsole } from '../notebook/capture.ts'
 import { type CellResult, failureOf, type NotebookResult, titleOf } from '../notebook/execute.ts'
+import { untilEnded } from '../notebook/guard.ts'
 import { body, html } from '../notebook/html.ts'
 import { instrument, parameterOf } from '../notebook/instrument.ts'
 import { bundleOf } from '../notebook/mime.ts'
@@ -126,7 +127,9 @@ export async function watchNotebook(file: string, options: WatchOptions = {}): P
     const started = performance.now()
     const release = captureConsole((stream) => addStream(at.outputs, stream))
     try {
-      const { value } = await evaluator.evaluate(source, { filename: path, signal })
+      // A cell that never awaits hears nothing but SIGINT.
+      const running = evaluator.evaluate(source, { filename: path, signal, breakOnSigint: true })
+      const { value } = await untilEnded(running, signal)
       const bundle = await bundleOf(value)
       if (bundle) at.outputs.push({ kind: 'value', bundle })
       at.state = 'ran'
@@ -138,6 +141,19 @@ export async function watchNotebook(file: string, options: WatchOptions = {}): P
       at.durationMs = performance.now() - started
     }
   }
+
+  // Between runs the page goes on, and shows at the last cell that ran what it had left behind.
+  const late = (error: unknown) => {
+    const at = result.cells.findLast((cell) => cell.state !== 'not_run' && cell.state !== 'prose')
+    if (at === undefined || at.state === 'running' || (error as { name?: string } | null)?.name === 'AbortError') return
+    at.state = 'failed'
+    at.outputs.push(failureOf(error, path))
+    result.ok = false
+    server.changed()
+    options.onRun?.(result, { from: kept.length, cells: 0 })
+  }
+  process.on('uncaughtException', late)
+  process.on('unhandledRejection', late)
 
   const again = () => {
     controller.abort(new DOMException('The notebook changed', 'AbortError'))
@@ -177,6 +193,8 @@ export async function watchNotebook(file: string, options: WatchOptions = {}): P
     async close() {
       clearTimeout(timer)
       watcher.close()
+      process.removeListener('uncaughtException', late)
+      process.removeListener('unhandledRejection', late)
       controller.abort(new DOMException('Watching ended', 'AbortError'))
       await work
       await server.close()

@@ -11,9 +11,10 @@ const program = resolve(import.meta.dirname, '..', '..', 'repl.ts')
 const made = mkdtempSync(join(tmpdir(), 'touchstone-ending-'))
 after(() => rmSync(made, { recursive: true, force: true }))
 
-function touchstone(args: string[], flags: string[] = []) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [...flags, program, ...args], {
+function touchstone(args: string[], env: { [name: string]: string } = {}) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], {
     cwd: made,
+    env: { ...process.env, ...env },
     encoding: 'utf8',
     input: '',
   })
@@ -130,10 +131,69 @@ describe('a notebook', () => {
   })
 })
 
+describe('a notebook that is watched', () => {
+  it('outlives cells that loop for ever and errors that reach nobody, and shows them', async (test) => {
+    const file = join(made, notebook('live', '1'))
+    const child = spawn(process.execPath, [program, 'notebook', file, '--watch'], { stdio: ['ignore', 'pipe', 'pipe'] })
+    test.after(() => child.kill('SIGKILL'))
+    let said = ''
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
+    const until = async (what: () => boolean) => {
+      for (const bound = Date.now() + 20_000; !what(); await new Promise((again) => setTimeout(again, 20)))
+        if (Date.now() > bound || child.exitCode !== null) throw new Error(`expected ${what}, got:\n${said}`)
+    }
+    const url = String(await once(child.stdout, 'data')).trim()
+    await until(() => said.includes('1 of 1 cells'))
+
+    const mark = "process.getBuiltinModule('node:fs').writeFileSync(import.meta.dirname + '/looping', '')"
+    notebook('live', `${mark}\nfor (;;);`)
+    const looping = join(made, 'looping')
+    await until(() => existsSync(looping))
+    rmSync(looping)
+    child.kill('SIGINT')
+    await until(() => said.includes('stopped: the run was stopped'))
+
+    notebook('live', "setTimeout(() => { throw new Error('behind the run') }, 50)")
+    await until(() => said.includes('Error: behind the run (line 2)'))
+    assert.match(await (await fetch(`${url}body`)).text(), /Error: behind the run/)
+    notebook(
+      'live',
+      "setTimeout(() => { throw new Error('in a cell') })",
+      'await new Promise((d) => setTimeout(d, 60_000))',
+    )
+    await until(() => said.includes('Error: in a cell (line 2)'))
+
+    child.kill('SIGINT')
+    assert.deepEqual(await once(child, 'close'), [0, null])
+  })
+})
+
+describe('a place that cannot be written to is one line that names it, and exit code 2', () => {
+  writeFileSync(join(made, 'file'), '')
+  const verbs: [args: string[], message: RegExp][] = [
+    [
+      ['run', '--repeat', '1', '--out', 'file'],
+      /^file_unwritable: expected a folder for the run, got EEXIST \(.*file\)\n$/,
+    ],
+    [
+      ['kernel', '--install'],
+      /^file_unwritable: expected Jupyter's data folder, got ENOTDIR \(.*file.kernels.touchstone\)\n$/,
+    ],
+  ]
+  for (const [args, message] of verbs)
+    it(args.join(' '), () => {
+      const { status, stdout, stderr } = touchstone(args, { JUPYTER_DATA_DIR: join(made, 'file') })
+      assert.deepEqual([status, stdout], [2, ''])
+      assert.match(stderr, message)
+    })
+})
+
 describe('a Node that is too old', () => {
   it('is told which one is wanted', () => {
     const old = "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.20.2' } })"
-    const { status, stdout, stderr } = touchstone(['--version'], ['--import', `data:text/javascript,${old}`])
+    const { status, stdout, stderr } = touchstone(['--version'], {
+      NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(old)}"`,
+    })
     assert.deepEqual([status, stdout], [2, ''])
     assert.match(stderr, /^usage: expected Node 22\.19 or later, got 20\.20\.2 \(.*\)\n$/)
   })

@@ -362,4 +362,31 @@ describe('cases.load', () => {
       ['x', 'z', 'y'],
     )
   })
+
+  it('where there is no folder "cases", `cases/...` means those that come with Touchstone', async () => {
+    const before = process.cwd()
+    const ids = (await cases.load('cases/lying_success/deploy-key.yaml')).map(({ id }) => id)
+    process.chdir(folder)
+    try {
+      for (const path of ['cases/lying_success/deploy-key.yaml', './cases/lying_success/deploy-key.y*ml'])
+        assert.deepEqual(
+          (await cases.load(path)).map(({ id }) => id),
+          ids,
+        )
+      assert.deepEqual((await cases.load('cases')).length, (await cases.load()).length)
+      assert.match(
+        (await refusal(cases.load('cases/nowhere'))).message,
+        /^expected a file or folder .*\(cases\/nowhere\)$/,
+      )
+      written('cases/own.yaml', GOOD)
+      assert.deepEqual(
+        (await cases.load('cases')).map(({ id }) => id),
+        ['mine/key'],
+      )
+      assert.equal((await refusal(cases.load('cases/lying_success'))).code, 'file_unreadable')
+    } finally {
+      rmSync(join(folder, 'cases'), { recursive: true })
+      process.chdir(before)
+    }
+  })
 })
