@@ -69,6 +69,14 @@ export function runText(run: Run, look: Look = {}): string {
       )
     }
   }
+  for (const name of run.configurations) {
+    const ended = run.trials.filter((row) => row.configuration === name && row.outcome !== 'error')
+    // A server that drops tools, or a model that knows none, looks like an agent that fails everything.
+    if (ended.length > 0 && ended.every(({ calls }) => calls === 0)) {
+      const silent = `${foreign(name, 64)}: no tool was called in ${count(ended.length, 'trial')}. Does this model take tools, and does its server hand them on?`
+      lines.push(tone(wrap(silent, look.width ?? 100), 'unsure', look))
+    }
+  }
   const [a, ...others] = run.configurations
   for (const b of others) lines.push('', run.compare(a as string, b).text(look))
   for (const { case: id, reason } of manifest.left_out)

@@ -51,6 +51,15 @@ describe('harness.case', () => {
     assert.match(run.text(), /2 trials ended in an error\.\n {2}2 x harness_failed: no such table\n/)
   })
 
+  it('says in the run’s text when a configuration never called a tool', async () => {
+    const mine = await harness.case(DEFINITION)
+    const run = await harness.run(mine).config('p', { model: 'sim/perfect' }).repeat(2).quiet().out(null)
+    const { dir, manifest, trials } = run
+    const silent = new harness.Run({ dir, manifest, trials: trials.map((row) => ({ ...row, calls: 0 })) })
+    assert.doesNotMatch(run.text(), /no tool was called/)
+    assert.match(silent.text(), /^p: no tool was called in 2 trials\. Does this model take tools/m)
+  })
+
   it('shows its trials in a row each, and stays a plain list', async () => {
     const mine = await harness.case(DEFINITION)
     const { trials } = await harness.run(mine).config('p', { model: 'sim/perfect' }).repeat(2).quiet().out(null)
