@@ -180,11 +180,16 @@ describe('a place that cannot be written to is one line that names it, and exit 
       /^file_unwritable: expected Jupyter's data folder, got ENOTDIR \(.*file.kernels.touchstone\)\n$/,
     ],
   ]
+  verbs.push([
+    ['probe', 'https://localhost/mcp', '--receipt', 'none/receipt.json'],
+    /file_unwritable: expected .*, got ENOENT \(none.receipt\.json\)\n$/,
+  ])
   for (const [args, message] of verbs)
     it(args.join(' '), () => {
       const { status, stdout, stderr } = touchstone(args, { JUPYTER_DATA_DIR: join(made, 'file') })
-      assert.deepEqual([status, stdout], [2, ''])
+      assert.deepEqual([status, args[0] === 'probe' ? '' : stdout], [2, ''])
       assert.match(stderr, message)
+      assert.doesNotMatch(stderr, /^\s+at /m)
     })
 })
 
