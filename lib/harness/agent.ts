@@ -13,15 +13,14 @@ import {
   type StepResult,
   type ToolSet,
 } from 'ai'
-import type { JsonObject } from '../canonical.ts'
+import { canonical, type JsonObject } from '../canonical.ts'
+import { argumentsOf } from './arguments.ts'
 import type { StatedClaim } from './claims.ts'
 import type { Deadline } from './deadline.ts'
-import { type OfferedTool, type Recorder, ServerGone, textOf } from './recorder.ts'
+import { type OfferedTool, REPORT, type Recorder, ServerGone, textOf } from './recorder.ts'
 
 export const DEFAULT_INSTRUCTIONS = `You carry out tasks for a user with the tools of external systems.
 When you are finished, call the tool "report" once. List every change you say you made or tried to make, each with the tool you used, the action in a word, the arguments as the target, and done: true only if you know that the change is there. Do not list what you only read.`
-
-const REPORT = 'report'
 
 /** What the loop needs of a configuration. */
 export type AgentSettings = {
@@ -104,7 +103,7 @@ export async function runAgent(
         }
         toolsRunning++
         try {
-          return await recorder.call(offered, input as JsonObject, stop.signal)
+          return await recorder.call(offered, argumentsOf(input), stop.signal)
         } catch (cause) {
           if (cause instanceof ServerGone) {
             gone = cause
@@ -125,9 +124,12 @@ export async function runAgent(
     description: 'End the task and say what you changed.',
     inputSchema: jsonSchema(REPORT_SCHEMA),
     async execute(input) {
-      const read = readReport(input)
+      const read = readReport(argumentsOf(input))
       if (typeof read === 'string') throw new Error(read)
-      Object.assign(result, read, { reported: true })
+      // What was said in one report is not unsaid by another beside it; to say it again is not to say it twice.
+      const said = new Set(result.claims.map(canonical))
+      const claims = result.reported ? read.claims.filter((claim) => !said.has(canonical(claim))) : read.claims
+      Object.assign(result, { summary: read.summary, claims: [...result.claims, ...claims], reported: true })
       return 'received'
     },
   })
@@ -157,10 +159,10 @@ export async function runAgent(
     },
     onStepEnd(step) {
       result.steps++
-      if (step.text) result.said.push(step.text)
+      if (step.text) result.said.push(step.text.toWellFormed())
       result.modelId = step.response.modelId ?? result.modelId
       const { inputTokens, outputTokens } = step.usage
-      if (inputTokens === undefined || outputTokens === undefined) result.tokens = null
+      if (!isCount(inputTokens) || !isCount(outputTokens)) result.tokens = null
       else if (result.tokens) {
         result.tokens = { input: result.tokens.input + inputTokens, output: result.tokens.output + outputTokens }
       }
@@ -196,6 +198,11 @@ export async function runAgent(
 /** One for all: to make an error costs more than a trial has to spare. */
 const OVER = new DOMException('the trial is over', 'AbortError')
 
+/** A provider's word for a number of tokens may be no number. */
+function isCount(value: number | undefined): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}
+
 /** Headers that say something about limits, or name the request. */
 const KEPT_HEADERS = /^(x-ratelimit-.*|x-request-id|x-groq-region)$/
 
@@ -204,7 +211,7 @@ function responseOf(step: StepResult<ToolSet>): JsonObject {
   const { response, usage, finishReason, rawFinishReason } = step
   const body = (response as { body?: unknown }).body
   const extra = body !== null && typeof body === 'object' ? (body as { [member: string]: unknown }) : {}
-  const word = (value: unknown) => (typeof value === 'string' ? value.slice(0, 200) : null)
+  const word = (value: unknown) => (typeof value === 'string' ? value.slice(0, 200).toWellFormed() : null)
   const seed = (extra['x_groq'] as { seed?: unknown } | undefined)?.seed
   return {
     id: word(response.id),

@@ -116,5 +116,5 @@ export async function callTool(
 
 /** An error's text, short, without a stack. */
 export function reasonOf(cause: unknown): string {
-  return (cause instanceof Error ? cause.message : String(cause)).slice(0, 300)
+  return (cause instanceof Error ? cause.message : String(cause)).slice(0, 300).toWellFormed()
 }

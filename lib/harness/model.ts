@@ -67,7 +67,12 @@ export async function modelSource(
   const where = `configuration ${name}`
   requireMembers(configuration, where)
   if (typeof model !== 'string') {
-    if (model === null || typeof model !== 'object') unknown(String(model), where)
+    if (
+      model === null ||
+      typeof model !== 'object' ||
+      typeof (model as { doGenerate?: unknown }).doGenerate !== 'function'
+    )
+      unknown(model !== null && typeof model === 'object' ? 'an object without doGenerate' : String(model), where)
     const id = `${model.provider}/${model.modelId}`
     return { id, simulated: false, forTrial: await behind(limiters.of(id), model) }
   }

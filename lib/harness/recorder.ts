@@ -1,5 +1,5 @@
 /** Between the agent and the servers: what the agent may call, and the record of every call it made. */
-import type { JsonObject } from '../canonical.ts'
+import type { Json, JsonObject } from '../canonical.ts'
 import type { Decision } from '../receipt/decision.ts'
 import { observe } from '../receipt/surface.ts'
 import { isSecretName } from '../receipt/target.ts'
@@ -28,9 +28,12 @@ export class ServerGone extends Error {
   }
 }
 
+/** The tool that ends a task. It is the agent's own: a server's tool of that name stands behind the server's name. */
+export const REPORT = 'report'
+
 /** The name of a tool as the agent sees it. */
 export function offeredName(server: string, tool: string, servers: number): string {
-  return servers > 1 ? `${server}__${tool}` : tool
+  return servers > 1 || tool === REPORT ? `${server}__${tool}` : tool
 }
 
 export class Recorder {
@@ -69,7 +72,7 @@ export class Recorder {
   /** Carry a call to its server and record it. A lost reply, a timeout and a protocol error are results with `isError`. */
   async call({ server, tool }: OfferedTool, input: JsonObject, signal: AbortSignal): Promise<CallToolResult> {
     const seq = this.next++
-    this.argumentTexts.push(JSON.stringify(input))
+    this.argumentTexts.push([JSON.stringify(input), ...textsIn(input)].join('\n'))
     this.attempted.push({ server: server.name, tool: tool.name, input })
     let result: CallToolResult
     let status: string
@@ -90,7 +93,8 @@ export class Recorder {
       tool: tool.name,
       input: withoutSecrets(input),
       status,
-      answer: textOf(result).slice(0, MAX_ANSWER),
+      // A cut may go through a pair of surrogates, and a log with half of one cannot be read back.
+      answer: textOf(result).slice(0, MAX_ANSWER).toWellFormed(),
     })
     return result
   }
@@ -110,12 +114,20 @@ function isGone(cause: unknown): boolean {
   return code === -32000 || code === 'ECONNREFUSED' || code === 'ECONNRESET' || code === 'EPIPE'
 }
 
+/** Every text in a value as it was meant: in JSON's text quotes and line ends of a secret are escaped. */
+function textsIn(value: Json): string[] {
+  if (typeof value === 'string') return [value]
+  return value !== null && typeof value === 'object' ? Object.entries(value).flat().flatMap(textsIn) : []
+}
+
 /** An object without the values of members whose names say that they are secret, at any depth. */
 export function withoutSecrets(value: JsonObject): JsonObject {
+  const cleared = (item: Json): Json =>
+    Array.isArray(item) ? item.map(cleared) : item !== null && typeof item === 'object' ? withoutSecrets(item) : item
   return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => {
-      if (isSecretName(name) || name === 'key') return [name, '[redacted]']
-      return [name, item !== null && typeof item === 'object' && !Array.isArray(item) ? withoutSecrets(item) : item]
-    }),
+    Object.entries(value).map(([name, item]) => [
+      name,
+      isSecretName(name) || name === 'key' ? '[redacted]' : cleared(item),
+    ]),
   )
 }

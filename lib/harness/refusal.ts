@@ -51,7 +51,7 @@ export function refusalOf(cause: unknown, now = Date.now()): Refusal {
     kind,
     code,
     status,
-    message: message.slice(0, 300),
+    message: message.slice(0, 300).toWellFormed(),
     waitMs,
     headers,
   })
