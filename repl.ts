@@ -3,8 +3,8 @@
 import * as modules from 'node:module'
 import { setFlagsFromString } from 'node:v8'
 
-// Left alone, the space for what is young grows by 100 MB over a long run, and nothing is faster for it.
-setFlagsFromString('--max-semi-space-size=8')
+// Left alone, the heap of a long run grows to several times what is alive in it, and nothing is faster for it.
+for (const flag of ['--max-semi-space-size=8', '--heap-growing-percent=20']) setFlagsFromString(flag)
 // Types are stripped and modules compiled once, not at every start: the prompt is there in a third of the time.
 modules.enableCompileCache?.()
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)

@@ -10,7 +10,7 @@ import { z } from 'zod'
 import { SIMULATED, simulatedModel } from '../../lib/harness/simulated.ts'
 import { cases, harness, stats } from '../../lib/index.ts'
 
-const TRIALS = 150
+const TRIALS = 300
 const ROUNDS = 5
 
 type Row = { label: string; value: number; unit: string; budget?: string; ok?: boolean }

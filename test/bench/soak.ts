@@ -170,7 +170,7 @@ async function dying(trials: number, made: string): Promise<Row[]> {
 /** Run as a program with `--memory TRIALS`, this file runs so many and prints what they took. */
 async function measured(trials: number): Promise<void> {
   // As the program does.
-  setFlagsFromString('--max-semi-space-size=8')
+  for (const flag of ['--max-semi-space-size=8', '--heap-growing-percent=20']) setFlagsFromString(flag)
   const { plan } = await soakPlan(trials)
   let peak = 0
   const watch = setInterval(() => {
