@@ -50,6 +50,7 @@ export const probe: Verb = {
     if (stdio && (file !== undefined || transport !== undefined || words.flag('local')))
       throw new TouchstoneError('usage', 'expected --repeat or --json beside --stdio, got another option')
     let answered = true
+    let refused = false
     for (const target of stdio ? [{ command, args }] : words.positionals) {
       const connection = probes.connect(target, {
         signal,
@@ -60,11 +61,12 @@ export const probe: Verb = {
       print(result, words.flag('json'), result.text(lookOf(process.stdout)))
       if ('outcome' in result) {
         answered &&= result.outcome === 'answered'
-        if (result.outcome === 'refused' && !words.flag('local'))
-          process.stderr.write('A server of your own is tried with --local (no published test, no receipt).\n')
+        refused ||= result.outcome === 'refused'
         if (file !== undefined) result.receipt({ key: words.text('key') }).save(file)
       } else answered &&= Object.keys(result.outcomes).every((outcome) => outcome === 'answered')
     }
+    if (refused && !words.flag('local'))
+      process.stderr.write('A server of your own is tried with --local (no published test, no receipt).\n')
     return answered ? EXIT.asHoped : EXIT.fellShort
   },
 }
