@@ -156,14 +156,14 @@ export function comparisonText(comparison: RunComparison, look: Look = {}): stri
     lines.push(
       table(
         [
-          { head: 'metric' },
-          { head: `${b} - ${a}, points` },
+          { head: 'metric', min: 8 },
+          { head: `${b} - ${a}, points`, min: 12 },
           { head: `${b} is` },
           { head: 'p, Holm', align: 'right' },
           { head: 'cases', align: 'right' },
         ],
         rows,
-        look,
+        { ...look, width: width - 2 },
       ).replace(/^/gm, '  '),
     )
     if (comparison.levels.cases > 0) lines.push(wrap(levelsText(comparison), width, '  '))

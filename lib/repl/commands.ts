@@ -131,7 +131,7 @@ function relativeImports(code: string, folder: string): string {
 function helpText(desk: Desk): string {
   const look = desk.look()
   const rows = (pairs: [string, string][]) =>
-    table([{ head: 'type' }, { head: 'to', min: 20 }], pairs, look)
+    table([{ head: 'type' }, { head: 'to', min: 20 }], pairs, { ...look, width: (look.width ?? 100) - 2 })
       .split('\n')
       .slice(1)
       .join('\n')
