@@ -23,6 +23,7 @@ export function readCase(value: unknown, locate: Locate, functions: GoalFunction
   if (!parsed.success) {
     // A member that does not belong there is often one that is missing, misspelt: it is named first.
     const { issues } = parsed.error
+    // A member that does not belong there is often one that is missing, misspelt: it is named first.
     const first = issues.find((one) => one.code === 'unrecognized_keys') ?? (issues[0] as Issue)
     const others = issues.filter((one) => one !== first)
     const named = (issue: Issue) => {

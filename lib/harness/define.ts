@@ -1,5 +1,4 @@
 /** `harness.case`: a case written in TypeScript. Its schema is loaded on first use. */
-
 import { TouchstoneError } from '../errors.ts'
 import type { Case, CaseDefinition, CaseInput } from './case.ts'
 import type { ServerDescription } from './server.ts'
