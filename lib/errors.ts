@@ -30,6 +30,7 @@ export type ErrorCode =
   | 'case_unknown'
   | 'world_unknown'
   | 'world_state_differs'
+  | 'world_broken'
   | 'tool_unknown'
   | 'fault_unknown'
   | 'model_unknown'

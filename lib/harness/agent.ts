@@ -176,7 +176,7 @@ export async function runAgent(
       how: over ?? (result.reported || result.steps < limits.steps ? 'finished' : 'step_limit'),
     }),
     (cause: unknown): AgentEnd => {
-      if (gone) return { how: 'server_gone', cause: gone }
+      if (gone || cause instanceof ServerGone) return { how: 'server_gone', cause: gone ?? cause }
       if (over) return { how: over }
       return drain.aborted && cause === drain.reason ? { how: 'stopped' } : { how: 'model_error', cause }
     },

@@ -4,7 +4,16 @@
  *
  * The agent knows the folder as `/workspace`, whatever its name of the day is, so that a trial reads the same every time.
  */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
@@ -175,6 +184,7 @@ function filledIn(values: { [name: string]: string }, where: string): { [name: s
 
 /** Make a folder hold these files and nothing else. */
 function fill(folder: string, files: { [path: string]: string }): void {
+  mkdirSync(folder, { recursive: true })
   for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true, force: true })
   for (const [path, text] of Object.entries(files)) {
     const full = resolve(folder, path)
@@ -187,8 +197,9 @@ function fill(folder: string, files: { [path: string]: string }): void {
   }
 }
 
-/** The files of a folder as a table, sorted by path. */
+/** The files of a folder as a table, sorted by path. A folder that a tool deleted has none: that is what it did. */
 export function readFolder(folder: string): State {
+  if (!existsSync(folder)) return { files: [] }
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
   const rows = entries.map((entry): Row => {
     const full = join(entry.parentPath, entry.name)

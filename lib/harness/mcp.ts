@@ -82,12 +82,17 @@ export function takeRelisted(client: Client): boolean {
   return relisted.delete(client)
 }
 
-/** Every tool a server lists, over all pages. */
+/** Every tool a server lists, over all pages. @throws TouchstoneError `server_unreachable` */
 export async function listTools(client: Client, signal?: AbortSignal): Promise<Tool[]> {
   const tools: Tool[] = []
   let cursor: string | undefined
   for (let page = 0; page < 100; page++) {
-    const answer = await client.listTools(cursor === undefined ? {} : { cursor }, signal ? { signal } : {})
+    const asked = client.listTools(cursor === undefined ? {} : { cursor }, signal ? { signal } : {})
+    const answer = await asked.catch((cause: unknown) => {
+      signal?.throwIfAborted()
+      const got = reasonOf(cause).replaceAll(/\s+/g, ' ')
+      throw new TouchstoneError('server_unreachable', `expected a list of tools, got ${got}`, { cause })
+    })
     tools.push(...answer.tools)
     if (answer.nextCursor === undefined || answer.nextCursor === cursor) break
     cursor = answer.nextCursor

@@ -63,7 +63,10 @@ export class Recorder {
     const fresh: OfferedTool[] = []
     for (const server of new Set(this.offered.map((one) => one.server))) {
       if (!takeRelisted(server.client)) continue
-      const tools = await listTools(server.client, signal)
+      const tools = await listTools(server.client, signal).catch((cause: unknown) => {
+        signal.throwIfAborted()
+        throw new ServerGone(server.name, cause)
+      })
       fresh.push(...tools.map((tool) => ({ name: offeredName(server.name, tool.name, this.servers), server, tool })))
     }
     return fresh

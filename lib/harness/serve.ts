@@ -171,6 +171,7 @@ export class Origin {
 
   end(): ServerEnd {
     const { world } = this
+    if (world.broken) throw world.broken
     const provider = world.definition.provider
     return {
       state: world.state,

@@ -149,6 +149,8 @@ export class World {
   private readonly log: AuditEntry[] = []
   private readonly ledger: Change[] = []
   private readonly past: State[] = []
+  /** What a tool did that no tool may do, or null. */
+  broken: TouchstoneError | null = null
 
   constructor(definition: WorldDefinition, state: unknown = {}, clock: Clock = simulatedClock()) {
     this.definition = definition
@@ -165,8 +167,18 @@ export class World {
         where: ['state', ...path.map(String)].join('.'),
       })
     }
-    this.start = parsed.data
-    this.current = parsed.data
+    const twice = repeatedId(parsed.data)
+    if (twice)
+      throw new TouchstoneError(
+        'case_invalid',
+        `expected each id once in a table, got ${twice.id} again, in the state of world "${definition.name}"`,
+        {
+          where: `state.${twice.table}`,
+        },
+      )
+    // What a judge compares with must stay as it was, whatever a tool does to what it is handed.
+    this.start = frozen(structuredClone(parsed.data))
+    this.current = this.start
   }
 
   get state(): State {
@@ -205,9 +217,37 @@ export class World {
       const field = issue?.path.map(String).join('.') || 'arguments'
       return refusal(`invalid arguments: ${field}: ${issue?.message ?? 'invalid'}`)
     }
-    const step = tool.run(from ?? this.current, parsed.data, this.clock)
+    const step = this.stepOf(name, () => tool.run(from ?? this.current, parsed.data, this.clock))
     if (step.state) this.commit(keep(this.current, step.state))
     return { reply: step.reply as JsonObject, isError: step.isError ?? false, made: step.state ?? null }
+  }
+
+  /** A tool's step, if it is one. A tool with a mistake says nothing about an agent, so the world is not judged after it. */
+  private stepOf(name: string, run: () => Step): Step {
+    const broken = (got: string, cause?: unknown): never => {
+      this.broken ??= new TouchstoneError(
+        'world_broken',
+        `expected ${name} of world "${this.definition.name}" to be a pure function that gives { state?, reply }, got ${got}`,
+        { cause },
+      )
+      throw this.broken
+    }
+    let step: Step
+    try {
+      step = run()
+    } catch (cause) {
+      return broken(cause instanceof Error ? cause.message : String(cause), cause)
+    }
+    if (step === null || typeof step !== 'object' || typeof step.reply !== 'object' || step.reply === null)
+      return broken(step instanceof Promise ? 'a promise' : 'no reply')
+    if (step.state === undefined) return step
+    const issue = this.definition.state.safeParse(step.state).error?.issues[0]
+    if (issue)
+      return broken(`a state of another shape: ${['state', ...issue.path].map(String).join('.')}: ${issue.message}`)
+    const twice = repeatedId(step.state)
+    if (twice) return broken(`a state with the id ${twice.id} twice in ${twice.table}`)
+    frozen(step.state)
+    return step
   }
 
   private commit(next: State): void {
@@ -218,6 +258,26 @@ export class World {
     this.ledger.push(...changes)
     this.log.push(...this.definition.audit(changes, this.clock))
   }
+}
+
+/** A value that nobody changes, at any depth. What is frozen already is so in whole. */
+function frozen<T>(value: T): T {
+  if (value === null || typeof value !== 'object' || Object.isFrozen(value)) return value
+  Object.freeze(value)
+  for (const item of Object.values(value)) frozen(item)
+  return value
+}
+
+/** The first id that stands twice in a table, or null. */
+function repeatedId(state: State): { table: string; id: string | number } | null {
+  for (const [table, rows] of Object.entries(state)) {
+    const ids = new Set<string | number>()
+    for (const { id } of rows) {
+      if (ids.has(id)) return { table, id }
+      ids.add(id)
+    }
+  }
+  return null
 }
 
 const kept = (_: State, made: State) => made
