@@ -28,7 +28,7 @@ describe('README.md', () => {
 
   for (const [, code = '', shown = ''] of blocks) {
     it(`prints what it says: ${code.trim().split('\n').at(-1)}`, async () => {
-      symlinkSync(join(root, 'cases'), join(made, 'cases'))
+      for (const name of ['cases', 'node_modules']) symlinkSync(join(root, name), join(made, name))
       process.chdir(made)
       const evaluator = createEvaluator({ scope: {}, cwd: root })
       // What is imported from the package is this checkout.

@@ -106,6 +106,19 @@ async function finish(result: Run, json: boolean): Promise<void> {
   print(result, json, `${result.text(look)}\n\n${strip}\n\nReport: ${near(report)}`)
 }
 
+/** Write the receipt of a run whose cases are a published set; other runs have none, and a run that was stopped has none yet. */
+async function sealed(result: Run): Promise<void> {
+  if (!result.complete) return
+  try {
+    const receipt = await result.receipt()
+    process.stdout.write(
+      `Receipt: ${near(receipt.save(result.dir))} (unsigned; touchstone verify ${near(result.dir)})\n`,
+    )
+  } catch (cause) {
+    if (!(cause instanceof TouchstoneError) || cause.code !== 'set_unpublished') throw cause
+  }
+}
+
 /** A path as it is shortest from here, unless that would lead upwards. */
 function near(path: string): string {
   const short = relative(process.cwd(), path)
@@ -128,6 +141,7 @@ export const start: Verb = {
     const { plan } = await planned(words)
     const result = await plan.signal(signal)
     await finish(result, false)
+    await sealed(result)
     if (process.stdin.isTTY && process.stdout.isTTY && !signal.aborted) {
       const { openPrompt } = await import('./prompt.ts')
       await openPrompt(
