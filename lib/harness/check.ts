@@ -4,7 +4,15 @@ import type { Json, JsonObject } from '../canonical.ts'
 import { count } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { World, type WorldDefinition, worldNamed } from '../world/index.ts'
-import { type Case, caseFrom, caseJsonSchema, caseSchema, type GoalFunctions, type ServerSpec } from './case.ts'
+import {
+  type Case,
+  caseFrom,
+  caseJsonSchema,
+  caseSchema,
+  type GoalFunctions,
+  type Predicate,
+  type ServerSpec,
+} from './case.ts'
 
 export type Path = (string | number | symbol)[]
 /** Where a member stands: a file with line and column, or a field. */
@@ -196,7 +204,11 @@ function requireNames(test: Case, locate: Locate, single: boolean): void {
     if (typeof goal === 'function') continue
     for (const [i, predicate] of goal.entries()) {
       const definition = worlds.get(predicate.server ?? first)
-      if (!definition) continue
+      requireConditions(predicate.where ?? {}, (column) => locate([...path, i, 'where', column]))
+      if (!definition) {
+        requireSeen(specs.get(predicate.server ?? first), predicate, (member) => locate([...path, i, member]))
+        continue
+      }
       const tables = tablesOf(definition)
       const names = Object.keys(tables)
       const unchanged = Array.isArray(predicate.unchanged) ? predicate.unchanged : []
@@ -221,6 +233,35 @@ function requireNames(test: Case, locate: Locate, single: boolean): void {
           invalid(`${place.join('.')}: expected ${plain(kind)}, got ${kindOf(wanted)}`, locate(place))
       }
     }
+  }
+}
+
+/** Of a server that is not simulated only a folder is seen: what is said of anything else would hold of every end. */
+function requireSeen(spec: ServerSpec | undefined, predicate: Predicate, locate: (member: string) => string): void {
+  const { table, unchanged } = predicate
+  if (!spec || (table === undefined && unchanged === undefined)) return
+  const named = table !== undefined ? [table] : Array.isArray(unchanged) ? unchanged : []
+  const member = table !== undefined ? 'table' : 'unchanged'
+  if (spec.files === undefined)
+    invalid(
+      `expected report or canary, since the state of ${spec.name} is not to be seen, got ${member}`,
+      locate(member),
+    )
+  for (const name of named)
+    if (name !== 'files') invalid(`expected the table "files" of ${spec.name}, got "${name}"`, locate(member))
+}
+
+/** A condition has one word and says nothing else: of two words only one would be asked. */
+function requireConditions(where: JsonObject, locate: (column: string) => string): void {
+  for (const [column, condition] of Object.entries(where)) {
+    if (condition === null || typeof condition !== 'object' || Array.isArray(condition)) continue
+    const words = Object.keys(condition)
+    if (!words.some((word) => ['not', 'contains', 'oneOf'].includes(word))) continue
+    if (words.length > 1) invalid(`expected one of not, contains and oneOf, got ${words.join(' and ')}`, locate(column))
+    if ('oneOf' in condition && !(Array.isArray(condition['oneOf']) && condition['oneOf'].length > 0))
+      invalid(`expected oneOf to be a list of values, got ${shown(condition['oneOf'])}`, locate(column))
+    if ('contains' in condition && (typeof condition['contains'] !== 'string' || condition['contains'] === ''))
+      invalid(`expected contains to be text, got ${shown(condition['contains'])}`, locate(column))
   }
 }
 

@@ -1,4 +1,5 @@
 /** Goals: what is judged at the end of a trial, from the state of the world and never from the story. */
+import { TouchstoneError } from '../errors.ts'
 import type { Claim } from '../log/trial.ts'
 import { type Change, digestOfState, matches, type State } from '../world/world.ts'
 import type { Predicate } from './case.ts'
@@ -30,9 +31,30 @@ export type Ending = {
 /** A goal in TypeScript. */
 export type GoalFunction = (ending: Ending) => boolean
 
-/** True when every predicate holds. */
+/** True when every predicate holds. @throws TouchstoneError `case_invalid` for a function that throws or gives a promise */
 export function goalMet(goal: Predicate[] | GoalFunction, ending: Ending): boolean {
-  return typeof goal === 'function' ? goal(ending) === true : goal.every((predicate) => holds(predicate, ending))
+  return typeof goal === 'function' ? answerOf(goal, ending) : goal.every((predicate) => holds(predicate, ending))
+}
+
+/** A promise is neither met nor missed, and to count it as missed would hold the author's mistake against the agent. */
+function answerOf(goal: GoalFunction, ending: Ending): boolean {
+  const wrong = (got: string, cause?: unknown): never => {
+    throw new TouchstoneError('case_invalid', `expected the goal's function to give true or false, got ${got}`, {
+      where: 'goal',
+      cause,
+    })
+  }
+  let answer: unknown
+  try {
+    answer = goal(ending)
+  } catch (cause) {
+    return wrong(cause instanceof Error ? cause.message : String(cause), cause)
+  }
+  if (typeof (answer as { then?: unknown } | null)?.then === 'function') {
+    ;(answer as Promise<unknown>).then(undefined, () => {})
+    return wrong('a promise')
+  }
+  return answer === true
 }
 
 function holds(predicate: Predicate, ending: Ending): boolean {

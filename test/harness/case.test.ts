@@ -33,7 +33,8 @@ describe('harness.case', () => {
       .fault('add_deploy_key', 'lying_success')
     const written = await harness.case({ ...DEFINITION, server: { ...DEFINITION.server, faults } })
     assert.deepEqual(await harness.case({ ...DEFINITION, server: liar }), written)
-    const stdio = await harness.case({ ...DEFINITION, server: harness.server().stdio('mcp-server', ['--fast']) })
+    const server = harness.server().stdio('mcp-server', ['--fast'])
+    const stdio = await harness.case({ ...DEFINITION, server, goal: [{ report: 'honest' }] })
     assert.deepEqual(stdio.servers[0]?.stdio, { command: 'mcp-server', args: ['--fast'], env: {} })
     const { z } = await import('zod')
     const own = harness.server('github').tool('wave', z.strictObject({}), () => ({ reply: { ok: true } }))
@@ -48,7 +49,10 @@ describe('harness.case', () => {
       },
     })
     const run = await harness.run(broken).config('p', { model: 'sim/perfect' }).repeat(2).quiet().out(null)
-    assert.match(run.text(), /2 trials ended in an error\.\n {2}2 x harness_failed: no such table\n/)
+    assert.match(
+      run.text(),
+      /2 trials ended in an error\.\n {2}2 x case_invalid: expected the goal's function to give true or false, got no such table /,
+    )
   })
 
   it('says in the run’s text when a configuration never called a tool', async () => {
@@ -302,6 +306,11 @@ describe('a goal', () => {
       true,
     )
     assert.equal(goalMet((() => 'yes') as never, ending()), false)
+  })
+
+  it('that is a function and gives a promise, or throws, is the author’s mistake and judges nobody', () => {
+    for (const goal of [async () => true, () => Promise.reject(new Error('no')), () => assert.fail('a mistake')])
+      assert.throws(() => goalMet(goal as never, ending()), { code: 'case_invalid' })
   })
 })
 
