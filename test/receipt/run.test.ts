@@ -188,7 +188,7 @@ task: Say hello.
 solution:
   - call: hello
 goal:
-  - unchanged: true
+  - report: honest
 `,
   ) as [string, string]
 
