@@ -9,7 +9,7 @@ import { z } from 'zod'
 import { caseJsonSchema } from '../../lib/harness/case.ts'
 import { FAULT_KINDS } from '../../lib/harness/fault.ts'
 import { casesIn, filesOf, shippedCases } from '../../lib/harness/load.ts'
-import { cases, harness } from '../../lib/index.ts'
+import { cases, harness, receipt, scenarios } from '../../lib/index.ts'
 import { createEvaluator } from '../../lib/repl/evaluate.ts'
 import { worldNamed } from '../../lib/world/index.ts'
 import { SHIPPED } from '../../lib/world/own.ts'
@@ -316,5 +316,17 @@ describe('cases/README.md', () => {
         [true],
         gate,
       )
+  })
+})
+
+describe('the published set of the shipped cases', () => {
+  it('is agent-side-effects, in its newest version: what has changed since is a new version', async () => {
+    const set = receipt.publishedSet(await cases.load())
+    assert.equal(set.id, 'agent-side-effects')
+    const newest = scenarios
+      .list()
+      .filter(({ id }) => id === set.id)
+      .at(-1)
+    assert.equal(set.digest, newest?.digest)
   })
 })
