@@ -53,8 +53,9 @@ describe('the prompt in a terminal', { skip }, () => {
     enter(terminal, 'await slow()')
     enter(terminal, '"typed " + "ahead"')
     terminal.press('C-c')
+    // The terminal itself echoes what is typed while the line is at work, unless that was read before.
     await terminal.shows(
-      /> await slow\(\)\n(the call was told\nstopped|stopped\nthe call was told)\n> "typed " \+ "ahead"\n'typed ahead'/,
+      /> await slow\(\)\n(?:"typed " \+ "ahead"\n?)?(the call was told\nstopped|stopped\nthe call was told)\n> "typed " \+ "ahead"\n'typed ahead'/,
     )
   })
   test('Ctrl-C stops code that never awaits', async () => {
@@ -111,7 +112,7 @@ describe('the prompt in a terminal', { skip }, () => {
   })
   test('Ctrl-D leaves', async () => {
     terminal.press('C-d')
-    await terminal.shows(/Pane is dead/)
+    await terminal.ends()
   })
 })
 

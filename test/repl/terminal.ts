@@ -15,6 +15,8 @@ export type Terminal = {
   screen(): string
   /** Wait until the screen shows something. Fails with the screen when it does not within the bound. */
   shows(pattern: RegExp, boundMs?: number): Promise<string>
+  /** Wait until the program has ended. tmux says so at once, and writes it on the screen only when it has reaped the process. */
+  ends(boundMs?: number): Promise<void>
   close(): void
 }
 
@@ -51,6 +53,13 @@ export function openTerminal(command: string, size = { columns: 90, rows: 50 }):
         const seen = screen()
         if (pattern.test(seen)) return seen
         if (performance.now() > end) throw new Error(`expected ${pattern} on the screen, got:\n${seen}`)
+        await wait(20)
+      }
+    },
+    async ends(boundMs = 15_000) {
+      const end = performance.now() + boundMs
+      while (tmux('display', '-p', '#{pane_dead}').trim() !== '1') {
+        if (performance.now() > end) throw new Error(`expected the program to end, got:\n${screen()}`)
         await wait(20)
       }
     },
