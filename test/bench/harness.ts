@@ -1,39 +1,39 @@
 /**
  * One offline trial, fresh world and everything recorded, beside a bare `generateText` loop over an in-memory MCP server that
- * stores nothing. Same model object, same task, same calls; rounds of the two in turn, ratio of the medians.
+ * stores nothing. Same model object, same task, same tools, same calls; rounds of the two in turn, ratio of the medians.
  */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { dynamicTool, generateText, hasToolCall, isStepCount, jsonSchema, type ToolSet } from 'ai'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { SIMULATED, simulatedModel } from '../../lib/harness/simulated.ts'
 import { cases, harness, stats } from '../../lib/index.ts'
+import { worldNamed } from '../../lib/world/index.ts'
 
 const TRIALS = 300
 const ROUNDS = 5
 
 type Row = { label: string; value: number; unit: string; budget?: string; ok?: boolean }
 
-/** A server as one writes it by hand: two tools over an array. */
+/** A server as one writes it by hand: tools over an array. */
 function bareServer(): McpServer {
   const keys: { title: string; read_only: boolean }[] = []
   const server = new McpServer({ name: 'bare', version: '1' })
-  const place = { owner: z.string(), repo: z.string() }
-  server.registerTool(
-    'add_deploy_key',
-    {
-      description: 'Add a deploy key.',
-      inputSchema: { ...place, title: z.string(), key: z.string(), read_only: z.boolean() },
-    },
-    ({ title, read_only }) => {
-      keys.push({ title, read_only })
-      return { content: [{ type: 'text', text: JSON.stringify({ ok: true }) }] }
-    },
-  )
-  server.registerTool('list_deploy_keys', { description: 'List the deploy keys.', inputSchema: place }, () => ({
-    content: [{ type: 'text', text: JSON.stringify({ ok: true, deploy_keys: keys }) }],
-  }))
+  const says = (reply: object) => ({ content: [{ type: 'text' as const, text: JSON.stringify(reply) }] })
+  // The same tools are offered, with the same descriptions and schemas: they are in every prompt.
+  for (const [name, { description, input }] of Object.entries(worldNamed('github').tools)) {
+    server.registerTool(
+      name,
+      { description, inputSchema: input as z.ZodObject },
+      (given: { [name: string]: unknown }) => {
+        if (name === 'list_deploy_keys') return says({ ok: true, deploy_keys: keys })
+        if (name === 'add_deploy_key')
+          keys.push({ title: String(given['title']), read_only: given['read_only'] === true })
+        return says({ ok: true })
+      },
+    )
+  }
   return server
 }
 
