@@ -11,6 +11,7 @@ import { type Locate, type Path, readCase } from './check.ts'
 /** See `cases.load`. */
 export async function load(from: string | string[] = shippedCases()): Promise<Case[]> {
   const files = [...new Set([from].flat().flatMap(filesOf))]
+  const wholeFolder = [from].flat().some((path) => statSync(path, { throwIfNoEntry: false })?.isDirectory())
   const cases: Case[] = []
   const places = new Map<string, string>()
   const twins: { test: Case; where: string }[] = []
@@ -28,6 +29,11 @@ export async function load(from: string | string[] = shippedCases()): Promise<Ca
   }
   for (const { test, where } of twins) {
     const twin = cases.find((one) => one.id === test.twin)
+    // Of a single file the twin may stand in another; of a folder everything is here.
+    if (!twin && wholeFolder)
+      throw new TouchstoneError('case_invalid', `expected the id of a case that is loaded, got "${test.twin}"`, {
+        where,
+      })
     if (twin === test)
       throw new TouchstoneError('case_invalid', 'expected another case as the twin, got the case itself', { where })
     if (twin?.attack)

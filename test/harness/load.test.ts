@@ -352,6 +352,14 @@ describe('cases.load', () => {
     assert.match((await refusal(cases.load(own))).message, /^expected another case as the twin, got the case itself/)
   })
 
+  it('of a folder every twin is there; of a single file it may stand in another', async () => {
+    const path = written('lonely/a.yaml', GOOD.replace('task:', 'twin: mine/misspelt\ntask:'))
+    const { code, message } = await refusal(cases.load(join(folder, 'lonely')))
+    assert.equal(code, 'case_invalid')
+    assert.match(message, /^expected the id of a case that is loaded, got "mine\/misspelt" \(.*a\.yaml:\d+:7\)$/)
+    assert.equal((await cases.load(path)).length, 1)
+  })
+
   it('orders cases by path, then by place in the file, on every machine', async () => {
     const named = (id: string) => GOOD.replace('mine/key', id)
     written('order/b.yaml', `${named('z')}---\n${named('y')}`)
