@@ -135,6 +135,16 @@ describe('layers of lib/', () => {
     }
   })
 
+  it('sources hold no `using`, which the oldest Node that the package names does not know', () => {
+    const held = [...files, join(root, 'repl.ts')].filter((path) =>
+      /^\s*(await )?using \w/m.test(readFileSync(path, 'utf8').replace(/\/\*[\s\S]*?\*\//g, '')),
+    )
+    assert.deepEqual(
+      held.map((path) => relative(root, path)),
+      [],
+    )
+  })
+
   it('no file is longer than 400 lines, tables of data apart', () => {
     const long = files.filter(
       (path) => !path.endsWith('advances.ts') && readFileSync(path, 'utf8').split('\n').length > 401,

@@ -133,8 +133,9 @@ export async function sweep(
   }
   let tested = 0
   let skipped = 0
+  const source = Symbol.asyncIterator in list ? list[Symbol.asyncIterator]() : list[Symbol.iterator]()
   const length = Array.isArray(list) ? list.length : 0
-  using bar = length > 0 ? progress(length, 'servers', { failures: 'not answered' }) : null
+  const bar = length > 0 ? progress(length, 'servers', { failures: 'not answered' }) : null
 
   const test = async (entry: SweepEntry) => {
     const { url, transport = 'streamable-http', name = null } = typeof entry === 'string' ? { url: entry } : entry
@@ -154,7 +155,6 @@ export async function sweep(
     onResult?.(result, name)
   }
 
-  const source = Symbol.asyncIterator in list ? list[Symbol.asyncIterator]() : list[Symbol.iterator]()
   const work = async () => {
     for (;;) {
       signal?.throwIfAborted()
@@ -165,6 +165,7 @@ export async function sweep(
   }
   // All workers come to an end before a failure is passed on: no test runs on behind the caller's back.
   const workers = await Promise.allSettled(Array.from({ length: concurrency }, work))
+  bar?.stop()
   for (const worker of workers) if (worker.status === 'rejected') throw worker.reason
   return new Sweep({ ...totals.toJSON(), tested, skipped, log: log ?? null })
 }
