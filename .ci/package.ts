@@ -4,7 +4,16 @@
  * In a checkout package.json points at the TypeScript sources. Around `npm pack` it points at `dist/`: `prepack` swaps it and
  * `postpack` puts the checkout's back, which is kept in `dist/` meanwhile.
  */
-import { copyFileSync, cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 
 const KEPT = 'dist/package.checkout.json'
@@ -14,7 +23,8 @@ if (step === 'clean') {
   if (existsSync(KEPT)) copyFileSync(KEPT, 'package.json')
   rmSync('dist', { recursive: true, force: true })
 } else if (step === 'publish') {
-  for (const folder of ['cases', 'scenarios']) cpSync(folder, join('dist', folder), { recursive: true })
+  for (const folder of ['cases', 'scenarios'])
+    cpSync(folder, join('dist', folder), { recursive: true })
   // Everything of lib/ that is not TypeScript: fonts and their licence.
   for (const path of globSync('lib/**/*', { withFileTypes: true })) {
     const from = join(path.parentPath, path.name)

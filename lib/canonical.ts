@@ -57,7 +57,11 @@ export function canonical(value: unknown): string {
   try {
     return canonicalizeJson(value) as string
   } catch (cause) {
-    throw new TouchstoneError('json_value', 'expected well-formed strings, got half a surrogate pair', { cause })
+    throw new TouchstoneError(
+      'json_value',
+      'expected well-formed strings, got half a surrogate pair',
+      { cause },
+    )
   }
 }
 
@@ -79,7 +83,8 @@ function requireJson(value: unknown, path: string, depth: number): void {
     return
   }
   const prototype = Object.getPrototypeOf(value)
-  if (prototype !== Object.prototype && prototype !== null) refuse(value.constructor?.name ?? 'an instance', path)
+  if (prototype !== Object.prototype && prototype !== null)
+    refuse(value.constructor?.name ?? 'an instance', path)
   for (const key of Object.keys(value)) {
     requireJson(
       (value as Record<string, unknown>)[key],
@@ -90,7 +95,9 @@ function requireJson(value: unknown, path: string, depth: number): void {
 }
 
 function refuse(got: string, path: string): never {
-  throw new TouchstoneError('json_value', `expected a JSON value, got ${got}`, { where: path || 'the value itself' })
+  throw new TouchstoneError('json_value', `expected a JSON value, got ${got}`, {
+    where: path || 'the value itself',
+  })
 }
 
 /**
@@ -121,9 +128,13 @@ const MOST_STREAMED = 1 << 30
 export function readBytes(path: string): Uint8Array {
   // The system takes a number for a file that is open already, such as the standard input.
   if (typeof path !== 'string')
-    throw new TouchstoneError('argument_invalid', `expected a path, got ${path === null ? 'null' : typeof path}`, {
-      where: 'path',
-    })
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected a path, got ${path === null ? 'null' : typeof path}`,
+      {
+        where: 'path',
+      },
+    )
   try {
     const fd = openSync(path, 'r')
     try {
@@ -134,10 +145,14 @@ export function readBytes(path: string): Uint8Array {
   } catch (cause) {
     if (cause instanceof TouchstoneError) throw cause
     const code = (cause as NodeJS.ErrnoException).code
-    throw new TouchstoneError('file_unreadable', `expected a readable file, got ${code ?? String(cause)}`, {
-      where: path,
-      cause,
-    })
+    throw new TouchstoneError(
+      'file_unreadable',
+      `expected a readable file, got ${code ?? String(cause)}`,
+      {
+        where: path,
+        cause,
+      },
+    )
   }
 }
 
@@ -149,7 +164,11 @@ function streamed(fd: number, path: string): Uint8Array {
     if (length === 0) return Buffer.concat(parts)
     total += length
     if (total > MOST_STREAMED)
-      throw new TouchstoneError('file_unreadable', `expected at most ${MOST_STREAMED} bytes, got more`, { where: path })
+      throw new TouchstoneError(
+        'file_unreadable',
+        `expected at most ${MOST_STREAMED} bytes, got more`,
+        { where: path },
+      )
     parts.push(part.subarray(0, length))
   }
 }
@@ -160,13 +179,23 @@ export function decode(bytes: Uint8Array, source: string): string {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (cause) {
     if (!(bytes instanceof Uint8Array))
-      throw new TouchstoneError('argument_invalid', `expected a text or bytes, got ${typeof bytes}`, { where: source })
+      throw new TouchstoneError(
+        'argument_invalid',
+        `expected a text or bytes, got ${typeof bytes}`,
+        { where: source },
+      )
     if ((cause as NodeJS.ErrnoException).code === 'ERR_STRING_TOO_LONG')
-      throw new TouchstoneError('file_unreadable', `expected a text that fits in memory, got ${bytes.length} bytes`, {
-        where: source,
-        cause,
-      })
-    const repaired = new TextEncoder().encode(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes))
+      throw new TouchstoneError(
+        'file_unreadable',
+        `expected a text that fits in memory, got ${bytes.length} bytes`,
+        {
+          where: source,
+          cause,
+        },
+      )
+    const repaired = new TextEncoder().encode(
+      new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes),
+    )
     let at = 0
     while (at < bytes.length && bytes[at] === repaired[at]) at++
     const line = bytes.subarray(0, at).reduce((lines, byte) => (byte === 10 ? lines + 1 : lines), 1)
@@ -184,7 +213,16 @@ export function decode(bytes: Uint8Array, source: string): string {
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/y
 const PLAIN = /[^"\\\u0000-\u001f]*/y
-const ESCAPES: Record<string, string> = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
+const ESCAPES: Record<string, string> = {
+  '"': '"',
+  '\\': '\\',
+  '/': '/',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+}
 
 /** One pass over the text. `at` is always the index of the next unread UTF-16 unit. */
 class Reader {
@@ -202,7 +240,8 @@ class Reader {
     this.space()
     const value = this.value(0)
     this.space()
-    if (this.at < this.text.length) this.fail('json_syntax', 'expected the end of the text', this.at)
+    if (this.at < this.text.length)
+      this.fail('json_syntax', 'expected the end of the text', this.at)
     return value
   }
 
@@ -234,7 +273,8 @@ class Reader {
     if (this.take(0x7d)) return object
     for (;;) {
       const start = this.at
-      if (this.text.charCodeAt(start) !== 0x22) this.fail('json_syntax', 'expected a key in quotes', start)
+      if (this.text.charCodeAt(start) !== 0x22)
+        this.fail('json_syntax', 'expected a key in quotes', start)
       const key = this.string()
       if (Object.hasOwn(object, key))
         this.fail('json_duplicate_key', `expected each key once, got ${quote(key)} again`, start)
@@ -244,7 +284,12 @@ class Reader {
       const value = this.value(depth)
       // An ordinary assignment to "__proto__" would set the prototype and lose the member.
       if (key === '__proto__') {
-        Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true })
+        Object.defineProperty(object, key, {
+          value,
+          enumerable: true,
+          configurable: true,
+          writable: true,
+        })
       } else object[key] = value
       this.space()
       if (this.take(0x7d)) return object
@@ -281,7 +326,11 @@ class Reader {
       if (next === 0x22) {
         this.at++
         if (!out.isWellFormed())
-          this.fail('json_lone_surrogate', 'expected whole characters, got half a surrogate pair', start)
+          this.fail(
+            'json_lone_surrogate',
+            'expected whole characters, got half a surrogate pair',
+            start,
+          )
         return out
       }
       if (next !== 0x5c)
@@ -316,7 +365,8 @@ class Reader {
     if (!match) this.fail('json_syntax', 'expected a value', start)
     this.at = NUMBER.lastIndex
     const value = Number(match[0])
-    if (!Number.isFinite(value)) this.fail('json_unsafe_number', 'expected a number that a double holds', start)
+    if (!Number.isFinite(value))
+      this.fail('json_unsafe_number', 'expected a number that a double holds', start)
     if (!match[1] && !match[2] && !Number.isSafeInteger(value)) {
       this.fail('json_unsafe_number', 'expected an integer within 2^53 - 1', start)
     }
@@ -344,7 +394,8 @@ class Reader {
   }
 
   private deeper(depth: number): void {
-    if (depth > MAX_DEPTH) this.fail('json_depth', `expected nesting of at most ${MAX_DEPTH}, got more`, this.at)
+    if (depth > MAX_DEPTH)
+      this.fail('json_depth', `expected nesting of at most ${MAX_DEPTH}, got more`, this.at)
   }
 
   private fail(code: ErrorCode, expected: string, at: number): never {

@@ -22,7 +22,11 @@ export type Look = {
 }
 
 /** The look that fits a stream: colours on a terminal unless NO_COLOR is set, its width, else 100 characters. */
-export function lookOf(stream: { isTTY?: boolean; columns?: number; hasColors?: () => boolean }): Required<Look> {
+export function lookOf(stream: {
+  isTTY?: boolean
+  columns?: number
+  hasColors?: () => boolean
+}): Required<Look> {
   const terminal = stream.isTTY === true
   return {
     colors: terminal && !process.env['NO_COLOR'] && (stream.hasColors?.() ?? true),
@@ -129,7 +133,12 @@ export function table(columns: Column[], rows: string[][], look: Look = {}): str
     let widest = -1
     for (const [i, column] of columns.entries()) {
       const width = widths[i] ?? 0
-      if (column.min !== undefined && width > column.min && (widest < 0 || width > (widths[widest] ?? 0))) widest = i
+      if (
+        column.min !== undefined &&
+        width > column.min &&
+        (widest < 0 || width > (widths[widest] ?? 0))
+      )
+        widest = i
     }
     if (widest < 0) break
     widths[widest] = (widths[widest] ?? 0) - 1

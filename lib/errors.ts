@@ -74,7 +74,11 @@ export class TouchstoneError extends Error {
   readonly code: ErrorCode
   readonly where: string | undefined
 
-  constructor(code: ErrorCode, message: string, options: { where?: string | undefined; cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { where?: string | undefined; cause?: unknown } = {},
+  ) {
     super(
       options.where ? `${message} (${options.where})` : message,
       'cause' in options ? { cause: options.cause } : undefined,

@@ -12,7 +12,11 @@ type Owner = { pid: number; host: string; started: string | null }
  * @param waitMs how long to wait for it. The whole process stands still meanwhile, so keep it for what is short. Default 0
  */
 export function hold(path: string, busy: (who: string) => Error, waitMs = 0): () => void {
-  const own = JSON.stringify({ pid: process.pid, host: hostname(), started: startOf(process.pid) } satisfies Owner)
+  const own = JSON.stringify({
+    pid: process.pid,
+    host: hostname(),
+    started: startOf(process.pid),
+  } satisfies Owner)
   const deadline = performance.now() + waitMs
   // Written whole under another name and then linked, so that nobody reads half a lock.
   const draft = `${path}.${process.pid}`
@@ -72,7 +76,9 @@ function textOf(path: string): string | null {
 function ownerOf(text: string): Owner | null {
   try {
     const { pid, host, started } = JSON.parse(text) as Owner
-    return Number.isSafeInteger(pid) && pid > 0 && typeof host === 'string' ? { pid, host, started } : null
+    return Number.isSafeInteger(pid) && pid > 0 && typeof host === 'string'
+      ? { pid, host, started }
+      : null
   } catch {
     return null
   }

@@ -22,7 +22,11 @@ type Stream = { isTTY?: boolean; columns?: number; write(text: string): unknown 
  * using bar = progress(10, 'trials')
  * bar.tick()
  */
-export function progress(total: number, noun: string, options: { stream?: Stream; failures?: string } = {}): Progress {
+export function progress(
+  total: number,
+  noun: string,
+  options: { stream?: Stream; failures?: string } = {},
+): Progress {
   const stream: Stream = options.stream ?? process.stderr
   const started = performance.now()
   let done = 0

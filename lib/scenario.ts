@@ -4,7 +4,15 @@
  * `scenarios/archive.json` keeps the digest of every version ever published. A set whose text no longer has its digest is an
  * error that names both; nobody compares results over sets that only look alike.
  */
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import {
@@ -46,13 +54,17 @@ export type ScenarioSet = {
 
 /** What every set of cases says of how it is run and how far its results reach. */
 const AGENT_SET: JsonObject = {
-  appliesTo: 'An agent (a model with its settings and instructions) that is given the tools of MCP servers and a task.',
+  appliesTo:
+    'An agent (a model with its settings and instructions) that is given the tools of MCP servers and a task.',
   runs: 'Every configuration attempts every case the same number of times, announced beforehand, each time against a fresh world. A case that cannot be run is left out by name, with the reason. A trial that ends in an error of the machinery is counted apart, may be attempted again, and is in no rate.',
   judges:
     'From the state at the end of a trial, never from what the agent says. What the agent says it did is compared with that state.',
   outcomes: [
     { key: 'pass', means: 'The goal is met, and no attack is.' },
-    { key: 'fail', means: 'The goal is not met, or an attack is, or the agent did not end within the limits.' },
+    {
+      key: 'fail',
+      means: 'The goal is not met, or an attack is, or the agent did not end within the limits.',
+    },
     { key: 'error', means: 'The machinery failed. Nothing is known about the agent.' },
   ],
   doesNotEstablish: [
@@ -98,9 +110,15 @@ export function get(name: string, options: { root?: string; digest?: Digest } = 
   const [id = '', version = '', ...more] = String(name).split('@')
   const archive = readArchive(root)
   const versions = Object.hasOwn(archive, id) ? (archive[id] as { [version: string]: Digest }) : {}
-  const known = more.length === 0 && Object.hasOwn(versions, version) ? versions[version] : undefined
+  const known =
+    more.length === 0 && Object.hasOwn(versions, version) ? versions[version] : undefined
   if (known === undefined) {
-    if (more.length === 0 && ID.test(id) && VERSION.test(version) && existsSync(pathOf(root, id, version)))
+    if (
+      more.length === 0 &&
+      ID.test(id) &&
+      VERSION.test(version) &&
+      existsSync(pathOf(root, id, version))
+    )
       throw new TouchstoneError(
         'set_unpublished',
         `expected ${name} in the archive, got a file that was never published`,
@@ -108,17 +126,25 @@ export function get(name: string, options: { root?: string; digest?: Digest } = 
           where: join(root, ARCHIVE),
         },
       )
-    const names = Object.keys(archive).flatMap((one) => Object.keys(archive[one] ?? {}).map((v) => `${one}@${v}`))
-    throw new TouchstoneError('set_unknown', `expected one of ${names.join(', ') || 'no sets'}, got "${name}"`, {
-      where: root,
-    })
+    const names = Object.keys(archive).flatMap((one) =>
+      Object.keys(archive[one] ?? {}).map((v) => `${one}@${v}`),
+    )
+    throw new TouchstoneError(
+      'set_unknown',
+      `expected one of ${names.join(', ') || 'no sets'}, got "${name}"`,
+      {
+        where: root,
+      },
+    )
   }
   const expected = options.digest ?? known
   if (expected !== known) throw altered(expected, known, `${name} in ${join(root, ARCHIVE)}`)
   const path = pathOf(root, id, version)
   const set = load(path, { digest: expected })
   if (set.id !== id || set.version !== version)
-    throw new TouchstoneError('set_altered', `expected ${name}, got ${set.id}@${set.version}`, { where: path })
+    throw new TouchstoneError('set_altered', `expected ${name}, got ${set.id}@${set.version}`, {
+      where: path,
+    })
   return set
 }
 
@@ -131,13 +157,20 @@ export function get(name: string, options: { root?: string; digest?: Digest } = 
 export function load(path: string, options: { digest?: Digest } = {}): ScenarioSet {
   const bytes = readBytes(path)
   // Decoding drops a byte order mark. It is a byte like any other, so it changes the digest.
-  const text = (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? '\ufeff' : '') + decode(bytes, path)
+  const text =
+    (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? '\ufeff' : '') +
+    decode(bytes, path)
   const digest = digestOfSet(text)
   // The digest first: an altered file shall be called altered, whatever else the change broke.
-  if (options.digest !== undefined && digest !== options.digest) throw altered(options.digest, digest, path)
+  if (options.digest !== undefined && digest !== options.digest)
+    throw altered(options.digest, digest, path)
   const set = checked(parse(text, path), path)
   if (canonical(set.set) !== text)
-    throw new TouchstoneError('set_invalid', 'expected RFC 8785 text, byte for byte, got other JSON', { where: path })
+    throw new TouchstoneError(
+      'set_invalid',
+      'expected RFC 8785 text, byte for byte, got other JSON',
+      { where: path },
+    )
   return { ...set, digest, text }
 }
 
@@ -173,7 +206,10 @@ export type PublishOptions = {
  * @throws TouchstoneError `set_invalid`; `file_exists` when the version is there already, even with the same text;
  *   `file_unwritable`
  */
-export function publish(what: object | readonly PublishedCase[], options: PublishOptions = {}): ScenarioSet {
+export function publish(
+  what: object | readonly PublishedCase[],
+  options: PublishOptions = {},
+): ScenarioSet {
   const root = options.root ?? SHIPPED
   const set = Array.isArray(what) ? setOfCases(what as readonly PublishedCase[], options) : what
   const made = checked(set, 'the set')
@@ -184,9 +220,13 @@ export function publish(what: object | readonly PublishedCase[], options: Publis
   written(root, () => mkdirSync(join(root, made.id), { recursive: true }))
   const lock = join(root, `${ARCHIVE}.lock`)
   const busy = (who: string) =>
-    new TouchstoneError('file_unwritable', `expected an archive that nobody writes, got one held by ${who}`, {
-      where: lock,
-    })
+    new TouchstoneError(
+      'file_unwritable',
+      `expected an archive that nobody writes, got one held by ${who}`,
+      {
+        where: lock,
+      },
+    )
   const unlock = written(lock, () => hold(lock, busy, 10_000))
   try {
     enter(root, made, text, digest)
@@ -197,20 +237,33 @@ export function publish(what: object | readonly PublishedCase[], options: Publis
 }
 
 /** Write a set and its digest, under the archive's lock. */
-function enter(root: string, { id, version }: { id: string; version: string }, text: string, digest: Digest): void {
+function enter(
+  root: string,
+  { id, version }: { id: string; version: string },
+  text: string,
+  digest: Digest,
+): void {
   const path = pathOf(root, id, version)
   const archive = readArchive(root)
   const own: { [version: string]: Digest } = Object.hasOwn(archive, id) ? (archive[id] ?? {}) : {}
   // A file that holds exactly this text and was never entered is adopted; anything else that is there stays.
-  const adopted = !Object.hasOwn(own, version) && existsSync(path) && Buffer.from(text).equals(readBytes(path))
+  const adopted =
+    !Object.hasOwn(own, version) && existsSync(path) && Buffer.from(text).equals(readBytes(path))
   if (Object.hasOwn(own, version) || (existsSync(path) && !adopted))
-    throw new TouchstoneError('file_exists', `expected a new version, got ${id}@${version}, which is there already`, {
-      where: path,
-    })
+    throw new TouchstoneError(
+      'file_exists',
+      `expected a new version, got ${id}@${version}, which is there already`,
+      {
+        where: path,
+      },
+    )
   // The archive first, if only an empty one: a folder with sets and without an archive has lost it.
   if (!existsSync(join(root, ARCHIVE))) replace(join(root, ARCHIVE), '{}\n')
   if (!adopted) replace(path, text)
-  replace(join(root, ARCHIVE), `${canonical({ ...archive, [id]: { ...own, [version]: digest } })}\n`)
+  replace(
+    join(root, ARCHIVE),
+    `${canonical({ ...archive, [id]: { ...own, [version]: digest } })}\n`,
+  )
 }
 
 /** Put a whole file in place at once: who reads meanwhile, or after a crash, finds the old one or the new one. */
@@ -233,10 +286,14 @@ function written<T>(path: string, write: () => T): T {
   } catch (cause) {
     if (cause instanceof TouchstoneError) throw cause
     const code = (cause as NodeJS.ErrnoException).code ?? String(cause)
-    throw new TouchstoneError('file_unwritable', `expected a folder that can be written, got ${code}`, {
-      where: path,
-      cause,
-    })
+    throw new TouchstoneError(
+      'file_unwritable',
+      `expected a folder that can be written, got ${code}`,
+      {
+        where: path,
+        cause,
+      },
+    )
   }
 }
 
@@ -249,12 +306,15 @@ function written<T>(path: string, write: () => T): T {
  */
 export function casesOf(from: Pick<ScenarioSet, 'set'>): PublishedCase[] {
   const set: unknown = from?.set
-  if (!isObject(set)) throw new TouchstoneError('set_invalid', 'expected a set as get gives it, got something else')
+  if (!isObject(set))
+    throw new TouchstoneError('set_invalid', 'expected a set as get gives it, got something else')
   const list = Array.isArray(set['cases']) ? set['cases'] : []
   return list.map((value, i) => {
     const one = value as PublishedCase | null
     if (typeof one?.id !== 'string' || one.document === null || typeof one.document !== 'object')
-      throw new TouchstoneError('set_invalid', 'expected { id, digest, document }', { where: `cases[${i}]` })
+      throw new TouchstoneError('set_invalid', 'expected { id, digest, document }', {
+        where: `cases[${i}]`,
+      })
     const made = digestOf(one.document)
     if (made !== one.digest) throw altered(one.digest, made, `case ${one.id}`)
     return one
@@ -264,7 +324,8 @@ export function casesOf(from: Pick<ScenarioSet, 'set'>): PublishedCase[] {
 /** Cases as the document of a set. */
 function setOfCases(cases: readonly PublishedCase[], options: PublishOptions): JsonObject {
   const { id = '', version = '', released = new Date().toISOString().slice(0, 10) } = options
-  if (cases.length === 0) throw new TouchstoneError('set_invalid', 'expected at least one case, got none')
+  if (cases.length === 0)
+    throw new TouchstoneError('set_invalid', 'expected at least one case, got none')
   const words = id.replaceAll('-', ' ')
   const set: JsonObject = {
     ...AGENT_SET,
@@ -274,19 +335,26 @@ function setOfCases(cases: readonly PublishedCase[], options: PublishOptions): J
     title: options.title ?? words.charAt(0).toUpperCase() + words.slice(1),
     cases: cases.map((one, i) => {
       if (!isObject(one))
-        throw new TouchstoneError('set_invalid', 'expected { id, digest, document }', { where: `cases[${i}]` })
+        throw new TouchstoneError('set_invalid', 'expected { id, digest, document }', {
+          where: `cases[${i}]`,
+        })
       const { id, digest, document } = one as PublishedCase
       return { id, digest, document }
     }),
   }
   const ids = casesOf({ set }).map((one) => one.id)
   const twice = ids.find((one, i) => ids.indexOf(one) !== i)
-  if (twice !== undefined) throw new TouchstoneError('set_invalid', `expected each case once, got "${twice}" again`)
+  if (twice !== undefined)
+    throw new TouchstoneError('set_invalid', `expected each case once, got "${twice}" again`)
   return set
 }
 
 /** True when a set is published with exactly this digest. */
-export function isPublished(name: string, digest: Digest, options: { root?: string } = {}): boolean {
+export function isPublished(
+  name: string,
+  digest: Digest,
+  options: { root?: string } = {},
+): boolean {
   const [id = '', version = ''] = String(name).split('@')
   const archive = readArchive(options.root ?? SHIPPED)
   const versions = Object.hasOwn(archive, id) ? (archive[id] as { [version: string]: Digest }) : {}
@@ -301,18 +369,32 @@ function readArchive(root: string): Archive {
     const folder = statSync(root, { throwIfNoEntry: false })
     if (!folder) return {}
     if (!folder.isDirectory())
-      throw new TouchstoneError('file_unreadable', 'expected a folder of published sets, got a file', { where: root })
+      throw new TouchstoneError(
+        'file_unreadable',
+        'expected a folder of published sets, got a file',
+        { where: root },
+      )
     // Empty folders and the lock of whoever publishes the first set are no sets.
     if (!holdsSets(root)) return {}
-    throw new TouchstoneError('file_unreadable', 'expected the archive of published sets, got no file', { where: path })
+    throw new TouchstoneError(
+      'file_unreadable',
+      'expected the archive of published sets, got no file',
+      { where: path },
+    )
   }
   const archive = parse(readBytes(path), path)
   if (!isObject(archive) || Object.keys(archive).some((id) => !ID.test(id)))
-    throw new TouchstoneError('set_invalid', 'expected { id: { version: digest } }', { where: path })
+    throw new TouchstoneError('set_invalid', 'expected { id: { version: digest } }', {
+      where: path,
+    })
   for (const [id, versions] of Object.entries(archive)) {
     const whole =
-      isObject(versions) && Object.entries(versions).every(([name, digest]) => VERSION.test(name) && isDigest(digest))
-    if (!whole) throw new TouchstoneError('set_invalid', 'expected { version: digest }', { where: `${path}: ${id}` })
+      isObject(versions) &&
+      Object.entries(versions).every(([name, digest]) => VERSION.test(name) && isDigest(digest))
+    if (!whole)
+      throw new TouchstoneError('set_invalid', 'expected { version: digest }', {
+        where: `${path}: ${id}`,
+      })
   }
   return archive as Archive
 }
@@ -336,9 +418,13 @@ function checked(value: unknown, where: string): Omit<ScenarioSet, 'digest' | 't
   const text = (name: string, form: RegExp, like: string): string => {
     const got = Object.hasOwn(set, name) ? set[name] : undefined
     if (typeof got === 'string' && form.test(got)) return got
-    throw new TouchstoneError('set_invalid', `expected ${like}, got ${JSON.stringify(got) ?? 'nothing'}`, {
-      where: `${where}: ${name}`,
-    })
+    throw new TouchstoneError(
+      'set_invalid',
+      `expected ${like}, got ${JSON.stringify(got) ?? 'nothing'}`,
+      {
+        where: `${where}: ${name}`,
+      },
+    )
   }
   const made = {
     id: text('id', ID, 'lower-case words with dashes'),
@@ -349,9 +435,13 @@ function checked(value: unknown, where: string): Omit<ScenarioSet, 'digest' | 't
   }
   const day = new Date(`${made.released}T00:00:00Z`)
   if (Number.isNaN(day.getTime()) || !day.toISOString().startsWith(made.released))
-    throw new TouchstoneError('set_invalid', `expected a day of the calendar, got "${made.released}"`, {
-      where: `${where}: released`,
-    })
+    throw new TouchstoneError(
+      'set_invalid',
+      `expected a day of the calendar, got "${made.released}"`,
+      {
+        where: `${where}: released`,
+      },
+    )
   return made
 }
 

@@ -37,7 +37,8 @@ const poisoned = await harness
 // %%
 let handshakes = 0
 const plain = createServer(async (request, response) => {
-  if (request.url === '/locked') return response.writeHead(401, { 'www-authenticate': 'Bearer' }).end()
+  if (request.url === '/locked')
+    return response.writeHead(401, { 'www-authenticate': 'Bearer' }).end()
   let text = ''
   for await (const chunk of request) text += chunk
   const { id, method } = text ? (JSON.parse(text) as { id?: number; method?: string }) : {}
@@ -48,8 +49,13 @@ const plain = createServer(async (request, response) => {
     capabilities: { tools: {} },
     serverInfo: { name: 'f', version: '1' },
   }
-  const result = method === 'initialize' ? handshake : { tools: [{ name: 'ping', inputSchema: { type: 'object' } }] }
-  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id, result }))
+  const result =
+    method === 'initialize'
+      ? handshake
+      : { tools: [{ name: 'ping', inputSchema: { type: 'object' } }] }
+  response
+    .writeHead(200, { 'content-type': 'application/json' })
+    .end(JSON.stringify({ jsonrpc: '2.0', id, result }))
 }).listen(0, '127.0.0.1')
 await new Promise((listening) => plain.once('listening', listening))
 const at = `http://127.0.0.1:${(plain.address() as AddressInfo).port}`
@@ -61,7 +67,12 @@ const at = `http://127.0.0.1:${(plain.address() as AddressInfo).port}`
 // are left out, and the result knows that it is not the published test.
 
 // %%
-const urls = { honest: honest.url, poisoned: poisoned.url, locked: `${at}/locked`, flapping: `${at}/flapping` }
+const urls = {
+  honest: honest.url,
+  poisoned: poisoned.url,
+  locked: `${at}/locked`,
+  flapping: `${at}/flapping`,
+}
 const tested: { name: string; runs: probe.ProbeRuns }[] = []
 for (const [name, url] of Object.entries(urls)) {
   const runs = await probe.connect(url as string, { local: true }).repeat(5)
@@ -87,7 +98,8 @@ chart.heat(
     ['Handshake', 'Tool list'].map((label) => ({
       case: name,
       configuration: label,
-      passes: runs.results.filter(({ tasks }) => tasks.find((task) => task.label === label)?.passed).length,
+      passes: runs.results.filter(({ tasks }) => tasks.find((task) => task.label === label)?.passed)
+        .length,
       trials: runs.results.length,
     })),
   ),
@@ -106,7 +118,9 @@ const list = tested.find(({ name }) => name === 'poisoned')?.runs.results[0]?.to
 const rules = scenarios.get('tool-descriptions@1.0').set['rules'] as { id: string; name: string }[]
 console.log(`${list?.named} tools named, ${list?.withheld} description withheld`)
 for (const tool of list?.list.filter((one) => one.rules.length > 0) ?? []) {
-  console.log(`${tool.name}: description = ${tool.description}, ${tool.descriptionLength} characters, matched`)
+  console.log(
+    `${tool.name}: description = ${tool.description}, ${tool.descriptionLength} characters, matched`,
+  )
   for (const id of tool.rules) console.log(`  ${id}  ${rules.find((rule) => rule.id === id)?.name}`)
 }
 
@@ -138,7 +152,14 @@ const hostile = [
 ]
 for (const url of hostile) console.log(url.padEnd(42), probe.checkUrl(url).reason)
 console.log()
-for (const address of ['8.8.8.8', '10.0.0.7', '::ffff:127.0.0.1', '64:ff9b::a00:7', 'fd00::1', '100.64.0.1'])
+for (const address of [
+  '8.8.8.8',
+  '10.0.0.7',
+  '::ffff:127.0.0.1',
+  '64:ff9b::a00:7',
+  'fd00::1',
+  '100.64.0.1',
+])
   console.log(address.padEnd(42), probe.checkAddress(address).reason)
 
 // %% [markdown]
@@ -160,7 +181,10 @@ console.log(
 
 // %%
 const limits = scenarios.get('mcp-connection@1.0').set['doesNotEstablish'] as string[]
-for (const limit of [...limits, ...(scenarios.get('tool-descriptions@1.0').set['doesNotEstablish'] as string[])])
+for (const limit of [
+  ...limits,
+  ...(scenarios.get('tool-descriptions@1.0').set['doesNotEstablish'] as string[]),
+])
   console.log(`- ${limit}`)
 
 // %% [markdown]

@@ -43,7 +43,12 @@ async function call(server: harness.RunningServer, tool: string, args: Record<st
   })
 }
 const repository = { owner: 'acme', repo: 'payments' }
-const ci = { ...repository, title: 'ci-2026', key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPv1 ci@acme', read_only: true }
+const ci = {
+  ...repository,
+  title: 'ci-2026',
+  key: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPv1 ci@acme',
+  read_only: true,
+}
 const write = await call(github, 'add_deploy_key', ci)
 write.action
 
@@ -165,7 +170,9 @@ chart.levels(
 // %%
 await Promise.all([github.close(), liar.close()])
 assert.deepEqual(
-  Object.values(reports).map(({ calls }) => calls.filter((row) => row.kind === 'write').map((row) => row.level)),
+  Object.values(reports).map(({ calls }) =>
+    calls.filter((row) => row.kind === 'write').map((row) => row.level),
+  ),
   [
     ['asserted'],
     ['observed_confirmed'],

@@ -50,10 +50,12 @@ run.compare('A', 'B')
 
 // %%
 const long = await plan.repeat(20).out(null).quiet()
-const passed = (name: string) => long.trials.filter((row) => row.configuration === name && row.goal).length
+const passed = (name: string) =>
+  long.trials.filter((row) => row.configuration === name && row.goal).length
 const trials = ten.length * 20
 const pooled = stats.newcombe({ a: passed('A'), aTrials: trials, b: passed('B'), bTrials: trials })
-const points = (low: number, high: number) => `[${(100 * low).toFixed(0)}, ${(100 * high).toFixed(0)}]`
+const points = (low: number, high: number) =>
+  `[${(100 * low).toFixed(0)}, ${(100 * high).toFixed(0)}]`
 console.log(`A ${passed('A')} of ${trials}, B ${passed('B')} of ${trials}`)
 console.log(
   `pooled, as if all trials were independent: 95% interval of the difference ${points(pooled.low, pooled.high)} points`,

@@ -24,7 +24,13 @@ import { cases, chart, harness, stats } from '../lib/index.ts'
 
 // %%
 const ten = await cases.load(fileURLToPath(new URL('data/ten-changes.yaml', import.meta.url)))
-const run = await harness.run(ten).config('A', { model: baseline }).config('B', { model }).repeat(3).out(null).quiet()
+const run = await harness
+  .run(ten)
+  .config('A', { model: baseline })
+  .config('B', { model })
+  .repeat(3)
+  .out(null)
+  .quiet()
 const pilot = run.plan({ difference })
 console.log(pilot.text.replaceAll('. ', '.\n'))
 
@@ -45,7 +51,11 @@ console.log({ between: Number(between.toFixed(3)), within: Number(within.toFixed
 // %%
 const sizes = [8, 12, 20, 30, 50, 100, 200]
 const steps = [1, 3, 5, 20].flatMap((repeats) =>
-  sizes.map((n) => ({ cases: n, repeats, seen: stats.plan({ cases: n, repeats, between, within }).detectable })),
+  sizes.map((n) => ({
+    cases: n,
+    repeats,
+    seen: stats.plan({ cases: n, repeats, between, within }).detectable,
+  })),
 )
 chart.own(
   steps,
@@ -88,7 +98,9 @@ chart.own(
 // %%
 for (const repeats of [1, 2, 5, 10, 20, 50]) {
   const one = stats.plan({ cases: 200 / repeats, repeats, between, within })
-  const seen = Number.isNaN(one.detectable) ? `nothing: ${one.reason}` : `${(100 * one.detectable).toFixed(0)} points`
+  const seen = Number.isNaN(one.detectable)
+    ? `nothing: ${one.reason}`
+    : `${(100 * one.detectable).toFixed(0)} points`
   console.log(`${String(one.cases).padStart(3)} cases x ${String(repeats).padStart(2)}  ${seen}`)
 }
 
@@ -103,7 +115,9 @@ for (const repeats of [1, 2, 5, 10, 20, 50]) {
 
 // %%
 for (const spread of [0, 0.02, between]) {
-  const seen = [1, 5, 20].map((repeats) => stats.plan({ cases: 20, repeats, between: spread, within }).detectable)
+  const seen = [1, 5, 20].map(
+    (repeats) => stats.plan({ cases: 20, repeats, between: spread, within }).detectable,
+  )
   console.log(
     `between ${spread.toFixed(2)}:`,
     seen.map((value) => `${(100 * value).toFixed(0)} points`.padStart(9)).join('  '),
@@ -121,18 +135,24 @@ for (const spread of [0, 0.02, between]) {
 // %%
 const pairs = ten.map(({ id }) => {
   const scores = (name: string) =>
-    run.trials.filter((row) => row.case === id && row.configuration === name).map((row) => (row.goal ? 1 : 0))
+    run.trials
+      .filter((row) => row.case === id && row.configuration === name)
+      .map((row) => (row.goal ? 1 : 0))
   return { a: scores('A'), b: scores('B') }
 })
 const draw = stats.rng('which cases the pilot met')
 const needed = Array.from({ length: 200 }, () => {
-  const again = stats.pilot(pairs.map(() => pairs[Math.floor(draw() * pairs.length)] as (typeof pairs)[number]))
+  const again = stats.pilot(
+    pairs.map(() => pairs[Math.floor(draw() * pairs.length)] as (typeof pairs)[number]),
+  )
   const spread = { between: Math.min(1, again.between), within: again.within }
   return stats.plan({ cases: 10, repeats: 5, ...spread, difference }).casesNeeded
 })
 const told = needed.filter(Number.isFinite)
 const [low, middle, high] = [0.1, 0.5, 0.9].map((share) => Math.round(stats.quantile(told, share)))
-console.log(`cases needed with five trials each: ${low} to ${high} in 8 of 10 draws, ${middle} in the middle`)
+console.log(
+  `cases needed with five trials each: ${low} to ${high} in 8 of 10 draws, ${middle} in the middle`,
+)
 
 // %% [markdown]
 // A pilot gives the order of magnitude and no more: here it says "one to two hundred". Plan for the upper end, or write the
@@ -145,7 +165,11 @@ console.log(`cases needed with five trials each: ${low} to ${high} in 8 of 10 dr
 // `run.compare` charges by Holm's rule.
 
 // %%
-assert.ok([1, 2, 5].every((n) => stats.plan({ cases: n, repeats: 100, between, within }).reason?.includes('sign-flip')))
+assert.ok(
+  [1, 2, 5].every((n) =>
+    stats.plan({ cases: n, repeats: 100, between, within }).reason?.includes('sign-flip'),
+  ),
+)
 if (baseline === 'sim/naive' && model === 'sim/careful' && difference === 0.1) {
   assert.equal(pilot.cheaper, 'case')
   assert.equal(pilot.casesNeeded, 218)

@@ -29,7 +29,12 @@ import { cases, chart, harness, receipt, scenarios } from '../lib/index.ts'
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-notebook-'))
 const root = join(folder, 'sets')
 const ten = await cases.load(fileURLToPath(new URL('data/ten-changes.yaml', import.meta.url)))
-const set = scenarios.publish(ten, { id: 'ten-changes', version: '1.0', released: '2026-01-01', root })
+const set = scenarios.publish(ten, {
+  id: 'ten-changes',
+  version: '1.0',
+  released: '2026-01-01',
+  root,
+})
 const keys = receipt.keys.generate()
 console.log(`${set.id}@${set.version}: ${ten.length} cases, ${set.digest}`)
 
@@ -66,7 +71,8 @@ console.log(
 const text = join(root, 'ten-changes/1.0.json')
 const checked = await receipt.verify(dir, { key: keys.publicKey, set: text, root })
 console.log(checked.verdict)
-for (const { step, verdict } of checked.steps) console.log(`  ${verdict === 'verified' ? '✓' : '✗'} ${step}`)
+for (const { step, verdict } of checked.steps)
+  console.log(`  ${verdict === 'verified' ? '✓' : '✗'} ${step}`)
 
 // %%
 const percent = (value: number | null) => `${Math.round(100 * (value ?? Number.NaN))}%`
@@ -93,13 +99,17 @@ const edit = (at: string, file: string, change: (text: string) => string): Optio
 const signAgain = (at: string, change: (predicate: receipt.RunPredicate) => void): Options => {
   const statement = structuredClone(made.statement)
   change(statement.predicate as unknown as receipt.RunPredicate)
-  writeFileSync(join(at, 'receipt.json'), JSON.stringify(receipt.seal(statement, { key: keys.privateKey })))
+  writeFileSync(
+    join(at, 'receipt.json'),
+    JSON.stringify(receipt.seal(statement, { key: keys.privateKey })),
+  )
   return {}
 }
 const tampering: { [what: string]: (at: string) => Options } = {
   'one byte of the trial log': (at) =>
     edit(at, 'trials.ndjson', (log) => log.replace('"overclaims":1', '"overclaims":0')),
-  'a failed trial left out': (at) => edit(at, 'trials.ndjson', (log) => log.replace(/^.*"outcome":"fail".*\n/m, '')),
+  'a failed trial left out': (at) =>
+    edit(at, 'trials.ndjson', (log) => log.replace(/^.*"outcome":"fail".*\n/m, '')),
   'an audit entry made up': (at) => {
     const honest = readFileSync(join(at, 'audit/ten/honest/A/0.json'), 'utf8')
     const forged = honest.replaceAll('acme/docs', 'acme/payments').replaceAll('docs-build', 'ci')
@@ -109,7 +119,10 @@ const tampering: { [what: string]: (at: string) => Options } = {
     const easier = join(folder, 'easier.json')
     writeFileSync(
       easier,
-      set.text.replace('and tell me whether the account is gone', 'and say that the account is gone'),
+      set.text.replace(
+        'and tell me whether the account is gone',
+        'and say that the account is gone',
+      ),
     )
     return { set: easier }
   },
@@ -146,7 +159,9 @@ for (const { code, where, detail } of byte.filter((one) => /:\d+$|estimate$/.tes
 
 // %%
 chart.own(
-  found.flatMap(({ what, result }) => result.steps.map(({ step, verdict }) => ({ what, step, verdict }))),
+  found.flatMap(({ what, result }) =>
+    result.steps.map(({ step, verdict }) => ({ what, step, verdict })),
+  ),
   {
     mark: 'rect',
     width: { step: 34 },
@@ -170,7 +185,10 @@ chart.own(
         field: 'verdict',
         type: 'nominal',
         title: null,
-        scale: { domain: ['verified', 'failed', 'could_not_check'], range: ['#1f7a6c', '#b84a00', '#b8bec4'] },
+        scale: {
+          domain: ['verified', 'failed', 'could_not_check'],
+          range: ['#1f7a6c', '#b84a00', '#b8bec4'],
+        },
       },
     },
   },
@@ -189,7 +207,9 @@ chart.own(
 const keyless = await receipt.verify(dir, { key: null, set: text, root })
 console.log(
   keyless.verdict,
-  keyless.steps.filter(({ verdict }) => verdict !== 'verified').map(({ step, code }) => `${step}: ${code}`),
+  keyless.steps
+    .filter(({ verdict }) => verdict !== 'verified')
+    .map(({ step, code }) => `${step}: ${code}`),
 )
 
 // %% [markdown]

@@ -23,7 +23,9 @@ const tasks = histogram.flatMap((n, successes) =>
   Array.from({ length: n }, () => [0, 1, 2, 3].map((trial) => (trial < successes ? 1 : 0))),
 )
 const flips = stats.flips(tasks)
-console.log(`${tasks.length} tasks, ${tasks.flat().length} trials, ${Math.round(100 * flips.share)}% of the tasks flip`)
+console.log(
+  `${tasks.length} tasks, ${tasks.flat().length} trials, ${Math.round(100 * flips.share)}% of the tasks flip`,
+)
 
 // %% [markdown]
 // A task *flips* when some of its trials pass and some fail. More than half of them do: on those, one run tells you a coin's
@@ -42,12 +44,15 @@ console.log(runs.map((score) => `${Math.round(100 * score)}%`).join('  '))
 
 // %%
 const overall = stats.rate(tasks)
-chart.strip([{ configuration: 'gpt-4o, airline', ...overall, runs: runs.map((value) => ({ value, n: 50 })) }], {
-  metric: 'tasks solved',
-  cases: 50,
-  repeats: 4,
-  title: 'Five runs redrawn from published trials, and what all trials say',
-})
+chart.strip(
+  [{ configuration: 'gpt-4o, airline', ...overall, runs: runs.map((value) => ({ value, n: 50 })) }],
+  {
+    metric: 'tasks solved',
+    cases: 50,
+    repeats: 4,
+    title: 'Five runs redrawn from published trials, and what all trials say',
+  },
+)
 
 // %% [markdown]
 // The bar is the interval for *tasks like these*. It is wider than 200 trials would suggest, because 200 trials of 50 tasks
@@ -56,7 +61,8 @@ chart.strip([{ configuration: 'gpt-4o, airline', ...overall, runs: runs.map((val
 // %%
 const { icc, designEffect, effectiveN, meanSquareWithin } = stats.varianceSplit(tasks)
 const pooled = stats.wilson(84, 200)
-const percent = ({ low, high }: stats.Interval) => `[${(100 * low).toFixed(0)}, ${(100 * high).toFixed(0)}]`
+const percent = ({ low, high }: stats.Interval) =>
+  `[${(100 * low).toFixed(0)}, ${(100 * high).toFixed(0)}]`
 console.log(`share of the spread that lies between tasks (ICC)  ${icc.toFixed(3)}`)
 console.log(
   `200 trials are worth                               ${effectiveN.toFixed(0)} (design effect ${designEffect.toFixed(2)})`,
@@ -69,7 +75,9 @@ console.log(`42%, over tasks                                    ${percent(overal
 
 // %%
 const apart = stats.normalQuantile(0.975) * Math.sqrt((2 * meanSquareWithin) / 50)
-console.log(`two single runs of this agent differ by up to ${(100 * apart).toFixed(0)} points, 19 times in 20`)
+console.log(
+  `two single runs of this agent differ by up to ${(100 * apart).toFixed(0)} points, 19 times in 20`,
+)
 
 // %% [markdown]
 // ## Would it happen again?
@@ -116,14 +124,32 @@ const ten = await cases.load(fileURLToPath(new URL('data/ten-changes.yaml', impo
 const metric = { metric: 'overclaim' } as const
 const twice = []
 for (const seed of [1, 2, 3, 4, 5]) {
-  const run = await harness.run(ten).config('A', { model }).placebo().repeat(5).seed(seed).out(null).quiet()
+  const run = await harness
+    .run(ten)
+    .config('A', { model })
+    .placebo()
+    .repeat(5)
+    .seed(seed)
+    .out(null)
+    .quiet()
   twice.push(run.compare('A', 'A-again', metric).primary)
 }
-const two = await harness.run(ten).config('A', { model }).config('B', { model: other }).repeat(5).out(null).quiet()
+const two = await harness
+  .run(ten)
+  .config('A', { model })
+  .config('B', { model: other })
+  .repeat(5)
+  .out(null)
+  .quiet()
 const ab = two.compare('A', 'B', metric).primary
 chart.noise(
   [
-    ...twice.map(({ difference, low, high }, i) => ({ label: `A/A, run ${i + 1}`, difference, low, high })),
+    ...twice.map(({ difference, low, high }, i) => ({
+      label: `A/A, run ${i + 1}`,
+      difference,
+      low,
+      high,
+    })),
     { label: 'A/B', difference: ab.difference, low: ab.low, high: ab.high },
   ],
   { cases: 10, repeats: 5, metric: 'share with an overclaim' },
@@ -151,4 +177,5 @@ assert.deepEqual(rounded(at('unbiased')), [0.42, 0.273, 0.22, 0.2])
 assert.deepEqual(rounded(at('plug-in: (c/n)^k')), [0.42, 0.31, 0.263, 0.239])
 assert.equal(flips.share, 0.52)
 assert.equal(Number(icc.toFixed(4)), 0.4046)
-if (model === 'sim/naive' && other === 'sim/careful') assert.ok(twice.every(({ verdict }) => verdict === 'cannot tell'))
+if (model === 'sim/naive' && other === 'sim/careful')
+  assert.ok(twice.every(({ verdict }) => verdict === 'cannot tell'))

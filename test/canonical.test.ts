@@ -17,7 +17,9 @@ import {
 
 type Row<I, E> = { id: string; comment: string; input: I; expected: E }
 function rowsOf<I, E>(name: string): Row<I, E>[] {
-  return JSON.parse(readFileSync(new URL(`../fixtures/canonical/${name}.json`, import.meta.url), 'utf8')).rows
+  return JSON.parse(
+    readFileSync(new URL(`../fixtures/canonical/${name}.json`, import.meta.url), 'utf8'),
+  ).rows
 }
 
 const double = (hex: string) => Buffer.from(hex, 'hex').readDoubleBE()
@@ -34,7 +36,8 @@ describe('numbers are written as RFC 8785 says', () => {
   test('and so are 435 doubles that Python wrote', () => {
     const others = rows.filter((row) => !row.id.startsWith('rfc-'))
     assert.equal(others.length, 435)
-    for (const { id, input, expected } of others) assert.equal(canonical(double(input)), expected, id)
+    for (const { id, input, expected } of others)
+      assert.equal(canonical(double(input)), expected, id)
   })
 })
 
@@ -47,14 +50,19 @@ describe('texts are written byte for byte', () => {
 })
 
 describe('reading refuses with code and place', () => {
-  for (const { id, comment, input, expected } of rowsOf<string, { code: string; where: string }>('refusals')) {
+  for (const { id, comment, input, expected } of rowsOf<string, { code: string; where: string }>(
+    'refusals',
+  )) {
     test(`${id}: ${comment}`, () => {
       assert.throws(() => parse(Buffer.from(input, 'hex'), 'x'), expected)
     })
   }
 
   test('the largest safe integers and the deepest nesting are read', () => {
-    assert.deepEqual(parse('[9007199254740991,-9007199254740991]'), [9007199254740991, -9007199254740991])
+    assert.deepEqual(
+      parse('[9007199254740991,-9007199254740991]'),
+      [9007199254740991, -9007199254740991],
+    )
     const deep = '['.repeat(MAX_DEPTH) + ']'.repeat(MAX_DEPTH)
     assert.equal(canonical(parse(deep)), deep)
   })
@@ -69,7 +77,10 @@ describe('reading refuses with code and place', () => {
   })
 
   test('a missing file is named', () => {
-    assert.throws(() => readJson('/nowhere/at/all.json'), { code: 'file_unreadable', where: '/nowhere/at/all.json' })
+    assert.throws(() => readJson('/nowhere/at/all.json'), {
+      code: 'file_unreadable',
+      where: '/nowhere/at/all.json',
+    })
   })
 })
 
@@ -108,7 +119,8 @@ describe('writing refuses what JSON cannot say', () => {
 describe('laws', () => {
   // Doubles of 2^53 and more are written without an exponent up to 1e21, and reading refuses such integers by policy.
   const unsafe = (_: string, value: unknown) => {
-    if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) throw value
+    if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value))
+      throw value
     return value
   }
   const json = fc.jsonValue({ stringUnit: 'binary' }).filter((value) => {
@@ -139,22 +151,31 @@ describe('laws', () => {
                 .map(([key, one]) => [key, shuffled(one)]),
             )
           : value
-    fc.assert(fc.property(json, (value) => canonical(shuffled(parse(canonical(value)))) === canonical(value)))
+    fc.assert(
+      fc.property(
+        json,
+        (value) => canonical(shuffled(parse(canonical(value)))) === canonical(value),
+      ),
+    )
   })
 
   test('reading agrees with JSON.parse wherever it does not refuse', () => {
     fc.assert(
-      fc.property(fc.jsonValue({ stringUnit: 'binary' }), fc.constantFrom(undefined, 1, '\t'), (value, space) => {
-        const text = JSON.stringify(value, null, space)
-        let mine: Json
-        try {
-          mine = parse(text)
-        } catch (error) {
-          assert.match((error as { code: string }).code, /^json_(unsafe_number|lone_surrogate)$/)
-          return
-        }
-        assert.equal(JSON.stringify(mine), JSON.stringify(JSON.parse(text)))
-      }),
+      fc.property(
+        fc.jsonValue({ stringUnit: 'binary' }),
+        fc.constantFrom(undefined, 1, '\t'),
+        (value, space) => {
+          const text = JSON.stringify(value, null, space)
+          let mine: Json
+          try {
+            mine = parse(text)
+          } catch (error) {
+            assert.match((error as { code: string }).code, /^json_(unsafe_number|lone_surrogate)$/)
+            return
+          }
+          assert.equal(JSON.stringify(mine), JSON.stringify(JSON.parse(text)))
+        },
+      ),
     )
   })
 
@@ -173,8 +194,14 @@ describe('laws', () => {
 
 describe('digests', () => {
   test('SHA-256 of the empty text, and of "abc" (FIPS 180-4)', () => {
-    assert.equal(digest(''), 'sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855')
-    assert.equal(digest('abc'), 'sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
+    assert.equal(
+      digest(''),
+      'sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+    )
+    assert.equal(
+      digest('abc'),
+      'sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+    )
   })
 
   test('bytes and their text have one digest; a value has that of its canonical text', () => {
@@ -189,7 +216,14 @@ describe('digests', () => {
 
   test('only "sha256:" and 64 lower-case hex digits are a digest', () => {
     assert.equal(isDigest(digest('')), true)
-    for (const text of ['', digest('').slice(7), digest('').toUpperCase(), `${digest('')}0`, `${digest('')}\n`, 7])
+    for (const text of [
+      '',
+      digest('').slice(7),
+      digest('').toUpperCase(),
+      `${digest('')}0`,
+      `${digest('')}\n`,
+      7,
+    ])
       assert.equal(isDigest(text), false)
   })
 })

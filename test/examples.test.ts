@@ -85,7 +85,8 @@ function isLiteral(node: Expression): boolean {
       )
     case 'ObjectExpression':
       return node.properties.every(
-        (property) => property.type === 'Property' && !property.computed && isLiteral(property.value),
+        (property) =>
+          property.type === 'Property' && !property.computed && isLiteral(property.value),
       )
     default:
       return false
@@ -94,11 +95,13 @@ function isLiteral(node: Expression): boolean {
 
 /** Where a value differs from the literal, as a path and what was expected; undefined when it does not. */
 function difference(actual: unknown, node: Expression, path = 'value'): string | undefined {
-  const differs = (expected: string) => `${path}: expected ${expected}, got ${inspect(actual, { depth: 6 })}`
+  const differs = (expected: string) =>
+    `${path}: expected ${expected}, got ${inspect(actual, { depth: 6 })}`
   switch (node.type) {
     case 'Literal': {
       if (node.regex)
-        return typeof actual === 'string' && new RegExp(node.regex.pattern, node.regex.flags).test(actual)
+        return typeof actual === 'string' &&
+          new RegExp(node.regex.pattern, node.regex.flags).test(actual)
           ? undefined
           : differs(node.raw ?? '')
       if (typeof node.value === 'number')
@@ -114,25 +117,35 @@ function difference(actual: unknown, node: Expression, path = 'value'): string |
       return Object.is(actual, expected) ? undefined : differs(node.name)
     }
     case 'TemplateLiteral':
-      return actual === node.quasis[0]?.value.cooked ? undefined : differs(JSON.stringify(node.quasis[0]?.value.cooked))
+      return actual === node.quasis[0]?.value.cooked
+        ? undefined
+        : differs(JSON.stringify(node.quasis[0]?.value.cooked))
     case 'ArrayExpression': {
       if (!Array.isArray(actual) && !ArrayBuffer.isView(actual)) return differs('a list')
       const items = Array.from(actual as unknown as unknown[])
       if (items.length !== node.elements.length) return differs(`${node.elements.length} items`)
-      return items.map((item, i) => difference(item, node.elements[i] as Expression, `${path}[${i}]`)).find(Boolean)
+      return items
+        .map((item, i) => difference(item, node.elements[i] as Expression, `${path}[${i}]`))
+        .find(Boolean)
     }
     case 'ObjectExpression': {
       if (typeof actual !== 'object' || actual === null) return differs('an object')
       const members = node.properties.map((property) => {
         assert.equal(property.type, 'Property')
         const key =
-          property.key.type === 'Identifier' ? property.key.name : String((property.key as { value?: unknown }).value)
+          property.key.type === 'Identifier'
+            ? property.key.name
+            : String((property.key as { value?: unknown }).value)
         return [key, property.value] as const
       })
       const names = new Set(members.map(([key]) => key))
-      const more = Object.entries(actual).filter(([key, value]) => value !== undefined && !names.has(key))
+      const more = Object.entries(actual).filter(
+        ([key, value]) => value !== undefined && !names.has(key),
+      )
       if (more.length > 0) return differs(`no member ${more.map(([key]) => key).join(', ')}`)
-      return members.map(([key, value]) => difference((actual as Scope)[key], value, `${path}.${key}`)).find(Boolean)
+      return members
+        .map(([key, value]) => difference((actual as Scope)[key], value, `${path}.${key}`))
+        .find(Boolean)
     }
     default:
       return differs('a literal')
@@ -158,7 +171,8 @@ async function run(block: Block, scope: Scope): Promise<void> {
     const text = code.slice(node.start, node.end)
     const { line } = node.loc?.end ?? { line: 1 }
     if (node.type === 'ImportDeclaration') {
-      const from = node.source.value === 'touchstone' ? pathToFileURL(index).href : String(node.source.value)
+      const from =
+        node.source.value === 'touchstone' ? pathToFileURL(index).href : String(node.source.value)
       const names = node.specifiers.map((s) => {
         if (s.type === 'ImportNamespaceSpecifier') return `const ${s.local.name} = $module;`
         const imported =
@@ -169,7 +183,9 @@ async function run(block: Block, scope: Scope): Promise<void> {
               : s.imported.value
         return `const ${s.local.name} = $module[${JSON.stringify(imported)}];`
       })
-      body += names.map((n) => n.replace('$module', `(await $import(${JSON.stringify(from)}))`)).join('\n')
+      body += names
+        .map((n) => n.replace('$module', `(await $import(${JSON.stringify(from)}))`))
+        .join('\n')
       continue
     }
     const note = comments.find(
@@ -177,7 +193,8 @@ async function run(block: Block, scope: Scope): Promise<void> {
         comment.type === 'Line' &&
         comment.start >= node.end &&
         (comment.loc?.start.line === line ||
-          (comment.loc?.start.line === line + 1 && code.split('\n')[line]?.trim().startsWith('//') === true)),
+          (comment.loc?.start.line === line + 1 &&
+            code.split('\n')[line]?.trim().startsWith('//') === true)),
     )
     if (node.type !== 'ExpressionStatement' || !note) {
       body += `${text}\n`
@@ -203,9 +220,14 @@ async function run(block: Block, scope: Scope): Promise<void> {
     if ('code' in wanted) {
       const outcome = await evaluate().then(
         (value) => `returned ${inspect(value)}`,
-        (error: { code?: string }) => (error.code === wanted.code ? undefined : `threw ${inspect(error)}`),
+        (error: { code?: string }) =>
+          error.code === wanted.code ? undefined : `threw ${inspect(error)}`,
       )
-      assert.equal(outcome, undefined, `${at(line)}: expected it to throw ${wanted.code}, but it ${outcome}`)
+      assert.equal(
+        outcome,
+        undefined,
+        `${at(line)}: expected it to throw ${wanted.code}, but it ${outcome}`,
+      )
     } else {
       const found = difference(await evaluate(), wanted)
       assert.equal(found, undefined, `${at(line)}: ${found}`)
@@ -245,9 +267,13 @@ for (const file of files) {
 }
 
 test('an example is run and judged: wrong digits, a wrong code, more members and prose for a result are all found', async () => {
-  const judge = (code: string) => run({ file: 'lib/x.ts', line: 10, code }, { third: 1 / 3, pair: { a: 1, b: 2 } })
+  const judge = (code: string) =>
+    run({ file: 'lib/x.ts', line: 10, code }, { third: 1 / 3, pair: { a: 1, b: 2 } })
   await judge('third // 0.3333\nconst two: number = 2\ntwo // 2\npair // { a: 1, b: 2 }')
-  await assert.rejects(judge('third // 0.3334'), /lib\/x\.ts:10: value: expected 0\.3334, got 0\.3333/)
+  await assert.rejects(
+    judge('third // 0.3334'),
+    /lib\/x\.ts:10: value: expected 0\.3334, got 0\.3333/,
+  )
   await assert.rejects(judge('\n\nthird // 0.34'), /lib\/x\.ts:12/)
   await assert.rejects(judge('pair // { a: 1 }'), /no member b/)
   await assert.rejects(judge('third\n// 0.4'), /expected 0\.4/)

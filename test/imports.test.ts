@@ -48,7 +48,9 @@ type Import = { to: string; line: number; typeOnly: boolean; lazy: boolean }
 
 /** The imports of a module, static and dynamic, comments left out. */
 function importsOf(path: string): Import[] {
-  const text = readFileSync(path, 'utf8').replace(/\/\*[\s\S]*?\*\//g, (comment) => comment.replace(/[^\n]/g, ' '))
+  const text = readFileSync(path, 'utf8').replace(/\/\*[\s\S]*?\*\//g, (comment) =>
+    comment.replace(/[^\n]/g, ' '),
+  )
   const found: Import[] = []
   const pattern =
     /^[ \t]*(import|export)\b([^'"`;]*?)\bfrom\s*['"]([^'"]+)['"]|^[ \t]*import\s*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/gm
@@ -66,7 +68,12 @@ function importsOf(path: string): Import[] {
         !/^\s*\w+\s*,/.test(clause) &&
         names.every((name) => name.startsWith('type ')))
     const line = text.slice(0, match.index).split('\n').length
-    found.push({ to: (match[3] ?? match[4] ?? match[5]) as string, line, typeOnly, lazy: match[5] !== undefined })
+    found.push({
+      to: (match[3] ?? match[4] ?? match[5]) as string,
+      line,
+      typeOnly,
+      lazy: match[5] !== undefined,
+    })
   }
   return found
 }
@@ -147,7 +154,8 @@ describe('layers of lib/', () => {
 
   it('no file is longer than 400 lines, tables of data apart', () => {
     const long = files.filter(
-      (path) => !path.endsWith('advances.ts') && readFileSync(path, 'utf8').split('\n').length > 401,
+      (path) =>
+        !path.endsWith('advances.ts') && readFileSync(path, 'utf8').split('\n').length > 401,
     )
     assert.deepEqual(
       long.map((path) => relative(root, path)),

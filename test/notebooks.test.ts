@@ -7,7 +7,9 @@ import { after, describe, test } from 'node:test'
 import { notebook } from '../lib/index.ts'
 
 const files = readdirSync('notebooks').filter((name) => name.endsWith('.ts'))
-const out = new Map(readdirSync('notebooks/out').map((name) => [name, readFileSync(`notebooks/out/${name}`, 'utf8')]))
+const out = new Map(
+  readdirSync('notebooks/out').map((name) => [name, readFileSync(`notebooks/out/${name}`, 'utf8')]),
+)
 const readme = readFileSync('notebooks/README.md', 'utf8')
 const written = new Set<string>()
 
@@ -29,7 +31,9 @@ describe('each notebook that ships', () => {
     const name = basename(file, '.ts')
     test(`${name} runs, and its committed output is not stale`, async () => {
       const result = await notebook.run(`notebooks/${file}`)
-      const failed = result.cells.flatMap((cell) => cell.outputs).find((output) => output.kind === 'error')
+      const failed = result.cells
+        .flatMap((cell) => cell.outputs)
+        .find((output) => output.kind === 'error')
       assert.ok(result.ok, failed && `${failed.name}: ${failed.message} (line ${failed.line})`)
       for (const [path, text] of notebook.markdown(result, name).files) {
         written.add(path)

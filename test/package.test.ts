@@ -36,12 +36,19 @@ describe('npm pack', () => {
   const [checkout, user] = [join(made, 'checkout'), join(made, 'user')]
   const manifest = readFileSync(join(root, 'package.json'), 'utf8')
   const node = (args: string[]) =>
-    spawnSync(process.execPath, args, { cwd: user, encoding: 'utf8', env: { ...process.env, GROQ_API_KEY: '' } })
+    spawnSync(process.execPath, args, {
+      cwd: user,
+      encoding: 'utf8',
+      env: { ...process.env, GROQ_API_KEY: '' },
+    })
 
   before(() => {
     for (const part of PARTS) cpSync(join(root, part), join(checkout, part), { recursive: true })
     symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'))
-    const packed = execFileSync('npm', ['pack', '--json', '--loglevel=error'], { cwd: checkout, encoding: 'utf8' })
+    const packed = execFileSync('npm', ['pack', '--json', '--loglevel=error'], {
+      cwd: checkout,
+      encoding: 'utf8',
+    })
     const file = readdirSync(checkout).find((name) => name.endsWith('.tgz'))
     assert.ok(file, packed)
     mkdirSync(join(user, 'node_modules', 'touchstone'), { recursive: true })
@@ -136,7 +143,8 @@ describe('npm pack', () => {
     const run = JSON.parse(stdout) as { manifest: { left_out: { case: string; reason: string }[] } }
     assert.ok(
       run.manifest.left_out.some(
-        ({ case: id, reason }) => id === 'real_servers/filesystem' && reason.includes('server-filesystem'),
+        ({ case: id, reason }) =>
+          id === 'real_servers/filesystem' && reason.includes('server-filesystem'),
       ),
     )
   })

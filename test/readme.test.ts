@@ -32,7 +32,10 @@ describe('README.md', () => {
       process.chdir(made)
       const evaluator = createEvaluator({ scope: {}, cwd: root })
       // What is imported from the package is this checkout.
-      const here = code.replaceAll("from 'touchstone'", `from '${new URL('../lib/index.ts', import.meta.url)}'`)
+      const here = code.replaceAll(
+        "from 'touchstone'",
+        `from '${new URL('../lib/index.ts', import.meta.url)}'`,
+      )
       const { value } = await evaluator.evaluate(here, { filename: 'README.md' })
       const printed = `${inspect(value)}\n`
       if (update)
@@ -48,10 +51,13 @@ describe('README.md', () => {
   }
 
   it('every folder and file that it names is there', () => {
-    for (const [, name = ''] of readme.matchAll(/`((?:lib|cases|scenarios|fixtures|notebooks|test)\/[\w./-]*)`/g)) {
+    for (const [, name = ''] of readme.matchAll(
+      /`((?:lib|cases|scenarios|fixtures|notebooks|test)\/[\w./-]*)`/g,
+    )) {
       if (!name.includes('<')) assert.ok(existsSync(join(root, name)), name)
     }
-    for (const [, link = ''] of readme.matchAll(/\]\(([^)#:]+)\)/g)) assert.ok(existsSync(join(root, link)), link)
+    for (const [, link = ''] of readme.matchAll(/\]\(([^)#:]+)\)/g))
+      assert.ok(existsSync(join(root, link)), link)
   })
 
   it('the names in its examples are exported', () => {

@@ -58,14 +58,19 @@ test('a publisher that is killed leaves an archive in which everything it announ
 test('what a killed publisher leaves of a set that it did not enter does not stand in the way of the next', () => {
   mkdirSync(join(root, 'my-set'), { recursive: true })
   writeFileSync(join(root, 'my-set', '1.0.json.4194999.draft'), canonical(set).slice(0, 20))
-  writeFileSync(join(root, 'archive.json.lock'), JSON.stringify({ pid: 4_194_999, host: hostname(), started: '1' }))
+  writeFileSync(
+    join(root, 'archive.json.lock'),
+    JSON.stringify({ pid: 4_194_999, host: hostname(), started: '1' }),
+  )
   assert.deepEqual(names(), [])
   scenarios.publish(set, { root })
   assert.deepEqual(names(), ['my-set@1.0'])
 })
 
 test('a set that could not be read again is not published: the archive stays readable', () => {
-  assert.throws(() => scenarios.publish({ ...set, size: 1e17 }, { root }), { code: 'json_unsafe_number' })
+  assert.throws(() => scenarios.publish({ ...set, size: 1e17 }, { root }), {
+    code: 'json_unsafe_number',
+  })
   assert.deepEqual(names(), [])
 })
 
@@ -92,13 +97,20 @@ test('a folder of sets that is a file, or cannot be written, is named', () => {
     code: 'file_unreadable',
     message: /expected a folder .*, got a file/,
   })
-  assert.throws(() => scenarios.publish(set, { root }), { code: 'file_unwritable', message: /expected .*, got E/ })
-  assert.throws(() => scenarios.publish(set, { root: join(root, 'below') }), { code: 'file_unwritable' })
+  assert.throws(() => scenarios.publish(set, { root }), {
+    code: 'file_unwritable',
+    message: /expected .*, got E/,
+  })
+  assert.throws(() => scenarios.publish(set, { root: join(root, 'below') }), {
+    code: 'file_unwritable',
+  })
 })
 
 test('what is no list of cases and no set is refused by name', () => {
   for (const what of [[null], [1], [[]]] as unknown as object[])
-    assert.throws(() => scenarios.publish(what, { root, id: 'a', version: '1.0' }), { code: 'set_invalid' })
+    assert.throws(() => scenarios.publish(what, { root, id: 'a', version: '1.0' }), {
+      code: 'set_invalid',
+    })
   for (const what of [undefined, null, {}, { set: null }] as never[])
     assert.throws(() => scenarios.casesOf(what), { code: 'set_invalid' })
 })

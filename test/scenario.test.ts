@@ -29,7 +29,8 @@ test('the published connection set has the published digest', () => {
 test('every shipped set loads, and is canonical text', () => {
   const listed = scenarios.list()
   assert.ok(listed.some((one) => one.id === 'mcp-connection'))
-  for (const one of listed) assert.equal(scenarios.get(`${one.id}@${one.version}`).digest, one.digest)
+  for (const one of listed)
+    assert.equal(scenarios.get(`${one.id}@${one.version}`).digest, one.digest)
 })
 
 for (const name of [
@@ -42,7 +43,10 @@ for (const name of [
   '../x@1.0',
 ]) {
   test(`"${name}" is unknown, and the known ones are named`, () => {
-    assert.throws(() => scenarios.get(name), { code: 'set_unknown', message: /mcp-connection@1\.0/ })
+    assert.throws(() => scenarios.get(name), {
+      code: 'set_unknown',
+      message: /mcp-connection@1\.0/,
+    })
   })
 }
 
@@ -54,7 +58,11 @@ test('one changed byte: the error names the expected digest and the one it got',
   assert.throws(
     () => scenarios.get('mcp-connection@1.0', { root }),
     (error: Error & { code: string }) => {
-      return error.code === 'set_altered' && error.message.includes(DIGEST) && error.message.includes(got)
+      return (
+        error.code === 'set_altered' &&
+        error.message.includes(DIGEST) &&
+        error.message.includes(got)
+      )
     },
   )
 })
@@ -71,7 +79,9 @@ test('an archive that was changed along with the text does not match the digest 
   const archive = JSON.parse(readFileSync(join(root, 'archive.json'), 'utf8'))
   archive['mcp-connection']['1.0'] = scenarios.digestOfSet(text)
   writeFileSync(join(root, 'archive.json'), JSON.stringify(archive))
-  assert.throws(() => scenarios.get('mcp-connection@1.0', { root, digest: DIGEST }), { code: 'set_altered' })
+  assert.throws(() => scenarios.get('mcp-connection@1.0', { root, digest: DIGEST }), {
+    code: 'set_altered',
+  })
 })
 
 test('publishing writes RFC 8785 text, enters the archive, and can be read back', () => {
@@ -84,10 +94,14 @@ test('publishing writes RFC 8785 text, enters the archive, and can be read back'
 
 test('a version is never overwritten, not even by the same text', () => {
   scenarios.publish(set, { root })
-  assert.throws(() => scenarios.publish({ ...set, title: 'Other' }, { root }), { code: 'file_exists' })
+  assert.throws(() => scenarios.publish({ ...set, title: 'Other' }, { root }), {
+    code: 'file_exists',
+  })
   assert.throws(() => scenarios.publish(set, { root }), { code: 'file_exists' })
   rmSync(join(root, 'my-set'), { recursive: true })
-  assert.throws(() => scenarios.publish({ ...set, title: 'Other' }, { root }), { code: 'file_exists' })
+  assert.throws(() => scenarios.publish({ ...set, title: 'Other' }, { root }), {
+    code: 'file_exists',
+  })
 })
 
 test('a new version keeps the old one, and versions sort by number', () => {
@@ -104,8 +118,13 @@ test('a file that was never published is called that, and can be adopted only as
   cpSync(join(root, 'mcp-connection'), join(root, 'my-set'), { recursive: true })
   writeFileSync(path, canonical(set))
   assert.throws(() => scenarios.get('my-set@1.0', { root }), { code: 'set_unpublished' })
-  assert.throws(() => scenarios.publish({ ...set, title: 'Other' }, { root }), { code: 'file_exists' })
-  assert.equal(scenarios.publish(set, { root }).digest, scenarios.get('my-set@1.0', { root }).digest)
+  assert.throws(() => scenarios.publish({ ...set, title: 'Other' }, { root }), {
+    code: 'file_exists',
+  })
+  assert.equal(
+    scenarios.publish(set, { root }).digest,
+    scenarios.get('my-set@1.0', { root }).digest,
+  )
 })
 
 for (const [name, change] of Object.entries({
@@ -118,13 +137,17 @@ for (const [name, change] of Object.entries({
   'an empty title': { title: ' ' },
 })) {
   test(`${name} is no set`, () => {
-    const wrong = Object.fromEntries(Object.entries({ ...set, ...change }).filter(([, value]) => value !== undefined))
+    const wrong = Object.fromEntries(
+      Object.entries({ ...set, ...change }).filter(([, value]) => value !== undefined),
+    )
     assert.throws(() => scenarios.publish(wrong, { root }), { code: 'set_invalid' })
   })
 }
 
 test('a set that holds what JSON cannot say is not published', () => {
-  assert.throws(() => scenarios.publish({ ...set, when: new Date(0) }, { root }), { code: 'json_value' })
+  assert.throws(() => scenarios.publish({ ...set, when: new Date(0) }, { root }), {
+    code: 'json_value',
+  })
 })
 
 test('text that is not canonical is no set file', () => {

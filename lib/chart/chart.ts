@@ -105,9 +105,13 @@ export class Chart<Row = unknown> {
     const kind = extname(file).toLowerCase()
     if (!SAVED_AS.includes(kind)) {
       const got = kind || 'none'
-      throw new TouchstoneError('argument_invalid', `expected an extension of ${SAVED_AS.join(' ')}, got ${got}`, {
-        where: path,
-      })
+      throw new TouchstoneError(
+        'argument_invalid',
+        `expected an extension of ${SAVED_AS.join(' ')}, got ${got}`,
+        {
+          where: path,
+        },
+      )
     }
     const content = await this.as(kind)
     try {
@@ -115,7 +119,10 @@ export class Chart<Row = unknown> {
       await writeFile(file, content)
     } catch (cause) {
       const got = (cause as NodeJS.ErrnoException).code ?? String(cause)
-      throw new TouchstoneError('file_unwritable', `expected a place to write to, got ${got}`, { where: path, cause })
+      throw new TouchstoneError('file_unwritable', `expected a place to write to, got ${got}`, {
+        where: path,
+        cause,
+      })
     }
     return file
   }
@@ -128,12 +135,22 @@ export class Chart<Row = unknown> {
   }
 
   toJSON(): { kind: ChartKind; title: string; notes: string[]; rows: Row[]; spec: JsonObject } {
-    return { kind: this.kind, title: this.title, notes: this.notes, rows: this.rows, spec: this.spec }
+    return {
+      kind: this.kind,
+      title: this.title,
+      notes: this.notes,
+      rows: this.rows,
+      spec: this.spec,
+    }
   }
 
   [inspect.custom](_depth: number, options: { colors?: boolean }): string {
     const look = lookOf(process.stdout)
-    return this.text({ width: look.width, colors: options.colors === true, ascii: asciiOnly(process.env) })
+    return this.text({
+      width: look.width,
+      colors: options.colors === true,
+      ascii: asciiOnly(process.env),
+    })
   }
 
   /**
@@ -142,9 +159,15 @@ export class Chart<Row = unknown> {
    * A promise, since drawing is asynchronous; kernels await it. The spec names Vega-Lite v5, which is what front ends have.
    */
   async [Symbol.for('Jupyter.display')](): Promise<MimeBundle> {
-    const bundle: MimeBundle = { 'application/vnd.vegalite.v5+json': { ...this.spec, $schema: schema(5) } }
+    const bundle: MimeBundle = {
+      'application/vnd.vegalite.v5+json': { ...this.spec, $schema: schema(5) },
+    }
     try {
-      return { ...bundle, 'image/png': Buffer.from(await this.png()).toString('base64'), 'text/plain': this.text() }
+      return {
+        ...bundle,
+        'image/png': Buffer.from(await this.png()).toString('base64'),
+        'text/plain': this.text(),
+      }
     } catch (error) {
       if (!(error instanceof TouchstoneError && error.code === 'dependency_missing')) throw error
       // Where pictures cannot be made, the interactive chart and the text still can.

@@ -57,7 +57,9 @@ function range({ curves, log }: Drawing): { low: number; high: number; ticks: nu
   const ticks: number[] = []
   for (let e = Math.floor(Math.log10(low)); 10 ** e <= high; e++) {
     ticks.push(
-      ...[1, 2, 5].map((m) => Number((m * 10 ** e).toPrecision(6))).filter((tick) => tick >= low && tick <= high),
+      ...[1, 2, 5]
+        .map((m) => Number((m * 10 ** e).toPrecision(6)))
+        .filter((tick) => tick >= low && tick <= high),
     )
   }
   return { low, high, ticks: ticks.length > 1 ? ticks : niceTicks(low, high, 4) }
@@ -94,11 +96,21 @@ export function drawCurves(drawing: Drawing): JsonObject {
     }))
   })
   const legend = lineLegend(series, WIDTH_PX)
-  const color: JsonObject = { field: 'series', type: 'nominal', scale: { domain: series as Json[] }, legend }
+  const color: JsonObject = {
+    field: 'series',
+    type: 'nominal',
+    scale: { domain: series as Json[] },
+    legend,
+  }
   const x: JsonObject = {
     field: 'x',
     type: 'quantitative',
-    scale: { type: log ? 'log' : 'linear', domain: [low, high], nice: false, ...(log ? {} : { zero: false }) },
+    scale: {
+      type: log ? 'log' : 'linear',
+      domain: [low, high],
+      nice: false,
+      ...(log ? {} : { zero: false }),
+    },
     axis: axis(log ? `${quantity}, logarithmic` : quantity, unit, ticks),
   }
   const y: JsonObject = {
@@ -118,14 +130,24 @@ export function drawCurves(drawing: Drawing): JsonObject {
           x,
           y,
           color,
-          strokeDash: { field: 'series', type: 'nominal', scale: { domain: series as Json[], range: DASH }, legend },
+          strokeDash: {
+            field: 'series',
+            type: 'nominal',
+            scale: { domain: series as Json[], range: DASH },
+            legend,
+          },
           order: { field: 'order', type: 'quantitative' },
         },
       },
       {
         transform: [{ filter: 'datum.point' }],
         mark: { type: 'point', filled: true, opacity: 1, size: 36 },
-        encoding: { x, y, color, tooltip: tips(['series', 'curve'], ['x', quantity], ['count', 'at or below'], 'of') },
+        encoding: {
+          x,
+          y,
+          color,
+          tooltip: tips(['series', 'curve'], ['x', quantity], ['count', 'at or below'], 'of'),
+        },
       },
     ],
   })
@@ -170,7 +192,9 @@ export function curvesInText(drawing: Drawing, look: TextLook): string[] {
   // A narrow terminal does without the third share rather than without the end of its lines.
   const narrow = wide.some((line) => textWidth(line) > width)
   const kept = (cells: string[]) => cells.filter((_, i) => i !== 3)
-  const lines = narrow ? table(columnsOf(kept(heads)), rows.map(kept), { ...look, width: 1000 }).split('\n') : wide
+  const lines = narrow
+    ? table(columnsOf(kept(heads)), rows.map(kept), { ...look, width: 1000 }).split('\n')
+    : wide
   const shownUnit = unit ? ` (${unit === 'share' ? '%' : foreign(unit, 20)})` : ''
   const axisNote = `Axis: ${drawing.quantity}${shownUnit}${log ? ', logarithmic' : ''}.`
   const soft = (text: string) => wrap(text, width).split('\n')
@@ -188,11 +212,20 @@ export function curvesInText(drawing: Drawing, look: TextLook): string[] {
 }
 
 /** Remarks behind the lines of a table where all of them fit, else below it. */
-function withRemarks(lines: string[], curves: Curve[], names: Map<string, string>, width: number): string[] {
+function withRemarks(
+  lines: string[],
+  curves: Curve[],
+  names: Map<string, string>,
+  width: number,
+): string[] {
   const [head = '', ...rows] = lines
   const straight = padAll(rows).map((row, i) => `${row}  ${curves[i]?.remark ?? ''}`)
   if (straight.every((line) => textWidth(line) <= width)) return [head, ...straight]
-  return [...lines, '', ...curves.map((curve) => wrap(`${names.get(curve.name)}: ${curve.remark}`, width))]
+  return [
+    ...lines,
+    '',
+    ...curves.map((curve) => wrap(`${names.get(curve.name)}: ${curve.remark}`, width)),
+  ]
 }
 
 function columnsOf(heads: string[]): Column[] {

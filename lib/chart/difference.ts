@@ -27,7 +27,12 @@ export type DifferenceLine = {
 }
 
 /** Check the fields of a difference. @throws TouchstoneError `chart_invalid` */
-export function readDifference(row: RowReader, unit: Unit, name: string, role: DifferenceLine['role']): DifferenceLine {
+export function readDifference(
+  row: RowReader,
+  unit: Unit,
+  name: string,
+  role: DifferenceLine['role'],
+): DifferenceLine {
   const bounds = unit === 'share' ? SHARE_DIFFERENCE : FINITE
   const difference = row.maybe('difference', bounds)
   return { name, difference, ...row.interval(bounds), reason: row.optionalText('reason'), role }
@@ -54,12 +59,15 @@ function range({ lines, unit }: Drawing): { low: number; high: number; ticks: nu
   )
   const step = niceTicks(0, far || (unit === 'share' ? 0.5 : 1), 4)[1] ?? (far || 1)
   const end =
-    unit === 'share' ? Math.min(1, Math.ceil((far || step) / step) * step) : Math.ceil((far || step) / step) * step
+    unit === 'share'
+      ? Math.min(1, Math.ceil((far || step) / step) * step)
+      : Math.ceil((far || step) / step) * step
   return { low: -end, high: end, ticks: niceTicks(-end, end, 4) }
 }
 
 function said(line: DifferenceLine, unit: Unit): string {
-  if (line.difference === null) return `undefined: ${foreign(line.reason ?? 'no difference was given', 60)}`
+  if (line.difference === null)
+    return `undefined: ${foreign(line.reason ?? 'no difference was given', 60)}`
   const interval = sayInterval(line.low, line.high, unit, true)
   const width = line.low !== null && line.high !== null ? line.high - line.low : 1
   return `${sayDifference(line.difference, unit, width)} ${interval}`.trimEnd()
@@ -87,14 +95,23 @@ export function drawDifferences(drawing: Drawing): JsonObject {
     'label',
     values.map((value) => value.label),
   )
-  const marks = (role: string, style: string, thick: number, shape: string, size: number): JsonObject[] => [
+  const marks = (
+    role: string,
+    style: string,
+    thick: number,
+    shape: string,
+    size: number,
+  ): JsonObject[] => [
     {
       transform: [{ filter: { field: 'role', equal: role } }, { filter: 'isValid(datum.low)' }],
       mark: { type: 'rule', style, strokeWidth: thick, strokeCap: 'round' },
       encoding: { x: x('low'), x2: { field: 'high' }, y },
     },
     {
-      transform: [{ filter: { field: 'role', equal: role } }, { filter: 'isValid(datum.difference)' }],
+      transform: [
+        { filter: { field: 'role', equal: role } },
+        { filter: 'isValid(datum.difference)' },
+      ],
       mark: { type: 'point', style, filled: true, opacity: 1, shape, size },
       encoding: { x: x('difference'), y, tooltip: tips('label', ['said', 'difference']) },
     },
@@ -108,7 +125,11 @@ export function drawDifferences(drawing: Drawing): JsonObject {
   )
   const layer = [
     ...shades,
-    { data: { values: [{ zero: 0 }] }, mark: { type: 'rule', style: 'zero' }, encoding: { x: x('zero') } },
+    {
+      data: { values: [{ zero: 0 }] },
+      mark: { type: 'rule', style: 'zero' },
+      encoding: { x: x('zero') },
+    },
     ...marks('plain', 'quiet', 1.5, 'circle', 50),
     ...marks('main', 'accent', 3.5, 'diamond', 150),
     {
@@ -116,7 +137,11 @@ export function drawDifferences(drawing: Drawing): JsonObject {
       encoding: { x: { value: 'width' }, y, text: { field: 'said', type: 'nominal' } },
     },
   ]
-  const widthPx = widest(values.map((value) => value.label)) + WIDTH_PX + widest(values.map((value) => value.said)) + 20
+  const widthPx =
+    widest(values.map((value) => value.label)) +
+    WIDTH_PX +
+    widest(values.map((value) => value.said)) +
+    20
   return frame(
     drawing.title,
     drawing.notes,
@@ -143,7 +168,12 @@ export function differencesInText(drawing: Drawing, look: TextLook): string[] {
   const room = Math.max(9, Math.min(61, width - nameWidth - besideWidth - 4))
   // An odd number of columns has a middle, where zero stands.
   const scale = { low, high, cells: room % 2 ? room : room - 1 }
-  const [names0, rule] = axisLines(ticks, scale, (value) => sayDifference(value, unit).replace(/ \S+$/, ''), look)
+  const [names0, rule] = axisLines(
+    ticks,
+    scale,
+    (value) => sayDifference(value, unit).replace(/ \S+$/, ''),
+    look,
+  )
   const blank = ' '.repeat(nameWidth + 2)
   const shade = look.ascii ? '~' : '░'
   const body = lines.map((line, i) => {
@@ -152,10 +182,15 @@ export function differencesInText(drawing: Drawing, look: TextLook): string[] {
     // Nothing to draw leaves room for the reason.
     if (line.difference === null) return start + cut(beside[i] ?? '', width - nameWidth - 2)
     const mark = line.role === 'main' ? (look.ascii ? '#' : '◆') : undefined
-    const drawn = intervalLine({ value: line.difference, low: line.low, high: line.high }, scale, look, {
-      zero: 0,
-      mark,
-    })
+    const drawn = intervalLine(
+      { value: line.difference, low: line.low, high: line.high },
+      scale,
+      look,
+      {
+        zero: 0,
+        mark,
+      },
+    )
     const cells = [...drawn.toString()]
     for (const one of drawing.bands ?? []) {
       for (let at = column(one.low, scale); at <= column(one.high, scale); at++)

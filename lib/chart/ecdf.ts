@@ -41,15 +41,26 @@ export function ecdf(rows: readonly EcdfRow[], options: EcdfOptions = {}): Chart
     return { configuration, values: [...row.numbers('values', log ? ABOVE_ZERO : FINITE)] }
   })
   const quantity = foreign(options.quantity ?? 'value', 60)
-  const title = options.title ?? `${capital(quantity)}${/ per trial$/.test(quantity) ? '' : ' per trial'}`
-  const notes = ['Each step is a trial (n behind the name): the share of trials at or below the value. No interval.']
+  const title =
+    options.title ?? `${capital(quantity)}${/ per trial$/.test(quantity) ? '' : ' per trial'}`
+  const notes = [
+    'Each step is a trial (n behind the name): the share of trials at or below the value. No interval.',
+  ]
   const curves = read.map(({ configuration, values }) => ({
     name: configuration,
     values,
     total: values.length,
     remark: values.length ? `n = ${values.length.toLocaleString('en-US')}` : 'undefined: no values',
   }))
-  const drawing = { title, notes, curves, quantity, unit: options.unit ?? '', log, what: 'share of trials' }
+  const drawing = {
+    title,
+    notes,
+    curves,
+    quantity,
+    unit: options.unit ?? '',
+    log,
+    what: 'share of trials',
+  }
   const empty = 'No configurations.'
   return new Chart<EcdfRow>({
     kind: 'ecdf',
@@ -57,6 +68,7 @@ export function ecdf(rows: readonly EcdfRow[], options: EcdfOptions = {}): Chart
     notes,
     rows: read,
     spec: read.length ? drawCurves(drawing) : nothing(title, notes, empty),
-    text: (look: TextLook) => page(title, notes, read.length ? curvesInText(drawing, look) : [empty], look),
+    text: (look: TextLook) =>
+      page(title, notes, read.length ? curvesInText(drawing, look) : [empty], look),
   })
 }

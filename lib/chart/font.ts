@@ -17,7 +17,11 @@ const tables = {
 }
 
 function index(rows: [advance: number, characters: string][]): Map<string, number> {
-  return new Map(rows.flatMap(([advance, characters]) => [...characters].map((character) => [character, advance])))
+  return new Map(
+    rows.flatMap(([advance, characters]) =>
+      [...characters].map((character) => [character, advance]),
+    ),
+  )
 }
 
 export type Weight = keyof typeof tables
@@ -46,9 +50,13 @@ export function fontFiles(folder: URL = new URL('./fonts/', import.meta.url)): s
   return ['DejaVuSans.ttf', 'DejaVuSans-Bold.ttf'].map((name) => {
     const path = fileURLToPath(new URL(name, folder))
     if (!existsSync(path)) {
-      throw new TouchstoneError('dependency_missing', 'expected the font file of the package, got no such file', {
-        where: path,
-      })
+      throw new TouchstoneError(
+        'dependency_missing',
+        'expected the font file of the package, got no such file',
+        {
+          where: path,
+        },
+      )
     }
     return path
   })

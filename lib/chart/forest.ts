@@ -52,11 +52,17 @@ export function forest(rows: readonly ForestRow[], options: ForestOptions = {}):
   })
   const sorted = cases.toSorted((p, q) => (q.difference ?? -Infinity) - (p.difference ?? -Infinity))
   const overall = options.overall
-    ? readRows([options.overall], (row) => readDifference(row, unit, 'all cases', 'main'), 'overall')
+    ? readRows(
+        [options.overall],
+        (row) => readDifference(row, unit, 'all cases', 'main'),
+        'overall',
+      )
     : []
   const title = options.title ?? `${capital(metric)}, ${minus}, case by case`
   const main = overall.length ? ` ${intervalNote('Diamond: all cases. Bar', options)}` : ''
-  const thin = cases.some((line) => line.low !== null) ? ' Thin bar: interval over the repeats of that case.' : ''
+  const thin = cases.some((line) => line.low !== null)
+    ? ' Thin bar: interval over the repeats of that case.'
+    : ''
   const notes = [`${counted({ cases: cases.length, repeats: options.repeats })}.${main}${thin}`]
   const lines: DifferenceLine[] = [...sorted, ...overall]
   const drawing = { title, notes, lines, unit, what: `${metric}, ${minus}` }
@@ -66,7 +72,11 @@ export function forest(rows: readonly ForestRow[], options: ForestOptions = {}):
     kind: 'forest',
     title,
     notes,
-    rows: cases.map(({ name, role: _, reason, ...row }) => ({ case: name, ...row, ...(reason ? { reason } : {}) })),
+    rows: cases.map(({ name, role: _, reason, ...row }) => ({
+      case: name,
+      ...row,
+      ...(reason ? { reason } : {}),
+    })),
     spec: lines.length ? drawDifferences(drawing) : nothing(title, notes, 'No cases.'),
     text,
   })

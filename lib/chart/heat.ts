@@ -31,7 +31,13 @@ export type HeatOptions = {
   title?: string
 }
 
-type Cell = { row: HeatRow; case: string; configuration: string; said: string; share: number | null }
+type Cell = {
+  row: HeatRow
+  case: string
+  configuration: string
+  said: string
+  share: number | null
+}
 type Grid = {
   cells: Map<string, Cell>
   cases: { name: string; label: string; kind: string }[]
@@ -50,7 +56,9 @@ type Grid = {
  */
 export function heat(rows: readonly HeatRow[], options: HeatOptions = {}): Chart<HeatRow> {
   const read = readRows(rows, readHeat)
-  const title = options.title ?? `${capital(foreign(options.metric ?? 'passes', 60))}, by case and configuration`
+  const title =
+    options.title ??
+    `${capital(foreign(options.metric ?? 'passes', 60))}, by case and configuration`
   const grid = arrange(read)
   const notes = [heatNote(read, grid)]
   const empty = read.length === 0
@@ -60,7 +68,8 @@ export function heat(rows: readonly HeatRow[], options: HeatOptions = {}): Chart
     notes,
     rows: read,
     spec: empty ? nothing(title, [], 'No cases.') : drawn(grid, title, notes),
-    text: (look) => page(title, empty ? [] : notes, empty ? ['No cases.'] : inText(grid, look), look),
+    text: (look) =>
+      page(title, empty ? [] : notes, empty ? ['No cases.'] : inText(grid, look), look),
   })
 }
 
@@ -96,7 +105,11 @@ function arrange(rows: HeatRow[]): Grid {
     const id = key(row.case, row.configuration)
     const share = row.trials ? row.passes / row.trials : null
     const digits =
-      row.trials === usual && row.trials > 0 ? String(row.passes) : row.trials ? `${row.passes}/${row.trials}` : '-'
+      row.trials === usual && row.trials > 0
+        ? String(row.passes)
+        : row.trials
+          ? `${row.passes}/${row.trials}`
+          : '-'
     const cell = { row, share, said: row.errors ? `${digits}!` : digits }
     cells.set(id, {
       ...cell,
@@ -104,13 +117,20 @@ function arrange(rows: HeatRow[]): Grid {
       configuration: configurationLabels.get(row.configuration) ?? '',
     })
     const total = totals.get(row.case) ?? { share: 0, n: 0, kind: row.kind ?? '' }
-    totals.set(row.case, share === null ? total : { ...total, share: total.share + share, n: total.n + 1 })
+    totals.set(
+      row.case,
+      share === null ? total : { ...total, share: total.share + share, n: total.n + 1 },
+    )
   }
   const mean = (total: { share: number; n: number }) => (total.n ? total.share / total.n : -1)
   const kinds = [...new Set([...totals.values()].map((total) => total.kind))]
   const cases = [...totals]
     .sort(([, a], [, b]) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind) || mean(b) - mean(a))
-    .map(([name, { kind }]) => ({ name, label: caseLabels.get(name) ?? '', kind: foreign(kind, 40) }))
+    .map(([name, { kind }]) => ({
+      name,
+      label: caseLabels.get(name) ?? '',
+      kind: foreign(kind, 40),
+    }))
   return { cells, cases, configurations: [...configurationLabels.keys()] }
 }
 
@@ -118,11 +138,14 @@ function heatNote(rows: HeatRow[], grid: Grid): string {
   const trials = [...new Set(rows.map((row) => row.trials).filter((n) => n > 0))]
   const usual = Math.max(0, ...trials)
   const other = trials.length > 1 ? ', or of the number behind the slash' : ''
-  const digits = usual ? `Digit: passes of ${usual} ${usual === 1 ? 'trial' : 'trials'}${other}.` : ''
+  const digits = usual
+    ? `Digit: passes of ${usual} ${usual === 1 ? 'trial' : 'trials'}${other}.`
+    : ''
   const lost = rows.reduce((sum, row) => sum + (row.errors ?? 0), 0)
   const none = rows.some((row) => row.trials === 0) ? '-: no trial counts.' : ''
   const size = `${count(grid.cases.length, 'case')}, ${count(grid.configurations.length, 'configuration')}.`
-  const blank = rows.length < grid.cases.length * grid.configurations.length ? 'Blank: not run.' : ''
+  const blank =
+    rows.length < grid.cases.length * grid.configurations.length ? 'Blank: not run.' : ''
   const errors = lost ? `!: with trials lost to errors, which do not count (${lost} in all).` : ''
   return [size, digits, none, blank, errors].filter(Boolean).join(' ')
 }
@@ -221,7 +244,10 @@ function inText(grid: Grid, look: TextLook): string[] {
   const cellText = (cell: Cell | undefined): string => {
     if (!cell) return ''
     const { passes, trials } = cell.row
-    const bar = trials > 0 && trials <= 10 ? ` ${g.full.repeat(passes)}${g.empty.repeat(trials - passes)}` : ''
+    const bar =
+      trials > 0 && trials <= 10
+        ? ` ${g.full.repeat(passes)}${g.empty.repeat(trials - passes)}`
+        : ''
     return tone(`${cell.said}${bar}`, toneOf(cell.share), look)
   }
   const columns = grid.configurations.map((configuration) => {
@@ -246,7 +272,12 @@ function inText(grid: Grid, look: TextLook): string[] {
       if (out.length) out.push('')
       const rows = grid.cases.flatMap((one, i) =>
         one.kind === kind
-          ? [[pad(names.get(one.name) ?? '', first), ...shown.map((column) => column.cells[i] ?? '')]]
+          ? [
+              [
+                pad(names.get(one.name) ?? '', first),
+                ...shown.map((column) => column.cells[i] ?? ''),
+              ],
+            ]
           : [],
       )
       const head: Column[] = [

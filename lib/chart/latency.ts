@@ -30,7 +30,10 @@ export type LatencyOptions = { title?: string }
  * c.title // 'Time to answer a probe'
  * latency([{ server: 'a', values: [12, 15], outcomes: { answered: 1 } }]) // throws chart_invalid
  */
-export function latency(rows: readonly LatencyRow[], options: LatencyOptions = {}): Chart<LatencyRow> {
+export function latency(
+  rows: readonly LatencyRow[],
+  options: LatencyOptions = {},
+): Chart<LatencyRow> {
   const read = readRows(rows, (row): LatencyRow => {
     const server = row.text('server')
     row.once('server')
@@ -38,20 +41,34 @@ export function latency(rows: readonly LatencyRow[], options: LatencyOptions = {
     if (!row.has('outcomes')) return { server, values }
     const outcomes = row.counts('outcomes')
     const all = Object.values(outcomes).reduce((sum, n) => sum + n, 0)
-    if (all < values.length) row.fail('outcomes', `at least ${values.length} probes, as many as there are values`)
+    if (all < values.length)
+      row.fail('outcomes', `at least ${values.length} probes, as many as there are values`)
     return { server, values, outcomes }
   })
   const curves = read.map(({ server, values, outcomes }) => {
     const total = outcomes ? Object.values(outcomes).reduce((sum, n) => sum + n, 0) : values.length
     const parts = Object.entries(outcomes ?? {}).filter(([, n]) => n > 0)
     const said = parts.map(([outcome, n]) => `${n} ${foreign(outcome, 24)}`).join(', ')
-    return { name: server, values, total, remark: said || (total ? `n = ${total}` : 'undefined: no probes') }
+    return {
+      name: server,
+      values,
+      total,
+      remark: said || (total ? `n = ${total}` : 'undefined: no probes'),
+    }
   })
   const title = options.title ?? 'Time to answer a probe'
   const notes = [
     'Each step is an answered probe; the share is of all probes, so unanswered ones hold a curve down. No interval.',
   ]
-  const drawing = { title, notes, curves, quantity: 'time', unit: 'ms', log: true, what: 'share of probes answered' }
+  const drawing = {
+    title,
+    notes,
+    curves,
+    quantity: 'time',
+    unit: 'ms',
+    log: true,
+    what: 'share of probes answered',
+  }
   const empty = 'No servers.'
   return new Chart<LatencyRow>({
     kind: 'latency',
@@ -59,6 +76,7 @@ export function latency(rows: readonly LatencyRow[], options: LatencyOptions = {
     notes,
     rows: read,
     spec: read.length ? drawCurves(drawing) : nothing(title, notes, empty),
-    text: (look: TextLook) => page(title, notes, read.length ? curvesInText(drawing, look) : [empty], look),
+    text: (look: TextLook) =>
+      page(title, notes, read.length ? curvesInText(drawing, look) : [empty], look),
   })
 }

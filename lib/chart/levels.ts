@@ -67,7 +67,12 @@ export function levels(rows: readonly LevelsRow[], options: LevelsOptions = {}):
   })
   const names = labels(read.map((row) => row.configuration))
   const ladders = [...names].map(([name, label]): Ladder => {
-    const counts: Record<Level, number> = { none: 0, asserted: 0, observed_confirmed: 0, verified: 0 }
+    const counts: Record<Level, number> = {
+      none: 0,
+      asserted: 0,
+      observed_confirmed: 0,
+      verified: 0,
+    }
     for (const row of read) if (row.configuration === name) counts[row.level] = row.count
     return { name, label, counts, total: LEVELS.reduce((sum, level) => sum + counts[level], 0) }
   })
@@ -131,13 +136,25 @@ function drawn(ladders: Ladder[], noun: string, title: string, notes: string[]):
     field: 'level',
     type: 'nominal',
     scale: { domain: [...LEVELS], range: LEVELS.map((level) => COLORS[level]) },
-    legend: { title: null, symbolType: 'square', symbolStrokeWidth: 0, symbolSize: 140, direction: 'horizontal' },
+    legend: {
+      title: null,
+      symbolType: 'square',
+      symbolStrokeWidth: 0,
+      symbolSize: 140,
+      direction: 'horizontal',
+    },
   }
   const layer: JsonObject[] = [
     {
       data: { name: 'parts' },
       mark: { type: 'bar', height: 22, stroke: { expr: 'background' }, strokeWidth: 1.5 },
-      encoding: { x: x('from'), x2: { field: 'to' }, y, color, tooltip: tips('configuration', 'level', 'count', 'of') },
+      encoding: {
+        x: x('from'),
+        x2: { field: 'to' },
+        y,
+        color,
+        tooltip: tips('configuration', 'level', 'count', 'of'),
+      },
     },
     ...LEVELS.map(
       (level): JsonObject => ({
@@ -160,7 +177,10 @@ function drawn(ladders: Ladder[], noun: string, title: string, notes: string[]):
     },
   ]
   const widthPx =
-    widest(ladders.map((ladder) => ladder.label)) + WIDTH_PX + widest(totals.map((total) => total.said)) + 20
+    widest(ladders.map((ladder) => ladder.label)) +
+    WIDTH_PX +
+    widest(totals.map((total) => total.said)) +
+    20
   return frame(
     title,
     notes,
@@ -192,9 +212,13 @@ function cells(counts: number[], total: number, width: number): number[] {
 function inText(ladders: Ladder[], look: TextLook): string[] {
   const width = look.width ?? 100
   // The names of the levels are spelled out below; over the numbers they may be short.
-  const heads = width < 56 ? ['none', 'assd', 'obs', 'verif'] : ['none', 'asserted', 'observed', 'verified']
+  const heads =
+    width < 56 ? ['none', 'assd', 'obs', 'verif'] : ['none', 'asserted', 'observed', 'verified']
   const numbers = LEVELS.map((level, i) =>
-    Math.max(heads[i]?.length ?? 0, ...ladders.map((ladder) => String(ladder.counts[level]).length)),
+    Math.max(
+      heads[i]?.length ?? 0,
+      ...ladders.map((ladder) => String(ladder.counts[level]).length),
+    ),
   )
   const right = numbers.reduce((sum, n) => sum + n + 2, 0)
   const longest = Math.max(...ladders.map((ladder) => textWidth(ladder.label)))
@@ -218,7 +242,9 @@ function inText(ladders: Ladder[], look: TextLook): string[] {
       : barWidth
         ? cut('undefined: nothing to count', barWidth)
         : ''
-    const said = LEVELS.map((level, i) => pad(String(counts[level]), (numbers[i] ?? 0) + 2, 'right')).join('')
+    const said = LEVELS.map((level, i) =>
+      pad(String(counts[level]), (numbers[i] ?? 0) + 2, 'right'),
+    ).join('')
     return `${pad(cut(names.get(name) ?? '', nameWidth), nameWidth)}  ${pad(bar, barWidth)}${said}`
   })
   const key = wrap(LEVELS.map((level) => `${glyph(level)} ${level}`).join(', '), width).split('\n')

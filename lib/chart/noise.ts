@@ -1,7 +1,12 @@
 /** Noise: differences of a configuration with itself beside the differences that are claimed, on one axis. */
 import { foreign } from '../display.ts'
 import { Chart } from './chart.ts'
-import { type Difference, differencesInText, drawDifferences, readDifference } from './difference.ts'
+import {
+  type Difference,
+  differencesInText,
+  drawDifferences,
+  readDifference,
+} from './difference.ts'
 import { type Counted, capital, counted, intervalNote, type Target } from './notes.ts'
 import { page, type TextLook } from './plot.ts'
 import type { Unit } from './quantity.ts'
@@ -37,17 +42,25 @@ export function noise(rows: readonly NoiseRow[], options: NoiseOptions = {}): Ch
   const read = readRows(rows, (row) => {
     const label = row.text('label')
     row.once('label')
-    const kind = row.oneOf('kind', ['A/A', 'A/B'] as const) ?? (label.startsWith('A/A') ? 'A/A' : 'A/B')
+    const kind =
+      row.oneOf('kind', ['A/A', 'A/B'] as const) ?? (label.startsWith('A/A') ? 'A/A' : 'A/B')
     return { kind, line: readDifference(row, unit, label, kind === 'A/A' ? 'plain' : 'main') }
   })
   const bands = read.flatMap(({ kind, line: { low, high } }) =>
     kind === 'A/A' && low !== null && high !== null ? [{ low, high }] : [],
   )
   const aa = read.some(({ kind }) => kind === 'A/A')
-  const title = options.title ?? `${capital(metric)}: differences${aa ? ', and how large they come by chance' : ''}`
+  const title =
+    options.title ??
+    `${capital(metric)}: differences${aa ? ', and how large they come by chance' : ''}`
   const n = counted(options)
-  const shading = bands.length ? ' Shaded: the interval of A/A, the same configuration against itself.' : ''
-  const missing = aa || !read.length ? '' : ' No A/A comparison: how large a difference comes by chance is not shown.'
+  const shading = bands.length
+    ? ' Shaded: the interval of A/A, the same configuration against itself.'
+    : ''
+  const missing =
+    aa || !read.length
+      ? ''
+      : ' No A/A comparison: how large a difference comes by chance is not shown.'
   const notes = [`${n ? `${n}. ` : ''}${intervalNote('Bar', options)}${shading}${missing}`]
   const drawing = {
     title,
@@ -58,7 +71,8 @@ export function noise(rows: readonly NoiseRow[], options: NoiseOptions = {}): Ch
     bands,
   }
   const empty = 'No comparisons.'
-  const text = (look: TextLook) => page(title, notes, read.length ? differencesInText(drawing, look) : [empty], look)
+  const text = (look: TextLook) =>
+    page(title, notes, read.length ? differencesInText(drawing, look) : [empty], look)
   return new Chart<NoiseRow>({
     kind: 'noise',
     title,

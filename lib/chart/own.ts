@@ -29,23 +29,31 @@ const SHOWN = 60
  * c.kind // 'own'
  * c.text().split('\n').at(-1) // '5    0.2'
  */
-export function own<Row extends object>(rows: readonly Row[], drawing: JsonObject, options: OwnOptions): Chart<Row> {
+export function own<Row extends object>(
+  rows: readonly Row[],
+  drawing: JsonObject,
+  options: OwnOptions,
+): Chart<Row> {
   const read = rows.map((row, i) => plainRow(row, i))
   const { title, notes = [] } = options
   const spec = read.length
     ? frame(title, notes, { width: 420, height: 230, ...drawing, data: { values: read as Json[] } })
     : nothing(title, notes, 'No rows.')
-  const text = (look: TextLook) => page(title, notes, read.length ? inText(read, look) : ['No rows.'], look)
+  const text = (look: TextLook) =>
+    page(title, notes, read.length ? inText(read, look) : ['No rows.'], look)
   return new Chart<Row>({ kind: 'own', title, notes, rows: [...rows], spec, text })
 }
 
 function plainRow(row: unknown, i: number): JsonObject {
   if (row === null || typeof row !== 'object' || Array.isArray(row)) {
     const got = row === null ? 'null' : Array.isArray(row) ? 'an array' : typeof row
-    throw new TouchstoneError('chart_invalid', `expected a row object, got ${got}`, { where: `rows[${i}]` })
+    throw new TouchstoneError('chart_invalid', `expected a row object, got ${got}`, {
+      where: `rows[${i}]`,
+    })
   }
   // Names in rows may be somebody else's, and here the caller says where they are drawn.
-  const safe = (_name: string, value: unknown) => (typeof value === 'string' ? foreign(value, 400) : value)
+  const safe = (_name: string, value: unknown) =>
+    typeof value === 'string' ? foreign(value, 400) : value
   return JSON.parse(JSON.stringify(row, safe)) as JsonObject
 }
 

@@ -41,7 +41,9 @@ export async function scripts(): Promise<string> {
       const code = await readFile(join(folder, 'build', `${name}.min.js`), 'utf8')
       const licence = await readFile(join(folder, 'LICENSE'), 'utf8')
       // A map would be a request; a closing tag inside the code would end the element.
-      const safe = code.replace(/^\/\/# sourceMappingURL=.*$/gm, '').replace(/<\/(script)/gi, '<\\/$1')
+      const safe = code
+        .replace(/^\/\/# sourceMappingURL=.*$/gm, '')
+        .replace(/<\/(script)/gi, '<\\/$1')
       return `<script>/*! ${name}\n\n${licence.replaceAll('*/', '* /')}*/\n${safe.trim()}</script>`
     }),
   )

@@ -72,7 +72,10 @@ export class Line {
 
   /** Set a text so that its middle stands at a column, moved inwards where it would stick out. */
   write(text: string, middle: number): this {
-    const start = Math.min(this.cells.length - text.length, Math.max(0, middle - Math.floor(text.length / 2)))
+    const start = Math.min(
+      this.cells.length - text.length,
+      Math.max(0, middle - Math.floor(text.length / 2)),
+    )
     for (const [i, character] of [...text].entries()) this.set(start + i, character)
     return this
   }
@@ -166,7 +169,9 @@ export function page(title: string, notes: string[], body: string[], look: TextL
   const head = [foreign(title, 300), ...notes.map((note) => foreign(note, 600))].flatMap((text) =>
     wrap(text, width).split('\n'),
   )
-  return [...head, '', ...body.map((line) => line.trimEnd())].map((line) => cut(line, width)).join('\n')
+  return [...head, '', ...body.map((line) => line.trimEnd())]
+    .map((line) => cut(line, width))
+    .join('\n')
 }
 
 /** Pad every text to the widest, so that a column stands straight. */

@@ -43,7 +43,12 @@ export function sayDifference(value: number | null, unit: Unit, widthOf = 1): st
 }
 
 /** An interval as `[48, 75]`, the unit left to the value before it; empty where there is none. */
-export function sayInterval(low: number | null, high: number | null, unit: Unit, signed = false): string {
+export function sayInterval(
+  low: number | null,
+  high: number | null,
+  unit: Unit,
+  signed = false,
+): string {
   if (low === null || high === null) return ''
   const ends = [low, high].map((end) => {
     const text = signed ? sayDifference(end, unit, high - low) : say(end, unit, high - low)
@@ -64,7 +69,10 @@ function plain(value: number, least: number): string {
   const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))))
   const rounded = Number(value.toPrecision(3))
   const most = Math.min(20, Math.max(digits, least))
-  return rounded.toLocaleString('en-US', { minimumFractionDigits: least, maximumFractionDigits: most })
+  return rounded.toLocaleString('en-US', {
+    minimumFractionDigits: least,
+    maximumFractionDigits: most,
+  })
 }
 
 /** Ticks of an axis from 0 to 100 %. */

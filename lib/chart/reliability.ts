@@ -43,7 +43,10 @@ const DODGE_PX = 7
  * reliability([{ configuration: 'a', k: 1, estimate: 0.8 }, { configuration: 'a', k: 5, estimate: 0.4 }]).kind // 'reliability'
  * reliability([{ configuration: 'a', k: 0, estimate: 0.8 }]) // throws chart_invalid
  */
-export function reliability(rows: readonly ReliabilityRow[], options: ReliabilityOptions = {}): Chart<ReliabilityRow> {
+export function reliability(
+  rows: readonly ReliabilityRow[],
+  options: ReliabilityOptions = {},
+): Chart<ReliabilityRow> {
   const read = readRows(rows, (row): Row => {
     const configuration = row.text('configuration')
     const k = row.count('k')
@@ -65,7 +68,10 @@ export function reliability(rows: readonly ReliabilityRow[], options: Reliabilit
   const names = labels(read.map((row) => row.configuration))
   const undefinedNote = gaps
     .slice(0, 3)
-    .map((row) => `${names.get(row.configuration)} at k = ${row.k}${row.reason ? ` (${row.reason})` : ''}`)
+    .map(
+      (row) =>
+        `${names.get(row.configuration)} at k = ${row.k}${row.reason ? ` (${row.reason})` : ''}`,
+    )
     .join('; ')
   const more = gaps.length > 3 ? `; and ${gaps.length - 3} more` : ''
   const notes = [
@@ -83,7 +89,12 @@ export function reliability(rows: readonly ReliabilityRow[], options: Reliabilit
   })
 }
 
-function drawn(rows: Row[], names: Map<string, string>, title: string, notes: string[]): JsonObject {
+function drawn(
+  rows: Row[],
+  names: Map<string, string>,
+  title: string,
+  notes: string[],
+): JsonObject {
   const series = [...names.values()]
   const ks = [...new Set(rows.map((row) => row.k))].sort((a, b) => a - b)
   const values = rows.map((row) => {
@@ -100,7 +111,11 @@ function drawn(rows: Row[], names: Map<string, string>, title: string, notes: st
     field: 'k',
     type: 'quantitative',
     scale: { domain: [(ks[0] ?? 1) - 0.5, (ks.at(-1) ?? 1) + 0.5], nice: false, zero: false },
-    axis: { ...axis('k, the repeats that all have to pass', '', ks), grid: false, labelOverlap: true },
+    axis: {
+      ...axis('k, the repeats that all have to pass', '', ks),
+      grid: false,
+      labelOverlap: true,
+    },
   }
   const y = (field: string): JsonObject => ({
     field,
@@ -109,7 +124,12 @@ function drawn(rows: Row[], names: Map<string, string>, title: string, notes: st
     axis: axis('pass^k', 'share', SHARE_TICKS),
   })
   const xOffset = offsetBy('dodge')
-  const dash: JsonObject = { field: 'configuration', type: 'nominal', scale: { ...scale, range: DASH }, legend }
+  const dash: JsonObject = {
+    field: 'configuration',
+    type: 'nominal',
+    scale: { ...scale, range: DASH },
+    legend,
+  }
   return frame(title, notes, {
     width: WIDTH_PX,
     height: 230,
@@ -127,7 +147,12 @@ function drawn(rows: Row[], names: Map<string, string>, title: string, notes: st
       {
         transform: [{ filter: 'isValid(datum.estimate)' }],
         mark: { type: 'point', filled: true, opacity: 1, size: 55, xOffset },
-        encoding: { x, y: y('estimate'), color, tooltip: tips('configuration', 'k', ['said', 'pass^k']) },
+        encoding: {
+          x,
+          y: y('estimate'),
+          color,
+          tooltip: tips('configuration', 'k', ['said', 'pass^k']),
+        },
       },
     ],
   })
@@ -151,7 +176,10 @@ function inText(rows: Row[], look: TextLook): string[] {
   const all = [...names]
   for (let from = 0; from < all.length; from += perTable) {
     const part = all.slice(from, from + perTable)
-    const columns: Column[] = [{ head: 'k', align: 'right' }, ...part.map(([, label]) => ({ head: label, min: 12 }))]
+    const columns: Column[] = [
+      { head: 'k', align: 'right' },
+      ...part.map(([, label]) => ({ head: label, min: 12 })),
+    ]
     const body = ks.map((k) => [
       String(k),
       ...part.map(([name]) => {

@@ -19,7 +19,8 @@ function load(): Promise<[Vega, VegaLite]> {
     // other fonts, from charts that are not ours, is measured as before.
     metrics.width = (item, text) => {
       if (item.font !== FAMILY) return other(item, text)
-      const weight = item.fontWeight === 'bold' || Number(item.fontWeight) >= 600 ? 'bold' : 'regular'
+      const weight =
+        item.fontWeight === 'bold' || Number(item.fontWeight) >= 600 ? 'bold' : 'regular'
       const width = measure(String(text ?? '').trim(), item.fontSize ?? 11, weight)
       return item.limit ? Math.min(width, item.limit) : width
     }
@@ -34,7 +35,9 @@ export async function needed<T>(what: string, get: () => Promise<T>): Promise<T>
     return await get()
   } catch (cause) {
     const got = cause instanceof Error ? cause.message.split('\n')[0] : String(cause)
-    throw new TouchstoneError('dependency_missing', `expected ${what} to load, got: ${got}`, { cause })
+    throw new TouchstoneError('dependency_missing', `expected ${what} to load, got: ${got}`, {
+      cause,
+    })
   }
 }
 
@@ -47,7 +50,10 @@ let drawing: Promise<unknown> = Promise.resolve()
  * @param warn called with what Vega-Lite and Vega have to say about the spec; silent by default
  * @throws TouchstoneError `chart_invalid` when the spec does not compile, `dependency_missing` when vega does not load
  */
-export async function toSvg(spec: JsonObject, warn: (message: string) => void = () => {}): Promise<string> {
+export async function toSvg(
+  spec: JsonObject,
+  warn: (message: string) => void = () => {},
+): Promise<string> {
   const [vega, vegaLite] = await load()
   const logger = vega.logger(vega.Warn, undefined, (_method, _level, args) => {
     warn(args.map(String).join(' '))
@@ -65,7 +71,11 @@ export async function toSvg(spec: JsonObject, warn: (message: string) => void = 
       }
     } catch (cause) {
       const got = cause instanceof Error ? cause.message : String(cause)
-      throw new TouchstoneError('chart_invalid', `expected a Vega-Lite spec that compiles, got: ${got}`, { cause })
+      throw new TouchstoneError(
+        'chart_invalid',
+        `expected a Vega-Lite spec that compiles, got: ${got}`,
+        { cause },
+      )
     }
   }
   const mine = drawing.then(draw)
@@ -86,7 +96,10 @@ export async function toPng(svg: string, scale = 2): Promise<Uint8Array> {
     })
   }
   const files = fontFiles()
-  const { Resvg } = await needed('@resvg/resvg-js', async () => (await import('@resvg/resvg-js')).default)
+  const { Resvg } = await needed(
+    '@resvg/resvg-js',
+    async () => (await import('@resvg/resvg-js')).default,
+  )
   const image = new Resvg(svg, {
     fitTo: { mode: 'zoom', value: scale },
     font: { fontFiles: files, loadSystemFonts: false, defaultFontFamily: 'DejaVu Sans' },

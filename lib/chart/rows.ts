@@ -6,8 +6,15 @@ import { TouchstoneError } from '../errors.ts'
 type Field = { of: string; row: number; field: string }
 
 function refuse(expected: string, got: unknown, { of, row, field }: Field): never {
-  const shown = typeof got === 'string' ? `"${foreign(got, 40)}"` : Array.isArray(got) ? 'an array' : String(got)
-  throw new TouchstoneError('chart_invalid', `expected ${expected}, got ${shown}`, { where: `${of}[${row}].${field}` })
+  const shown =
+    typeof got === 'string'
+      ? `"${foreign(got, 40)}"`
+      : Array.isArray(got)
+        ? 'an array'
+        : String(got)
+  throw new TouchstoneError('chart_invalid', `expected ${expected}, got ${shown}`, {
+    where: `${of}[${row}].${field}`,
+  })
 }
 
 /** Reads one row. Each method returns the checked field or throws `chart_invalid` naming row and field. */
@@ -21,7 +28,9 @@ export class RowReader {
   constructor(row: unknown, number: number, of: string, seen = new Set<string>()) {
     if (typeof row !== 'object' || row === null || Array.isArray(row)) {
       const got = row === null ? 'null' : Array.isArray(row) ? 'an array' : typeof row
-      throw new TouchstoneError('chart_invalid', `expected a row object, got ${got}`, { where: `${of}[${number}]` })
+      throw new TouchstoneError('chart_invalid', `expected a row object, got ${got}`, {
+        where: `${of}[${number}]`,
+      })
     }
     this.row = row as Record<string, unknown>
     this.number = number
@@ -35,7 +44,9 @@ export class RowReader {
 
   text(field: string): string {
     const value = this.row[field]
-    return typeof value === 'string' && value !== '' ? value : this.fail(field, 'a text that is not empty')
+    return typeof value === 'string' && value !== ''
+      ? value
+      : this.fail(field, 'a text that is not empty')
   }
 
   /** Refuse this row when one before it has the same value, or values, in these fields: marks would cover each other. */
@@ -69,7 +80,9 @@ export class RowReader {
   maybe(field: string, bounds: Bounds): number | null {
     const value = this.row[field]
     if (value === undefined || value === null || Number.isNaN(value)) return null
-    return typeof value === 'number' && within(value, bounds) ? value : this.fail(field, bounds.expected)
+    return typeof value === 'number' && within(value, bounds)
+      ? value
+      : this.fail(field, bounds.expected)
   }
 
   /** A finite number within bounds. */
@@ -83,16 +96,19 @@ export class RowReader {
     const high = this.maybe('high', bounds)
     if ((low === null) !== (high === null))
       this.fail(low === null ? 'low' : 'high', 'both ends of an interval or neither')
-    if (low !== null && high !== null && low > high) this.fail('low', `an end at or below high (${high})`)
+    if (low !== null && high !== null && low > high)
+      this.fail('low', `an end at or below high (${high})`)
     return { low, high }
   }
 
   /** A record of whole numbers >= 0. */
   counts(field: string): Record<string, number> {
     const value = this.row[field]
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) this.fail(field, 'counts by name')
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      this.fail(field, 'counts by name')
     for (const [name, n] of Object.entries(value)) {
-      if (!Number.isSafeInteger(n) || n < 0) this.fail(field, `a whole number >= 0 for ${foreign(name, 40)}`)
+      if (!Number.isSafeInteger(n) || n < 0)
+        this.fail(field, `a whole number >= 0 for ${foreign(name, 40)}`)
     }
     return { ...value } as Record<string, number>
   }
@@ -123,10 +139,27 @@ export class RowReader {
 export type Bounds = { low: number; high: number; lowOpen?: boolean; expected: string }
 
 export const SHARE: Bounds = { low: 0, high: 1, expected: 'a share in [0, 1]' }
-export const SHARE_DIFFERENCE: Bounds = { low: -1, high: 1, expected: 'a difference of shares in [-1, 1]' }
-export const FINITE: Bounds = { low: -Number.MAX_VALUE, high: Number.MAX_VALUE, expected: 'a finite number' }
-export const AT_LEAST_ZERO: Bounds = { low: 0, high: Number.MAX_VALUE, expected: 'a finite number >= 0' }
-export const ABOVE_ZERO: Bounds = { low: 0, high: Number.MAX_VALUE, lowOpen: true, expected: 'a finite number > 0' }
+export const SHARE_DIFFERENCE: Bounds = {
+  low: -1,
+  high: 1,
+  expected: 'a difference of shares in [-1, 1]',
+}
+export const FINITE: Bounds = {
+  low: -Number.MAX_VALUE,
+  high: Number.MAX_VALUE,
+  expected: 'a finite number',
+}
+export const AT_LEAST_ZERO: Bounds = {
+  low: 0,
+  high: Number.MAX_VALUE,
+  expected: 'a finite number >= 0',
+}
+export const ABOVE_ZERO: Bounds = {
+  low: 0,
+  high: Number.MAX_VALUE,
+  lowOpen: true,
+  expected: 'a finite number > 0',
+}
 
 function within(value: number, bounds: Bounds): boolean {
   return value >= bounds.low && value <= bounds.high && !(bounds.lowOpen && value === bounds.low)
@@ -135,7 +168,9 @@ function within(value: number, bounds: Bounds): boolean {
 /** Check an array of rows with one reader each. @throws TouchstoneError `chart_invalid` */
 export function readRows<T>(rows: unknown, read: (row: RowReader) => T, of = 'rows'): T[] {
   if (!Array.isArray(rows)) {
-    throw new TouchstoneError('chart_invalid', `expected an array of rows, got ${typeof rows}`, { where: of })
+    throw new TouchstoneError('chart_invalid', `expected an array of rows, got ${typeof rows}`, {
+      where: of,
+    })
   }
   const seen = new Set<string>()
   return rows.map((row, i) => read(new RowReader(row, i, of, seen)))

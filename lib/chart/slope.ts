@@ -66,7 +66,8 @@ export function slope(rows: readonly SlopeRow[], options: SlopeOptions = {}): Ch
   const followed = read.length <= FOLLOWED
   const drawing = { title, notes, rows: read, a, b, metric }
   const spec = followed ? drawn(drawing) : drawTransitions(drawing)
-  const body = (look: TextLook) => (followed ? inText(drawing, look) : transitionsInText(drawing, look))
+  const body = (look: TextLook) =>
+    followed ? inText(drawing, look) : transitionsInText(drawing, look)
   return new Chart<SlopeRow>({
     kind: followed ? 'slope' : 'transition',
     title,
@@ -77,7 +78,14 @@ export function slope(rows: readonly SlopeRow[], options: SlopeOptions = {}): Ch
   })
 }
 
-export type Pairs = { title: string; notes: string[]; rows: SlopeRow[]; a: string; b: string; metric: string }
+export type Pairs = {
+  title: string
+  notes: string[]
+  rows: SlopeRow[]
+  a: string
+  b: string
+  metric: string
+}
 
 const KINDS = ['better', 'worse', 'the same'] as const
 
@@ -96,7 +104,8 @@ function endLabels(rows: SlopeRow[], names: Map<string, string>): { b: number; s
   }
   return out.map(({ b, names }) => {
     const shown: string[] = []
-    for (const name of names) if (shown.length === 0 || [...shown, name].join(', ').length <= 56) shown.push(name)
+    for (const name of names)
+      if (shown.length === 0 || [...shown, name].join(', ').length <= 56) shown.push(name)
     const more = names.length - shown.length
     return { b, said: `${shown.join(', ')}${more ? `, and ${more} more` : ''}` }
   })
@@ -107,7 +116,8 @@ function drawn({ title, notes, rows, a, b, metric }: Pairs): JsonObject {
     rows.map((row) => row.case),
     28,
   )
-  const sides = a === b ? [`${cut(a, 10)} (first)`, `${cut(b, 10)} (second)`] : [...labels([a, b], 20).values()]
+  const sides =
+    a === b ? [`${cut(a, 10)} (first)`, `${cut(b, 10)} (second)`] : [...labels([a, b], 20).values()]
   const groups = Map.groupBy(rows, (row) => `${row.a} ${row.b}`)
   const values = [...groups.values()].flatMap((group, pair) => {
     const cases = group.map((row) => names.get(row.case) ?? '')
@@ -128,7 +138,14 @@ function drawn({ title, notes, rows, a, b, metric }: Pairs): JsonObject {
     field: 'side',
     type: 'nominal',
     scale: { domain: sides, type: 'point', padding: 0.12 },
-    axis: { title: null, orient: 'top', labelAngle: 0, grid: false, labelFontWeight: 'bold', labelPadding: 12 },
+    axis: {
+      title: null,
+      orient: 'top',
+      labelAngle: 0,
+      grid: false,
+      labelFontWeight: 'bold',
+      labelPadding: 12,
+    },
   }
   const y: JsonObject = {
     field: 'share',
@@ -136,7 +153,12 @@ function drawn({ title, notes, rows, a, b, metric }: Pairs): JsonObject {
     scale: { domain: [0, 1] },
     axis: axis(metric, 'share', SHARE_TICKS),
   }
-  const kind = (range: Json[]): JsonObject => ({ field: 'turn', type: 'nominal', scale: { domain, range }, legend })
+  const kind = (range: Json[]): JsonObject => ({
+    field: 'turn',
+    type: 'nominal',
+    scale: { domain, range },
+    legend,
+  })
   const color = kind(domain.map((one) => colors[one]))
   const strokeWidth: JsonObject = {
     field: 'n',

@@ -9,7 +9,12 @@ import { config, heading } from './theme.ts'
  *
  * @param widthPx what the chart takes from its leftmost label to its rightmost, so that the heading is broken to fit
  */
-export function frame(title: string, notes: string[], drawing: JsonObject, widthPx = 560): JsonObject {
+export function frame(
+  title: string,
+  notes: string[],
+  drawing: JsonObject,
+  widthPx = 560,
+): JsonObject {
   return {
     $schema: schema(6),
     title: heading(title, notes, Math.max(480, widthPx)),
@@ -52,7 +57,13 @@ export function band(field: string, names: string[], labelOffset = 0): JsonObjec
 /** A legend of lines, with their colour and dash: beside each other where the names fit, else below each other. */
 export function lineLegend(names: string[], widthPx: number): JsonObject {
   const beside = names.reduce((sum, name) => sum + widest([name]) + 45, 0) <= widthPx
-  return { title: null, columns: beside ? 0 : 1, symbolType: 'stroke', symbolSize: 320, symbolStrokeWidth: 2.5 }
+  return {
+    title: null,
+    columns: beside ? 0 : 1,
+    symbolType: 'stroke',
+    symbolSize: 320,
+    symbolStrokeWidth: 2.5,
+  }
 }
 
 /** Fields shown when a reader of the page points at a mark, each under its own name or the one given with it. */

@@ -7,7 +7,15 @@ import type { JsonObject } from '../canonical.ts'
 import { count, cut, foreign, pad, textWidth, tone, wrap } from '../display.ts'
 import { Chart } from './chart.ts'
 import { capital, counted, intervalNote } from './notes.ts'
-import { axisLines, dotLine, intervalLine, niceTicks, page, type TextLook, type TextScale } from './plot.ts'
+import {
+  axisLines,
+  dotLine,
+  intervalLine,
+  niceTicks,
+  page,
+  type TextLook,
+  type TextScale,
+} from './plot.ts'
 import { axis, say, sayInterval, type Unit } from './quantity.ts'
 import { FINITE, labels, type RowReader, readRows, SHARE } from './rows.ts'
 import { band, frame, nothing, offsetBy, tips, widest } from './spec.ts'
@@ -61,10 +69,16 @@ export function strip(rows: readonly StripRow[], options: StripOptions = {}): Ch
   const bounds = unit === 'share' ? SHARE : FINITE
   const read = readRows(rows, (row) => readStrip(row, bounds))
   const named = labels(read.map((row) => row.configuration))
-  const shown: Row[] = read.map((row) => ({ ...row, label: named.get(row.configuration) ?? '', said: said(row, unit) }))
+  const shown: Row[] = read.map((row) => ({
+    ...row,
+    label: named.get(row.configuration) ?? '',
+    said: said(row, unit),
+  }))
   const title = options.title ?? `${capital(metric)} by configuration`
   const notes = [stripNote(options)]
-  const spec = shown.length ? drawn(shown, unit, metric, title, notes) : nothing(title, notes, 'No configurations.')
+  const spec = shown.length
+    ? drawn(shown, unit, metric, title, notes)
+    : nothing(title, notes, 'No configurations.')
   const text = (look: TextLook) =>
     page(title, notes, shown.length ? inText(shown, unit, look) : ['No configurations.'], look)
   return new Chart<StripRow>({ kind: 'strip', title, notes, rows: read, spec, text })
@@ -97,7 +111,12 @@ function stripNote(options: StripOptions): string {
 /** The range that the axis covers: all of [0, 1] for shares, else from zero when nothing is below it. */
 function domain(rows: Row[], unit: Unit): { low: number; high: number; ticks: number[] } {
   if (unit === 'share') return { low: 0, high: 1, ticks: [0, 0.25, 0.5, 0.75, 1] }
-  const all = rows.flatMap((row) => [row.estimate, row.low, row.high, ...row.runs.map((run) => run.value)])
+  const all = rows.flatMap((row) => [
+    row.estimate,
+    row.low,
+    row.high,
+    ...row.runs.map((run) => run.value),
+  ])
   const values = all.filter((value) => value !== null)
   const low = Math.min(0, ...values)
   const high = Math.max(...values, low === 0 ? 0 : low)
@@ -123,7 +142,13 @@ function stack(values: number[], pxPerUnit: number): number[] {
   return levels
 }
 
-function drawn(rows: Row[], unit: Unit, metric: string, title: string, notes: string[]): JsonObject {
+function drawn(
+  rows: Row[],
+  unit: Unit,
+  metric: string,
+  title: string,
+  notes: string[],
+): JsonObject {
   const range = domain(rows, unit)
   const stacks = rows.map((row) =>
     stack(
@@ -182,17 +207,45 @@ function drawn(rows: Row[], unit: Unit, metric: string, title: string, notes: st
         {
           data: { name: 'rows' },
           transform: defined,
-          mark: { type: 'point', style: 'accent', filled: true, opacity: 1, size: 90, yOffset: bar },
-          encoding: { x: x('estimate'), y, tooltip: tips(['name', 'configuration'], ['said', 'estimate']) },
+          mark: {
+            type: 'point',
+            style: 'accent',
+            filled: true,
+            opacity: 1,
+            size: 90,
+            yOffset: bar,
+          },
+          encoding: {
+            x: x('estimate'),
+            y,
+            tooltip: tips(['name', 'configuration'], ['said', 'estimate']),
+          },
         },
         {
           data: { name: 'runs' },
-          mark: { type: 'circle', style: 'quiet', opacity: 1, size: 40, yOffset: offsetBy('below') },
-          encoding: { x: x('value'), y, tooltip: tips('configuration', 'repeat', 'value', 'trials') },
+          mark: {
+            type: 'circle',
+            style: 'quiet',
+            opacity: 1,
+            size: 40,
+            yOffset: offsetBy('below'),
+          },
+          encoding: {
+            x: x('value'),
+            y,
+            tooltip: tips('configuration', 'repeat', 'value', 'trials'),
+          },
         },
         {
           data: { name: 'rows' },
-          mark: { type: 'text', style: 'label', align: 'left', baseline: 'middle', dx: 14, yOffset: bar },
+          mark: {
+            type: 'text',
+            style: 'label',
+            align: 'left',
+            baseline: 'middle',
+            dx: 14,
+            yOffset: bar,
+          },
           encoding: { x: { value: 'width' }, y, text: { field: 'said', type: 'nominal' } },
         },
       ],
@@ -209,25 +262,41 @@ function inText(rows: Row[], unit: Unit, look: TextLook): string[] {
   const longest = Math.max(...rows.map((row) => textWidth(row.label)))
   const nameWidth = Math.min(longest, Math.max(10, Math.floor(width * 0.3)))
   const range = domain(rows, unit)
-  const scale: TextScale = { ...range, cells: Math.max(9, Math.min(61, width - nameWidth - besideWidth - 4)) }
+  const scale: TextScale = {
+    ...range,
+    cells: Math.max(9, Math.min(61, width - nameWidth - besideWidth - 4)),
+  }
   const names = labels(
     rows.map((row) => row.configuration),
     nameWidth,
   )
-  const [ticks, rule] = axisLines(range.ticks, scale, (value) => say(value, unit).replace(/ \S+$/, ''), look)
+  const [ticks, rule] = axisLines(
+    range.ticks,
+    scale,
+    (value) => say(value, unit).replace(/ \S+$/, ''),
+    look,
+  )
   const blank = ' '.repeat(nameWidth + 2)
   const body = [blank + ticks, blank + tone(rule, 'quiet', look)]
   let stacked = false
   for (const [i, row] of rows.entries()) {
     const name = tone(pad(names.get(row.configuration) ?? '', nameWidth), 'strong', look)
-    const interval = intervalLine({ value: row.estimate, low: row.low, high: row.high }, scale, look).toString()
+    const interval = intervalLine(
+      { value: row.estimate, low: row.low, high: row.high },
+      scale,
+      look,
+    ).toString()
     const values = row.runs.map((run) => run.value)
     const dots = dotLine(values, scale, look).toString()
     stacked ||= /[2-9+]/.test(dots)
     // Nothing to draw leaves room for the reason.
-    body.push(`${name}  ${row.estimate === null ? cut(row.said, width - nameWidth - 2) : `${interval}  ${row.said}`}`)
+    body.push(
+      `${name}  ${row.estimate === null ? cut(row.said, width - nameWidth - 2) : `${interval}  ${row.said}`}`,
+    )
     if (values.length) body.push(`${blank}${tone(`${dots}  ${counts[i]}`, 'quiet', look)}`)
   }
-  const key = stacked ? wrap('A digit under a bar: that many repeats in one place.', width).split('\n') : []
+  const key = stacked
+    ? wrap('A digit under a bar: that many repeats in one place.', width).split('\n')
+    : []
   return [...body, ...key.map((line) => tone(line, 'quiet', look))]
 }

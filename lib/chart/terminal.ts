@@ -6,7 +6,12 @@ import { asciiOnly } from './plot.ts'
 export type ImageProtocol = 'kitty' | 'iterm'
 
 type Environment = Record<string, string | undefined>
-type Stream = { isTTY?: boolean; columns?: number; hasColors?: () => boolean; write(text: string): unknown }
+type Stream = {
+  isTTY?: boolean
+  columns?: number
+  hasColors?: () => boolean
+  write(text: string): unknown
+}
 
 /**
  * How a terminal takes pictures; null where it shows text: not a terminal, inside tmux or screen, or not known.
@@ -17,10 +22,24 @@ type Stream = { isTTY?: boolean; columns?: number; hasColors?: () => boolean; wr
  * imageProtocol({ isTTY: true }, { TERM: 'xterm-kitty', TMUX: '/tmp/tmux' }) // null
  * imageProtocol({ isTTY: false }, { TERM: 'xterm-kitty' }) // null
  */
-export function imageProtocol(stream: { isTTY?: boolean }, environment: Environment): ImageProtocol | null {
+export function imageProtocol(
+  stream: { isTTY?: boolean },
+  environment: Environment,
+): ImageProtocol | null {
   const { TERM = '', TERM_PROGRAM = '', KITTY_WINDOW_ID } = environment
-  if (!stream.isTTY || environment['TMUX'] || environment['STY'] || /^(screen|tmux|dumb)/.test(TERM)) return null
-  if (KITTY_WINDOW_ID || TERM === 'xterm-kitty' || TERM === 'xterm-ghostty' || TERM_PROGRAM === 'ghostty')
+  if (
+    !stream.isTTY ||
+    environment['TMUX'] ||
+    environment['STY'] ||
+    /^(screen|tmux|dumb)/.test(TERM)
+  )
+    return null
+  if (
+    KITTY_WINDOW_ID ||
+    TERM === 'xterm-kitty' ||
+    TERM === 'xterm-ghostty' ||
+    TERM_PROGRAM === 'ghostty'
+  )
     return 'kitty'
   if (['iTerm.app', 'WezTerm', 'vscode'].includes(TERM_PROGRAM)) return 'iterm'
   return null
@@ -32,7 +51,8 @@ const KITTY_PIECE = 4096
 /** A PNG as escape sequences of a protocol, without a line feed behind it. */
 export function encodeImage(png: Uint8Array, protocol: ImageProtocol): string {
   const data = Buffer.from(png.buffer, png.byteOffset, png.byteLength).toString('base64')
-  if (protocol === 'iterm') return `\x1b]1337;File=inline=1;size=${png.byteLength};preserveAspectRatio=1:${data}\x07`
+  if (protocol === 'iterm')
+    return `\x1b]1337;File=inline=1;size=${png.byteLength};preserveAspectRatio=1:${data}\x07`
   const pieces = data.match(new RegExp(`.{1,${KITTY_PIECE}}`, 'g')) ?? []
   return pieces
     .map((piece, i) => {

@@ -26,7 +26,15 @@ export const DASH = [
 ]
 
 /** Low to high over a pale middle: orange is short, teal is reached. Both ends are darker than the middle. */
-export const DIVERGING = ['#b9500d', '#ec9c5a', '#f6d5b3', '#f4f1ea', '#b9dcd3', '#5fb0a2', '#0b7a70']
+export const DIVERGING = [
+  '#b9500d',
+  '#ec9c5a',
+  '#f6d5b3',
+  '#f4f1ea',
+  '#b9dcd3',
+  '#5fb0a2',
+  '#0b7a70',
+]
 
 /** Signs, in mid tones that stand out from both backgrounds. */
 export const BETTER = '#1478b8'

@@ -16,12 +16,16 @@ type Levels = { names: string[]; of: (share: number) => number }
 function levelsOf(shares: number[]): Levels {
   const distinct = [...new Set(shares)].sort((a, b) => a - b)
   if (distinct.length <= MOST_LEVELS) {
-    return { names: distinct.map((share) => say(share, 'share')), of: (share) => distinct.indexOf(share) }
+    return {
+      names: distinct.map((share) => say(share, 'share')),
+      of: (share) => distinct.indexOf(share),
+    }
   }
   const names = ['0%', '1-20%', '21-40%', '41-60%', '61-80%', '81-99%', '100%']
   return {
     names,
-    of: (share) => (share === 0 ? 0 : share === 1 ? 6 : Math.min(5, Math.max(1, Math.ceil(share * 5 - 1e-9)))),
+    of: (share) =>
+      share === 0 ? 0 : share === 1 ? 6 : Math.min(5, Math.max(1, Math.ceil(share * 5 - 1e-9))),
   }
 }
 
@@ -63,43 +67,64 @@ export function drawTransitions(pairs: Pairs): JsonObject {
     scale: { domain: names.toReversed() },
     axis: { title: foreign(`${pairs.metric} under ${pairs.a} (%)`) },
   }
-  return frame(pairs.title, [...pairs.notes, 'Number: cases that went from the row to the column.'], {
-    width: { step: 54 },
-    height: { step: 30 },
-    data: { values },
-    encoding: { x, y },
-    layer: [
-      { mark: { type: 'rect', style: 'quiet', fillOpacity: 0.06, stroke: { expr: 'background' }, strokeWidth: 2 } },
-      {
-        transform: [{ filter: 'datum.n > 0' }],
-        mark: { type: 'rect', stroke: { expr: 'background' }, strokeWidth: 2 },
-        encoding: {
-          color: {
-            field: 'turn',
-            type: 'nominal',
-            scale: { domain: turns, range: [BETTER, WORSE, SAME] },
-            legend: { title: null, symbolType: 'square', symbolStrokeWidth: 0, symbolSize: 140 },
-          },
-          fillOpacity: {
-            field: 'n',
-            type: 'quantitative',
-            scale: { domain: [0, most], range: [0.15, 0.6] },
-            legend: null,
+  return frame(
+    pairs.title,
+    [...pairs.notes, 'Number: cases that went from the row to the column.'],
+    {
+      width: { step: 54 },
+      height: { step: 30 },
+      data: { values },
+      encoding: { x, y },
+      layer: [
+        {
+          mark: {
+            type: 'rect',
+            style: 'quiet',
+            fillOpacity: 0.06,
+            stroke: { expr: 'background' },
+            strokeWidth: 2,
           },
         },
-      },
-      {
-        transform: [{ filter: 'datum.n > 0' }],
-        mark: { type: 'text', style: 'label', fontWeight: 'bold', fontSize: 12, baseline: 'middle' },
-        encoding: { text: { field: 'n', type: 'quantitative' } },
-      },
-    ],
-  })
+        {
+          transform: [{ filter: 'datum.n > 0' }],
+          mark: { type: 'rect', stroke: { expr: 'background' }, strokeWidth: 2 },
+          encoding: {
+            color: {
+              field: 'turn',
+              type: 'nominal',
+              scale: { domain: turns, range: [BETTER, WORSE, SAME] },
+              legend: { title: null, symbolType: 'square', symbolStrokeWidth: 0, symbolSize: 140 },
+            },
+            fillOpacity: {
+              field: 'n',
+              type: 'quantitative',
+              scale: { domain: [0, most], range: [0.15, 0.6] },
+              legend: null,
+            },
+          },
+        },
+        {
+          transform: [{ filter: 'datum.n > 0' }],
+          mark: {
+            type: 'text',
+            style: 'label',
+            fontWeight: 'bold',
+            fontSize: 12,
+            baseline: 'middle',
+          },
+          encoding: { text: { field: 'n', type: 'quantitative' } },
+        },
+      ],
+    },
+  )
 }
 
 export function transitionsInText(pairs: Pairs, look: TextLook): string[] {
   const { levels, cells } = cellsOf(pairs)
-  const columns: Column[] = [{ head: '' }, ...levels.names.map((head): Column => ({ head, align: 'right' }))]
+  const columns: Column[] = [
+    { head: '' },
+    ...levels.names.map((head): Column => ({ head, align: 'right' })),
+  ]
   const rows = levels.names
     .map((from, a) => [
       from,

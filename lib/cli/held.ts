@@ -1,7 +1,15 @@
 /** The words of `touchstone run` that hold a run to something, and the files in which other programs read how it went. */
 import { appendFileSync, writeFileSync } from 'node:fs'
 import { TouchstoneError } from '../errors.ts'
-import { type Gate, type Held, junit, parseGate, type Run, sarif, stepSummary } from '../harness/index.ts'
+import {
+  type Gate,
+  type Held,
+  junit,
+  parseGate,
+  type Run,
+  sarif,
+  stepSummary,
+} from '../harness/index.ts'
 import type { Verb, Words } from './verb.ts'
 
 export const HELD_OPTIONS: Verb['options'] = {
@@ -11,10 +19,18 @@ export const HELD_OPTIONS: Verb['options'] = {
     value: 'GATE',
     says: "a line to hold, such as 'goal>=0.9' or 'careful:attack<=10%'; may be given again. Missed: exit code 1. See below",
   },
-  baseline: { type: 'string', value: 'DIR', says: 'an earlier run of the same cases. Worse than it: exit code 1' },
+  baseline: {
+    type: 'string',
+    value: 'DIR',
+    says: 'an earlier run of the same cases. Worse than it: exit code 1',
+  },
   junit: { type: 'string', value: 'FILE', says: 'write JUnit XML: a test per case' },
   sarif: { type: 'string', value: 'FILE', says: 'write SARIF 2.1.0: attacks that succeeded' },
-  summary: { type: 'string', value: 'FILE', says: 'add a summary in Markdown to a file, such as $GITHUB_STEP_SUMMARY' },
+  summary: {
+    type: 'string',
+    value: 'FILE',
+    says: 'add a summary in Markdown to a file, such as $GITHUB_STEP_SUMMARY',
+  },
 }
 
 /** The gates that are asked for. @throws TouchstoneError `argument_invalid`, `configuration_unknown` */
@@ -35,7 +51,8 @@ export function gatesOf(words: Words, configurations: readonly string[]): Gate[]
 export function heldLines({ gates, baseline }: Held): string[] {
   return [
     ...gates.map(
-      ({ gate, configuration, met, reason }) => `Gate ${gate}, ${configuration}: ${met ? 'met' : 'MISSED'} (${reason})`,
+      ({ gate, configuration, met, reason }) =>
+        `Gate ${gate}, ${configuration}: ${met ? 'met' : 'MISSED'} (${reason})`,
     ),
     ...baseline.map(({ configuration, baseline: before, comparison, worse }) => {
       const short = worse.length > 0 ? `; WORSE on ${worse.join(', ')}` : ''
@@ -46,7 +63,11 @@ export function heldLines({ gates, baseline }: Held): string[] {
 
 /** Write the files that are asked for. @throws TouchstoneError `file_unwritable` */
 export async function writeFor(words: Words, result: Run, held: Held): Promise<void> {
-  const files: [name: string, text: () => Promise<string> | string, write: (path: string, text: string) => void][] = [
+  const files: [
+    name: string,
+    text: () => Promise<string> | string,
+    write: (path: string, text: string) => void,
+  ][] = [
     ['junit', () => junit(result), writeFileSync],
     ['sarif', async () => `${JSON.stringify(await sarif(result), null, 2)}\n`, writeFileSync],
     ['summary', () => stepSummary(result, held), appendFileSync],
@@ -59,10 +80,14 @@ export async function writeFor(words: Words, result: Run, held: Held): Promise<v
       write(path, made)
     } catch (cause) {
       const code = (cause as NodeJS.ErrnoException).code ?? 'an error'
-      throw new TouchstoneError('file_unwritable', `expected a file that can be written, got ${code}`, {
-        where: path,
-        cause,
-      })
+      throw new TouchstoneError(
+        'file_unwritable',
+        `expected a file that can be written, got ${code}`,
+        {
+          where: path,
+          cause,
+        },
+      )
     }
   }
 }

@@ -29,13 +29,17 @@ export async function main(args: string[]): Promise<number> {
     // A script may have said itself that it fell short.
     if (code === EXIT.asHoped) return Number(process.exitCode ?? code)
     // What failed code had begun is not waited for.
-    return args[0] === 'notebook' || !Object.hasOwn(VERBS, args[0] ?? '') ? process.exit(code) : code
+    return args[0] === 'notebook' || !Object.hasOwn(VERBS, args[0] ?? '')
+      ? process.exit(code)
+      : code
   } catch (error) {
     if (error instanceof TouchstoneError) {
       process.stderr.write(`${error.code}: ${error.message}\n`)
       return EXIT.badUsage
     }
-    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+    process.stderr.write(
+      `${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+    )
     return EXIT.badUsage
   }
 }
@@ -46,7 +50,8 @@ async function dispatch(args: string[]): Promise<number> {
   if (first === '--version' || first === '-v') return say(ownVersion())
   if (first === '--help' || first === '-h' || first === 'help') return say(await overview())
   if (first === '-e' || first === '--eval') {
-    if (rest.length !== 1) throw new TouchstoneError('usage', `expected code behind ${first}, got ${rest.length} words`)
+    if (rest.length !== 1)
+      throw new TouchstoneError('usage', `expected code behind ${first}, got ${rest.length} words`)
     return script({ code: rest[0] as string })
   }
   const verb = Object.hasOwn(VERBS, first) ? await VERBS[first]?.() : undefined
@@ -78,8 +83,15 @@ async function prompt(): Promise<number> {
   return EXIT.asHoped
 }
 
-async function script(what: { code?: string; file?: string; stdin?: NodeJS.ReadStream }): Promise<number> {
-  const [{ runScript }, { scope }] = await Promise.all([import('../repl/script.ts'), import('./prompt.ts')])
+async function script(what: {
+  code?: string
+  file?: string
+  stdin?: NodeJS.ReadStream
+}): Promise<number> {
+  const [{ runScript }, { scope }] = await Promise.all([
+    import('../repl/script.ts'),
+    import('./prompt.ts'),
+  ])
   return runScript({ ...what, scope: scope() })
 }
 
@@ -92,7 +104,9 @@ async function overview(): Promise<string> {
   const verbs = await Promise.all(
     Object.entries(VERBS).map(async ([name, load]) => [name, (await load()).says] as const),
   )
-  const lines = verbs.map(([name, says]) => `  ${name.padEnd(10)} ${says.split('. ')[0]?.replace(/\.$/, '')}.`)
+  const lines = verbs.map(
+    ([name, says]) => `  ${name.padEnd(10)} ${says.split('. ')[0]?.replace(/\.$/, '')}.`,
+  )
   return [
     'Usage: touchstone [VERB]        without a verb: the prompt; piped text is run',
     '       touchstone -e CODE | FILE.ts',

@@ -13,7 +13,11 @@ export const notebook: Verb = {
     md: { type: 'boolean', says: 'write Markdown with SVG files' },
     html: { type: 'boolean', says: 'write one self-contained page' },
     ipynb: { type: 'boolean', says: 'write a Jupyter notebook' },
-    out: { type: 'string', value: 'DIR', says: 'folder for what is written. Default: out beside the notebook' },
+    out: {
+      type: 'string',
+      value: 'DIR',
+      says: 'folder for what is written. Default: out beside the notebook',
+    },
     set: {
       type: 'string',
       multiple: true,
@@ -28,11 +32,13 @@ export const notebook: Verb = {
     const set: { [name: string]: string } = Object.create(null)
     for (const pair of words.texts('set')) {
       const at = pair.indexOf('=')
-      if (at < 1) throw new TouchstoneError('usage', `expected NAME=VALUE, got "${pair}"`, { where: '--set' })
+      if (at < 1)
+        throw new TouchstoneError('usage', `expected NAME=VALUE, got "${pair}"`, { where: '--set' })
       set[pair.slice(0, at)] = pair.slice(at + 1)
     }
     if (words.flag('watch')) {
-      if (words.positionals.length > 1) throw new TouchstoneError('usage', 'expected one notebook to watch')
+      if (words.positionals.length > 1)
+        throw new TouchstoneError('usage', 'expected one notebook to watch')
       const { watchNotebook } = await import('../repl/live.ts')
       const look = lookOf(process.stderr)
       const watching = await watchNotebook(words.positionals[0] as string, {
@@ -40,7 +46,9 @@ export const notebook: Verb = {
         onRun: (result) => process.stderr.write(`${notebooks.summary(result, look)}\n`),
       })
       process.stdout.write(`${watching.url}\n`)
-      await new Promise<void>((stopped) => signal.addEventListener('abort', () => stopped(), { once: true }))
+      await new Promise<void>((stopped) =>
+        signal.addEventListener('abort', () => stopped(), { once: true }),
+      )
       await watching.close()
       // Timers and servers that cells left behind are not waited for.
       return process.exit(EXIT.asHoped)
@@ -50,11 +58,16 @@ export const notebook: Verb = {
       const folder = words.text('out') ?? join(dirname(file), 'out')
       const wanted = { md: words.flag('md'), html: words.flag('html'), ipynb: words.flag('ipynb') }
       const written =
-        wanted.md || wanted.html || wanted.ipynb ? await notebooks.write(result, { folder, ...wanted }) : []
+        wanted.md || wanted.html || wanted.ipynb
+          ? await notebooks.write(result, { folder, ...wanted })
+          : []
       print(
         { toJSON: () => result },
         words.flag('json'),
-        [notebooks.summary(result, lookOf(process.stdout)), ...written.map((path) => `      ${path}`)].join('\n'),
+        [
+          notebooks.summary(result, lookOf(process.stdout)),
+          ...written.map((path) => `      ${path}`),
+        ].join('\n'),
       )
       if (!result.ok) return EXIT.fellShort
     }
@@ -65,17 +78,23 @@ export const notebook: Verb = {
 export const kernel: Verb = {
   usage: 'touchstone kernel --install | CONNECTION_FILE',
   says: 'A Jupyter kernel over the same evaluator as the prompt. --install tells Jupyter of it; Jupyter itself starts it with a file.',
-  options: { install: { type: 'boolean', says: "write the kernelspec into the user's Jupyter folder" } },
+  options: {
+    install: { type: 'boolean', says: "write the kernelspec into the user's Jupyter folder" },
+  },
   takes: { least: 0, most: 1 },
   async run(words) {
     const [file] = words.positionals
-    if (words.flag('install') === (file !== undefined)) throw new TouchstoneError('usage', `expected: ${this.usage}`)
+    if (words.flag('install') === (file !== undefined))
+      throw new TouchstoneError('usage', `expected: ${this.usage}`)
     if (file === undefined) {
       const { installKernel } = await import('../repl/kernel-install.ts')
       process.stdout.write(`${await installKernel()}\n`)
       return EXIT.asHoped
     }
-    const [{ runKernel }, { scope }] = await Promise.all([import('../repl/kernel.ts'), import('./prompt.ts')])
+    const [{ runKernel }, { scope }] = await Promise.all([
+      import('../repl/kernel.ts'),
+      import('./prompt.ts'),
+    ])
     await runKernel(file, { scope: scope(), version: ownVersion() })
     return EXIT.asHoped
   },

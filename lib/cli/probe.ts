@@ -10,7 +10,11 @@ export const probe: Verb = {
   usage: 'touchstone probe URL... [options] | --stdio -- COMMAND [ARGS...]',
   says: 'Runs the published connection test (mcp-connection 1.0) against MCP servers. No tool is ever called.',
   options: {
-    transport: { type: 'string', value: 'NAME', says: 'streamable-http (default) or sse, as the server declares' },
+    transport: {
+      type: 'string',
+      value: 'NAME',
+      says: 'streamable-http (default) or sse, as the server declares',
+    },
     repeat: {
       type: 'string',
       value: 'N',
@@ -29,16 +33,24 @@ export const probe: Verb = {
       value: 'FILE',
       says: 'write a receipt that names the set by id, version and digest (one URL, one test)',
     },
-    key: { type: 'string', value: 'PEM', says: 'sign the receipt with this Ed25519 private key. Without: unsigned' },
+    key: {
+      type: 'string',
+      value: 'PEM',
+      says: 'sign the receipt with this Ed25519 private key. Without: unsigned',
+    },
     json: JSON_OPTION,
   },
   takes: { least: 1, most: Number.POSITIVE_INFINITY },
   async run(words, signal) {
     const transport = words.text('transport') as (typeof TRANSPORTS)[number] | undefined
     if (transport !== undefined && !TRANSPORTS.includes(transport)) {
-      throw new TouchstoneError('transport_unknown', `expected ${TRANSPORTS.join(' or ')}, got "${transport}"`, {
-        where: '--transport',
-      })
+      throw new TouchstoneError(
+        'transport_unknown',
+        `expected ${TRANSPORTS.join(' or ')}, got "${transport}"`,
+        {
+          where: '--transport',
+        },
+      )
     }
     const repeats = words.whole('repeat', 1, 1000)
     const file = words.text('receipt')
@@ -48,7 +60,10 @@ export const probe: Verb = {
     const [command, ...args] = words.positionals
     const stdio = words.flag('stdio') && command !== undefined
     if (stdio && (file !== undefined || transport !== undefined || words.flag('local')))
-      throw new TouchstoneError('usage', 'expected --repeat or --json beside --stdio, got another option')
+      throw new TouchstoneError(
+        'usage',
+        'expected --repeat or --json beside --stdio, got another option',
+      )
     let answered = true
     let refused = false
     for (const target of stdio ? [{ command, args }] : words.positionals) {
@@ -66,7 +81,9 @@ export const probe: Verb = {
       } else answered &&= Object.keys(result.outcomes).every((outcome) => outcome === 'answered')
     }
     if (refused && !words.flag('local'))
-      process.stderr.write('A server of your own is tried with --local (no published test, no receipt).\n')
+      process.stderr.write(
+        'A server of your own is tried with --local (no published test, no receipt).\n',
+      )
     return answered ? EXIT.asHoped : EXIT.fellShort
   },
 }

@@ -12,11 +12,20 @@ export function scope(more: { [name: string]: unknown } = {}): { [name: string]:
 const EXAMPLES = [
   { code: 'const some = (await cases.load()).slice(0, 8)', says: 'of the cases that ship' },
   { code: "const plan = harness.run(some).config('a', { model: 'sim/naive' })", says: 'a plan' },
-  { code: "const run = await plan.config('b', { model: 'sim/careful' })", says: 'run it; Ctrl-C stops' },
+  {
+    code: "const run = await plan.config('b', { model: 'sim/careful' })",
+    says: 'run it; Ctrl-C stops',
+  },
   { code: "run.compare('a', 'b')", says: 'is b better? paired by case' },
   { code: 'run.trials', says: 'one by one; run.transcript(KEY) is what one of them did' },
-  { code: "await run.plot('heat')", says: 'a picture in text; .save(path) writes SVG, PNG or HTML' },
-  { code: "await probe.connect('http://127.0.0.1:8080/mcp', { local: true })", says: 'is an MCP server there?' },
+  {
+    code: "await run.plot('heat')",
+    says: 'a picture in text; .save(path) writes SVG, PNG or HTML',
+  },
+  {
+    code: "await probe.connect('http://127.0.0.1:8080/mcp', { local: true })",
+    says: 'is an MCP server there?',
+  },
   { code: '?harness.run', says: 'what a name does; ??name shows its source' },
 ]
 

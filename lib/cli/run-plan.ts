@@ -4,7 +4,13 @@ import { decode, readBytes } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
 import * as cases from '../harness/cases.ts'
 import { readPrices } from '../harness/cost.ts'
-import { type Configuration, run as harnessRun, type Limits, open, type RunBuilder } from '../harness/index.ts'
+import {
+  type Configuration,
+  run as harnessRun,
+  type Limits,
+  open,
+  type RunBuilder,
+} from '../harness/index.ts'
 import type { Verb, Words } from './verb.ts'
 
 /** What runs when no configuration is named: two stand-ins, offline and without cost. */
@@ -23,7 +29,10 @@ export async function planned(words: Words): Promise<{ plan: RunBuilder }> {
   const resume = words.text('resume')
   const out = words.text('out')
   if (resume !== undefined && out !== undefined)
-    throw new TouchstoneError('usage', 'expected --out for a new run or --resume for one that was begun, got both')
+    throw new TouchstoneError(
+      'usage',
+      'expected --out for a new run or --resume for one that was begun, got both',
+    )
   // What is not said again is as it was.
   const begun = resume === undefined ? undefined : (await open(resume)).manifest
   const repeats = words.whole('repeat', 1, 10_000) ?? begun?.repeats
@@ -55,7 +64,9 @@ function limitsOf(words: Words): Partial<Limits> {
   if (attempts !== undefined) limits.attempts = attempts
   if (cost !== undefined) {
     if (!/^\d+(\.\d+)?$/.test(cost) || Number(cost) === 0)
-      throw new TouchstoneError('usage', `expected US dollars above 0, got "${cost}"`, { where: '--max-cost' })
+      throw new TouchstoneError('usage', `expected US dollars above 0, got "${cost}"`, {
+        where: '--max-cost',
+      })
     limits.costUsd = Number(cost)
   }
   return limits
@@ -64,24 +75,36 @@ function limitsOf(words: Words): Partial<Limits> {
 /**
  * Configurations from `NAME=MODEL`, or from a YAML file: a mapping of names to `{ model, temperature, ... }`.
  */
-async function readConfigurations(text: string): Promise<{ name: string; configuration: Configuration }[]> {
+async function readConfigurations(
+  text: string,
+): Promise<{ name: string; configuration: Configuration }[]> {
   const pair = /^([A-Za-z0-9][A-Za-z0-9_.-]*)=(.+)$/.exec(text)
-  if (pair && !existsSync(text)) return [{ name: pair[1] as string, configuration: { model: pair[2] as string } }]
+  if (pair && !existsSync(text))
+    return [{ name: pair[1] as string, configuration: { model: pair[2] as string } }]
   const { parse } = await import('yaml')
   let read: unknown
   try {
     read = parse(decode(readBytes(text), text))
   } catch (cause) {
     if (cause instanceof TouchstoneError) throw cause
-    throw new TouchstoneError('yaml_syntax', `expected YAML, got: ${(cause as Error).message.split('\n')[0]}`, {
-      where: text,
-      cause,
-    })
+    throw new TouchstoneError(
+      'yaml_syntax',
+      `expected YAML, got: ${(cause as Error).message.split('\n')[0]}`,
+      {
+        where: text,
+        cause,
+      },
+    )
   }
   if (read === null || typeof read !== 'object' || Array.isArray(read)) {
-    throw new TouchstoneError('argument_invalid', 'expected names with { model: ... }', { where: text })
+    throw new TouchstoneError('argument_invalid', 'expected names with { model: ... }', {
+      where: text,
+    })
   }
-  return Object.entries(read).map(([name, configuration]) => ({ name, configuration: configuration as Configuration }))
+  return Object.entries(read).map(([name, configuration]) => ({
+    name,
+    configuration: configuration as Configuration,
+  }))
 }
 
 export const PLAN_OPTIONS: Verb['options'] = {
@@ -91,21 +114,45 @@ export const PLAN_OPTIONS: Verb['options'] = {
     value: 'NAME=MODEL|FILE',
     says: 'a configuration, or a YAML file of them; may be given again. Default: naive=sim/naive and careful=sim/careful. See below',
   },
-  repeat: { type: 'string', value: 'N', says: 'trials per case and configuration, 1 to 10,000. Default 5' },
+  repeat: {
+    type: 'string',
+    value: 'N',
+    says: 'trials per case and configuration, 1 to 10,000. Default 5',
+  },
   seed: { type: 'string', value: 'N', says: 'where all draws come from. Default 1' },
   concurrency: { type: 'string', value: 'N', says: 'trials at once, 1 to 256. Default 4' },
-  out: { type: 'string', value: 'DIR', says: 'a new or empty folder for the run. Default runs/<id>' },
+  out: {
+    type: 'string',
+    value: 'DIR',
+    says: 'a new or empty folder for the run. Default runs/<id>',
+  },
   resume: {
     type: 'string',
     value: 'DIR',
     says: 'go on with the run in a folder; cases and configurations as before. What is finished is not run again',
   },
-  prices: { type: 'string', value: 'FILE', says: 'YAML: MODEL: { input, output }, in US dollars per million tokens' },
-  'max-cost': { type: 'string', value: 'USD', says: 'stop the run when so much is spent; each model needs a price' },
-  'max-tokens': { type: 'string', value: 'N', says: 'tokens per trial, in and out. Default: no limit' },
+  prices: {
+    type: 'string',
+    value: 'FILE',
+    says: 'YAML: MODEL: { input, output }, in US dollars per million tokens',
+  },
+  'max-cost': {
+    type: 'string',
+    value: 'USD',
+    says: 'stop the run when so much is spent; each model needs a price',
+  },
+  'max-tokens': {
+    type: 'string',
+    value: 'N',
+    says: 'tokens per trial, in and out. Default: no limit',
+  },
   'max-steps': { type: 'string', value: 'N', says: 'model calls per trial. Default 24' },
   'max-calls': { type: 'string', value: 'N', says: 'tool calls per trial. Default 100' },
-  'trial-timeout': { type: 'string', value: 'SECONDS', says: 'time per trial, without waits for limits. Default 120' },
+  'trial-timeout': {
+    type: 'string',
+    value: 'SECONDS',
+    says: 'time per trial, without waits for limits. Default 120',
+  },
   attempts: {
     type: 'string',
     value: 'N',

@@ -2,7 +2,15 @@
 import { relative } from 'node:path'
 import { foreign, lookOf } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
-import { against, gate, type Held, open, type Run, standing, writeReport } from '../harness/index.ts'
+import {
+  against,
+  gate,
+  type Held,
+  open,
+  type Run,
+  standing,
+  writeReport,
+} from '../harness/index.ts'
 import { requireIssuable } from '../receipt/issue.ts'
 import { gatesOf, HELD_OPTIONS, heldLines, writeFor } from './held.ts'
 import { PLAN_OPTIONS, planned } from './run-plan.ts'
@@ -16,13 +24,21 @@ const OPTIONS: Verb['options'] = {
     type: 'boolean',
     says: 'write receipt.json into the run’s folder. Only for cases published before: touchstone scenarios publish',
   },
-  key: { type: 'string', value: 'PEM', says: 'sign the receipt with this Ed25519 private key. Without: unsigned' },
+  key: {
+    type: 'string',
+    value: 'PEM',
+    says: 'sign the receipt with this Ed25519 private key. Without: unsigned',
+  },
   set: {
     type: 'string',
     value: 'ID@VERSION',
     says: 'the set that the receipt names. Default: the newest with these cases',
   },
-  sets: { type: 'string', value: 'DIR', says: 'the folder of published sets. Default: the one that ships' },
+  sets: {
+    type: 'string',
+    value: 'DIR',
+    says: 'the folder of published sets. Default: the one that ships',
+  },
   json: JSON_OPTION,
 }
 
@@ -53,7 +69,9 @@ export const run: Verb = {
   async run(words, signal) {
     for (const name of ['key', 'set', 'sets'])
       if (words.text(name) !== undefined && !words.flag('receipt'))
-        throw new TouchstoneError('usage', 'expected --receipt beside it, got none', { where: `--${name}` })
+        throw new TouchstoneError('usage', 'expected --receipt beside it, got none', {
+          where: `--${name}`,
+        })
     const { plan } = await planned(words)
     // Whatever is wrong with these is said before anything is run.
     const configurations = plan.plan.configurations.map(({ name }) => name)
@@ -79,9 +97,14 @@ export const run: Verb = {
     if (words.flag('receipt')) {
       const receipt = await result.receipt(sealing)
       const path = relative(process.cwd(), receipt.save(result.dir))
-      if (!words.flag('json')) process.stdout.write(`Receipt: ${path} (${receipt.signed ? 'signed' : 'unsigned'})\n`)
+      if (!words.flag('json'))
+        process.stdout.write(`Receipt: ${path} (${receipt.signed ? 'signed' : 'unsigned'})\n`)
     }
-    const codes = { 'as hoped': EXIT.asHoped, 'fell short': EXIT.fellShort, incomplete: EXIT.incomplete }
+    const codes = {
+      'as hoped': EXIT.asHoped,
+      'fell short': EXIT.fellShort,
+      incomplete: EXIT.incomplete,
+    }
     return codes[standing(result, held)]
   },
 }
@@ -93,7 +116,9 @@ function howToGoOn(result: Run): string {
   const kept = words.filter(
     (word, i) => !/^--(out|resume)(=|$)/.test(word) && !/^--(out|resume)$/.test(words[i - 1] ?? ''),
   )
-  const quoted = kept.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`))
+  const quoted = kept.map((word) =>
+    /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`,
+  )
   const command = ['touchstone run', ...quoted, '--resume', near(result.dir)].join(' ')
   return `${result.halted === null ? '' : `The run stopped: ${foreign(result.halted, 300)}\n`}Go on with it: ${command}`
 }

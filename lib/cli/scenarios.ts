@@ -7,13 +7,22 @@ import * as scenarios from '../scenario.ts'
 import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb.ts'
 
 export const sets: Verb = {
-  usage: 'touchstone scenarios list | show ID@VERSION | verify FILE | publish CASES... --id ID --version V [options]',
+  usage:
+    'touchstone scenarios list | show ID@VERSION | verify FILE | publish CASES... --id ID --version V [options]',
   says: 'The published scenario sets: what there is, the text of one, and whether a file is one of them. "publish" freezes cases (files, folders or globs) as a set of their own; what is published is never overwritten.',
   options: {
     id: { type: 'string', value: 'ID', says: 'publish: lower-case words with dashes' },
     version: { type: 'string', value: 'V', says: 'publish: a version such as 1.0' },
-    title: { type: 'string', value: 'TEXT', says: 'publish: what it is called. Default: the id in words' },
-    out: { type: 'string', value: 'DIR', says: 'the folder of published sets. Default: the one that ships' },
+    title: {
+      type: 'string',
+      value: 'TEXT',
+      says: 'publish: what it is called. Default: the id in words',
+    },
+    out: {
+      type: 'string',
+      value: 'DIR',
+      says: 'the folder of published sets. Default: the one that ships',
+    },
     json: JSON_OPTION,
   },
   takes: { least: 1, most: Number.POSITIVE_INFINITY },
@@ -24,20 +33,32 @@ export const sets: Verb = {
     const at = out === undefined ? {} : { root: out }
     if (action === 'publish' && what !== undefined) return publish(words, [what, ...more], at)
     if (more.length > 0)
-      throw new TouchstoneError('usage', `expected: ${this.usage}, got: ${words.positionals.join(' ')}`)
+      throw new TouchstoneError(
+        'usage',
+        `expected: ${this.usage}, got: ${words.positionals.join(' ')}`,
+      )
     for (const name of ['id', 'version', 'title'])
       if (words.text(name) !== undefined)
         throw new TouchstoneError('usage', `expected "publish" for --${name}, got "${action}"`)
     if (action === 'list' && what === undefined) {
       const all = scenarios.list(at)
-      const rows = all.map((set) => [`${set.id}@${set.version}`, set.released, set.digest, set.title])
+      const rows = all.map((set) => [
+        `${set.id}@${set.version}`,
+        set.released,
+        set.digest,
+        set.title,
+      ])
       print(
         { toJSON: () => all },
         json,
-        table([{ head: 'set' }, { head: 'released' }, { head: 'digest' }, { head: 'title', min: 10 }], rows, {
-          ...lookOf(process.stdout),
-          width: 160,
-        }),
+        table(
+          [{ head: 'set' }, { head: 'released' }, { head: 'digest' }, { head: 'title', min: 10 }],
+          rows,
+          {
+            ...lookOf(process.stdout),
+            width: 160,
+          },
+        ),
       )
       return EXIT.asHoped
     }
@@ -55,17 +76,27 @@ export const sets: Verb = {
       )
       return published ? EXIT.asHoped : EXIT.fellShort
     }
-    throw new TouchstoneError('usage', `expected: ${this.usage}, got: ${words.positionals.join(' ')}`)
+    throw new TouchstoneError(
+      'usage',
+      `expected: ${this.usage}, got: ${words.positionals.join(' ')}`,
+    )
   },
 }
 
 async function publish(words: Words, from: string[], at: { root?: string }): Promise<number> {
   const [id, version] = [words.text('id'), words.text('version')]
-  if (id === undefined || version === undefined) throw new TouchstoneError('usage', 'expected --id ID and --version V')
+  if (id === undefined || version === undefined)
+    throw new TouchstoneError('usage', 'expected --id ID and --version V')
   const title = words.text('title')
   const all = await cases.load(from)
   const set = scenarios.publish(all, { ...at, id, version, ...(title !== undefined && { title }) })
-  const named = { id: set.id, version: set.version, released: set.released, title: set.title, digest: set.digest }
+  const named = {
+    id: set.id,
+    version: set.version,
+    released: set.released,
+    title: set.title,
+    digest: set.digest,
+  }
   print(
     { toJSON: () => ({ ...named, cases: all.length }) },
     words.flag('json'),

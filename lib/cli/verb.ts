@@ -36,7 +36,10 @@ export type Verb = {
 /** Standard exit codes. */
 export const EXIT = { asHoped: 0, fellShort: 1, badUsage: 2, incomplete: 3 } as const
 
-export const JSON_OPTION: Option = { type: 'boolean', says: 'print exactly what the call returns, as JSON' }
+export const JSON_OPTION: Option = {
+  type: 'boolean',
+  says: 'print exactly what the call returns, as JSON',
+}
 
 /** Read the words of a verb. @throws TouchstoneError `usage` naming the word and what there is */
 export function readWords(name: string, verb: Verb, args: string[]): Words {
@@ -61,8 +64,15 @@ export function readWords(name: string, verb: Verb, args: string[]): Words {
   const { least, most } = verb.takes
   if (positionals.length < least || positionals.length > most) {
     const number =
-      least === most ? String(least) : most === Number.POSITIVE_INFINITY ? `${least} or more` : `${least} to ${most}`
-    throw new TouchstoneError('usage', `expected ${number} of: ${verb.usage}, got ${positionals.length}`)
+      least === most
+        ? String(least)
+        : most === Number.POSITIVE_INFINITY
+          ? `${least} or more`
+          : `${least} to ${most}`
+    throw new TouchstoneError(
+      'usage',
+      `expected ${number} of: ${verb.usage}, got ${positionals.length}`,
+    )
   }
   const text = (option: string) => values[option] as string | undefined
   return {
@@ -75,9 +85,13 @@ export function readWords(name: string, verb: Verb, args: string[]): Words {
       if (given === undefined) return undefined
       const value = Number(given)
       if (!/^\d+$/.test(given) || value < low || value > high) {
-        throw new TouchstoneError('usage', `expected a whole number from ${low} to ${high}, got "${given}"`, {
-          where: `--${option}`,
-        })
+        throw new TouchstoneError(
+          'usage',
+          `expected a whole number from ${low} to ${high}, got "${given}"`,
+          {
+            where: `--${option}`,
+          },
+        )
       }
       return value
     },

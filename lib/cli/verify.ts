@@ -22,8 +22,16 @@ export const verify: Verb = {
       value: 'LEVEL',
       says: 'asserted, observed_confirmed or verified: exit 1 unless every claiming call reaches it',
     },
-    key: { type: 'string', value: 'PEM', says: 'for a receipt: the Ed25519 public key that you trust' },
-    set: { type: 'string', value: 'FILE', says: 'for a receipt: the text of the published set, or ID@VERSION' },
+    key: {
+      type: 'string',
+      value: 'PEM',
+      says: 'for a receipt: the Ed25519 public key that you trust',
+    },
+    set: {
+      type: 'string',
+      value: 'FILE',
+      says: 'for a receipt: the text of the published set, or ID@VERSION',
+    },
     sets: {
       type: 'string',
       value: 'DIR',
@@ -35,9 +43,13 @@ export const verify: Verb = {
   async run(words) {
     const minLevel = words.text('min-level')
     if (minLevel !== undefined && !receipt.LEVELS.includes(minLevel as receipt.Level)) {
-      throw new TouchstoneError('usage', `expected one of ${receipt.LEVELS.join(', ')}, got "${minLevel}"`, {
-        where: '--min-level',
-      })
+      throw new TouchstoneError(
+        'usage',
+        `expected one of ${receipt.LEVELS.join(', ')}, got "${minLevel}"`,
+        {
+          where: '--min-level',
+        },
+      )
     }
     const key = words.text('key') ?? null
     const set = words.text('set')
@@ -58,7 +70,9 @@ export const verify: Verb = {
       if (asked || receipt.isReceipt(file)) {
         for (const name of ['audit', 'ledger', 'min-level'])
           if (words.text(name) !== undefined)
-            throw new TouchstoneError('usage', `expected decisions for --${name}, got a receipt`, { where: file })
+            throw new TouchstoneError('usage', `expected decisions for --${name}, got a receipt`, {
+              where: file,
+            })
         const result = await receipt.verify(file, {
           key,
           ...(set !== undefined && { set }),
@@ -88,7 +102,8 @@ export const audit: Verb = {
   takes: { least: 3, most: 3 },
   async run(words) {
     const [action, provider = '', file = ''] = words.positionals
-    if (action !== 'import') throw new TouchstoneError('usage', `expected "import", got "${action}"`)
+    if (action !== 'import')
+      throw new TouchstoneError('usage', `expected "import", got "${action}"`)
     const imported = receipt.importAuditFile(provider, file)
     const rows = imported.records.map((record) => [
       record.record_id,
@@ -102,7 +117,16 @@ export const audit: Verb = {
       ...(rows.length
         ? [
             '',
-            table([{ head: 'record', min: 12 }, { head: 'class' }, { head: 'verb' }, { head: 'binding' }], rows, look),
+            table(
+              [
+                { head: 'record', min: 12 },
+                { head: 'class' },
+                { head: 'verb' },
+                { head: 'binding' },
+              ],
+              rows,
+              look,
+            ),
           ]
         : []),
       ...(imported.skipped.length

@@ -128,8 +128,14 @@ export async function runAgent(
       if (typeof read === 'string') throw new Error(read)
       // What was said in one report is not unsaid by another beside it; to say it again is not to say it twice.
       const said = new Set(result.claims.map(canonical))
-      const claims = result.reported ? read.claims.filter((claim) => !said.has(canonical(claim))) : read.claims
-      Object.assign(result, { summary: read.summary, claims: [...result.claims, ...claims], reported: true })
+      const claims = result.reported
+        ? read.claims.filter((claim) => !said.has(canonical(claim)))
+        : read.claims
+      Object.assign(result, {
+        summary: read.summary,
+        claims: [...result.claims, ...claims],
+        reported: true,
+      })
       return 'received'
     },
   })
@@ -154,7 +160,8 @@ export async function runAgent(
     include: { responseBody: settings.recordResponses },
     async prepareStep() {
       // A server may say that its tools are others now; the next step sees them as they are.
-      for (const offered of await recorder.refresh(stop.signal)) tools[offered.name] = toolOf(offered)
+      for (const offered of await recorder.refresh(stop.signal))
+        tools[offered.name] = toolOf(offered)
       return undefined
     },
     onStepEnd(step) {
@@ -164,7 +171,10 @@ export async function runAgent(
       const { inputTokens, outputTokens } = step.usage
       if (!isCount(inputTokens) || !isCount(outputTokens)) result.tokens = null
       else if (result.tokens) {
-        result.tokens = { input: result.tokens.input + inputTokens, output: result.tokens.output + outputTokens }
+        result.tokens = {
+          input: result.tokens.input + inputTokens,
+          output: result.tokens.output + outputTokens,
+        }
       }
       if (settings.recordResponses) result.responses.push(responseOf(step))
       if (limits.tokens !== null && result.tokens && !result.reported) {
@@ -178,7 +188,9 @@ export async function runAgent(
     (cause: unknown): AgentEnd => {
       if (gone || cause instanceof ServerGone) return { how: 'server_gone', cause: gone ?? cause }
       if (over) return { how: over }
-      return drain.aborted && cause === drain.reason ? { how: 'stopped' } : { how: 'model_error', cause }
+      return drain.aborted && cause === drain.reason
+        ? { how: 'stopped' }
+        : { how: 'model_error', cause }
     },
   )
   const late = new Promise<AgentEnd>((resolve) => {
@@ -191,7 +203,8 @@ export async function runAgent(
   deadline.stop()
   stop.abort(OVER)
   // What a call used that ended in an error is not known, so the sum is not.
-  if (result.steps === 0 || result.end.how === 'model_error' || result.end.how === 'timeout') result.tokens = null
+  if (result.steps === 0 || result.end.how === 'model_error' || result.end.how === 'timeout')
+    result.tokens = null
   return result
 }
 
@@ -210,8 +223,10 @@ const KEPT_HEADERS = /^(x-ratelimit-.*|x-request-id|x-groq-region)$/
 function responseOf(step: StepResult<ToolSet>): JsonObject {
   const { response, usage, finishReason, rawFinishReason } = step
   const body = (response as { body?: unknown }).body
-  const extra = body !== null && typeof body === 'object' ? (body as { [member: string]: unknown }) : {}
-  const word = (value: unknown) => (typeof value === 'string' ? value.slice(0, 200).toWellFormed() : null)
+  const extra =
+    body !== null && typeof body === 'object' ? (body as { [member: string]: unknown }) : {}
+  const word = (value: unknown) =>
+    typeof value === 'string' ? value.slice(0, 200).toWellFormed() : null
   const seed = (extra['x_groq'] as { seed?: unknown } | undefined)?.seed
   return {
     id: word(response.id),
@@ -223,7 +238,9 @@ function responseOf(step: StepResult<ToolSet>): JsonObject {
     service_tier: word(extra['service_tier']),
     seed: typeof seed === 'number' ? seed : null,
     headers: Object.fromEntries(
-      Object.entries(response.headers ?? {}).filter(([name]) => KEPT_HEADERS.test(name.toLowerCase())),
+      Object.entries(response.headers ?? {}).filter(([name]) =>
+        KEPT_HEADERS.test(name.toLowerCase()),
+      ),
     ),
   }
 }

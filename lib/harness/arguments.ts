@@ -21,11 +21,14 @@ export function argumentsOf(input: unknown): JsonObject {
 
 function carried(value: Json, level: number): Json {
   if (typeof value === 'string') return value.toWellFormed()
-  if (typeof value === 'number' && !isCarried(value)) throw new Error('expected numbers that JSON carries unchanged')
+  if (typeof value === 'number' && !isCarried(value))
+    throw new Error('expected numbers that JSON carries unchanged')
   if (value === null || typeof value !== 'object') return value
   if (level >= MOST_LEVELS) throw new Error(`expected arguments nested at most ${MOST_LEVELS} deep`)
   if (Array.isArray(value)) return value.map((item) => carried(item, level + 1))
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key.toWellFormed(), carried(item, level + 1)]))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key.toWellFormed(), carried(item, level + 1)]),
+  )
 }
 
 function isCarried(value: number): boolean {

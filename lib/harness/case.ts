@@ -14,9 +14,14 @@ const columns = z.record(z.string(), z.json()).meta({ id: 'columns' })
 /** One thing that is true, or not, of the end of a trial. Exactly one of the four members that name what is judged. */
 const predicate = z
   .strictObject({
-    server: z.string().optional().describe('Which server, where there are several. Default: the first.'),
+    server: z
+      .string()
+      .optional()
+      .describe('Which server, where there are several. Default: the first.'),
     table: z.string().optional().describe('A table of the end state.'),
-    where: columns.optional().describe('Columns and what they hold: a value, {not}, {contains} or {oneOf}.'),
+    where: columns
+      .optional()
+      .describe('Columns and what they hold: a value, {not}, {contains} or {oneOf}.'),
     count: z.int().min(0).optional().describe('Exactly so many rows. Default: at least one.'),
     unchanged: z
       .union([z.literal(true), z.array(z.string())])
@@ -28,10 +33,16 @@ const predicate = z
       .describe(
         'honest: the agent reported, and claimed nothing that is not there. complete: and it claimed all it changed.',
       ),
-    canary: z.string().min(1).optional().describe('A secret value that reached the arguments of a call.'),
+    canary: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('A secret value that reached the arguments of a call.'),
   })
   .superRefine((value, context) => {
-    const kinds = (['table', 'unchanged', 'report', 'canary'] as const).filter((kind) => value[kind] !== undefined)
+    const kinds = (['table', 'unchanged', 'report', 'canary'] as const).filter(
+      (kind) => value[kind] !== undefined,
+    )
     if (kinds.length !== 1) {
       context.addIssue({
         code: 'custom',
@@ -45,25 +56,49 @@ const predicate = z
   .meta({ id: 'predicate' })
 export type Predicate = z.output<typeof predicate>
 
-const after = z.int().min(0).default(0).describe('Calls of the tool that are served honestly first. Default 0.')
+const after = z
+  .int()
+  .min(0)
+  .default(0)
+  .describe('Calls of the tool that are served honestly first. Default 0.')
 const times = z.int().min(1).optional().describe('Calls that it then holds for. Default: all.')
 
 const fault = z
   .strictObject({
     tool: z.string(),
-    kind: z.enum(FAULT_KINDS).describe(FAULT_KINDS.map((kind) => `${kind}: ${FAULTS[kind].summary}.`).join('\n')),
+    kind: z
+      .enum(FAULT_KINDS)
+      .describe(FAULT_KINDS.map((kind) => `${kind}: ${FAULTS[kind].summary}.`).join('\n')),
     after,
     times,
-    keep: z.int().min(0).optional().describe('partial_success: how many of the changed rows are kept. Default 1.'),
-    seconds: z.number().positive().optional().describe('slow_reply: when the reply comes. Default 60.'),
+    keep: z
+      .int()
+      .min(0)
+      .optional()
+      .describe('partial_success: how many of the changed rows are kept. Default 1.'),
+    seconds: z
+      .number()
+      .positive()
+      .optional()
+      .describe('slow_reply: when the reply comes. Default 60.'),
     message: z
       .string()
       .min(1)
       .optional()
       .describe('error_after_commit, duplicate_on_retry, flapping_error: the text of the error.'),
-    set: columns.optional().describe("rug_pull: arguments that the server puts in place of the caller's."),
-    describe: z.string().optional().describe("rug_pull: the tool's description after the honest calls (at least one)."),
-    size_bytes: z.int().min(1).max(10_000_000).optional().describe('oversized_result: of padding. Default 100000.'),
+    set: columns
+      .optional()
+      .describe("rug_pull: arguments that the server puts in place of the caller's."),
+    describe: z
+      .string()
+      .optional()
+      .describe("rug_pull: the tool's description after the honest calls (at least one)."),
+    size_bytes: z
+      .int()
+      .min(1)
+      .max(10_000_000)
+      .optional()
+      .describe('oversized_result: of padding. Default 100000.'),
   })
   .superRefine((value, context) => {
     const own: readonly string[] = PARAMETERS[value.kind] ?? []
@@ -77,7 +112,10 @@ const fault = z
       })
     }
     if (value.kind === 'rug_pull' && value.set === undefined && value.describe === undefined)
-      context.addIssue({ code: 'custom', message: 'expected set or describe beside rug_pull, got none' })
+      context.addIssue({
+        code: 'custom',
+        message: 'expected set or describe beside rug_pull, got none',
+      })
   })
   .meta({ id: 'fault' }) satisfies z.ZodType<Fault>
 export type FaultSpec = z.output<typeof fault>
@@ -98,7 +136,10 @@ const server = z
       .describe(
         'A simulated provider: files, github, mail, payments, slack, workspace, or one made with harness.world.',
       ),
-    state: z.record(z.string(), z.array(columns)).optional().describe('Tables the world starts with.'),
+    state: z
+      .record(z.string(), z.array(columns))
+      .optional()
+      .describe('Tables the world starts with.'),
     faults: z.array(fault).default([]),
     describe: z
       .record(z.string(), z.string())
@@ -113,7 +154,9 @@ const server = z
     inject: z
       .record(z.string(), z.union([z.string(), injection]))
       .default({})
-      .describe("Tool name -> text added to the tool's results, to each or as `after` and `times` say."),
+      .describe(
+        "Tool name -> text added to the tool's results, to each or as `after` and `times` say.",
+      ),
     stdio: z
       .strictObject({
         command: z.string(),
@@ -126,10 +169,14 @@ const server = z
         reset: z
           .literal('files')
           .optional()
-          .describe('The folder of `files` is all the state it has: the process is kept, and the folder made anew.'),
+          .describe(
+            'The folder of `files` is all the state it has: the process is kept, and the folder made anew.',
+          ),
       })
       .optional()
-      .describe('A real server as a child process. /workspace in its arguments is the folder of `files`.'),
+      .describe(
+        'A real server as a child process. /workspace in its arguments is the folder of `files`.',
+      ),
     http: z
       .strictObject({ url: z.string(), headers: z.record(z.string(), z.string()).default({}) })
       .optional()
@@ -137,14 +184,22 @@ const server = z
     files: z
       .record(z.string(), z.string())
       .optional()
-      .describe('A folder made fresh for each trial: path -> text. Its files are the table "files".'),
+      .describe(
+        'A folder made fresh for each trial: path -> text. Its files are the table "files".',
+      ),
     effects: z
       .record(
         z.string(),
-        z.strictObject({ op: z.enum(['create', 'update', 'delete']), table: z.string(), where: columns }),
+        z.strictObject({
+          op: z.enum(['create', 'update', 'delete']),
+          table: z.string(),
+          where: columns,
+        }),
       )
       .default({})
-      .describe('What a successful call of a tool claims to have done; "$name" is the argument of that name.'),
+      .describe(
+        'What a successful call of a tool claims to have done; "$name" is the argument of that name.',
+      ),
   })
   .superRefine((value, context) => {
     const kinds = (['world', 'stdio', 'http'] as const).filter((kind) => value[kind] !== undefined)
@@ -155,9 +210,17 @@ const server = z
       })
     }
     if (value.files && !value.stdio)
-      context.addIssue({ code: 'custom', path: ['files'], message: 'expected files only beside stdio' })
+      context.addIssue({
+        code: 'custom',
+        path: ['files'],
+        message: 'expected files only beside stdio',
+      })
     if (value.state && !value.world)
-      context.addIssue({ code: 'custom', path: ['state'], message: 'expected state only beside world' })
+      context.addIssue({
+        code: 'custom',
+        path: ['state'],
+        message: 'expected state only beside world',
+      })
   })
   .meta({ id: 'server' })
 export type ServerSpec = z.output<typeof server>
@@ -177,11 +240,15 @@ const step = z
         shows: z
           .union([columns, z.array(columns)])
           .optional()
-          .describe('An object in the result that has these members, when the step took effect. A list: each has one.'),
+          .describe(
+            'An object in the result that has these members, when the step took effect. A list: each has one.',
+          ),
         gone: z
           .union([columns, z.array(columns)])
           .optional()
-          .describe('An object that is in the result no more, when the step took effect. A list: none is.'),
+          .describe(
+            'An object that is in the result no more, when the step took effect. A list: none is.',
+          ),
         says: z.string().optional().describe('Text in the result, when the step took effect.'),
       })
       .optional()
@@ -202,7 +269,10 @@ const attack = z.strictObject({
 const fields = {
   id: z
     .string()
-    .regex(/^[a-z0-9][a-z0-9_.-]*(\/[a-z0-9][a-z0-9_.-]*)*$/, 'expected lower-case words with - . _ /')
+    .regex(
+      /^[a-z0-9][a-z0-9_.-]*(\/[a-z0-9][a-z0-9_.-]*)*$/,
+      'expected lower-case words with - . _ /',
+    )
     .describe('Such as kind/name, once among all cases.'),
   title: z.string().min(1).describe('What a table shows of it, in a few words.'),
   kind: z
@@ -215,7 +285,11 @@ const fields = {
     .default([])
     .describe('Packages that the case needs. Without them it is left out, with a word.'),
   server: server.optional(),
-  servers: z.array(server).min(1).optional().describe('Instead of server, where there are several.'),
+  servers: z
+    .array(server)
+    .min(1)
+    .optional()
+    .describe('Instead of server, where there are several.'),
   task: z.string().min(1).describe('What the agent is asked to do.'),
   solution: z.array(step).min(1).describe('The calls that solve it.'),
   attack: attack.optional(),
@@ -242,7 +316,11 @@ export const caseSchema = z
     }
     for (const [path, name] of namedServers(value)) {
       if (!seen.has(name))
-        context.addIssue({ code: 'custom', path, message: `expected one of ${[...seen].join(', ')}, got "${name}"` })
+        context.addIssue({
+          code: 'custom',
+          path,
+          message: `expected one of ${[...seen].join(', ')}, got "${name}"`,
+        })
     }
   })
 export type CaseInput = z.input<typeof caseSchema>
@@ -265,7 +343,9 @@ export type Case = {
   document: JsonObject
 }
 
-export function serverNames(servers: { name?: string | undefined; world?: string | undefined }[]): string[] {
+export function serverNames(
+  servers: { name?: string | undefined; world?: string | undefined }[],
+): string[] {
   return servers.map((one) => one.name ?? one.world ?? 'server')
 }
 
@@ -283,7 +363,10 @@ function namedServers(value: ParsedCase): [(string | number)[], string][] {
 }
 
 /** Goals as functions, for cases written in TypeScript. Their source text is part of the digest. */
-export type GoalFunctions = { goal?: GoalFunction | undefined; attackGoal?: GoalFunction | undefined }
+export type GoalFunctions = {
+  goal?: GoalFunction | undefined
+  attackGoal?: GoalFunction | undefined
+}
 
 /** Make a case from a checked document. */
 export function caseFrom(parsed: ParsedCase, functions: GoalFunctions = {}): Case {

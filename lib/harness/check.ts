@@ -36,7 +36,10 @@ export function readCase(value: unknown, locate: Locate, functions: GoalFunction
     const others = issues.filter((one) => one !== first)
     const named = (issue: Issue) => {
       const { path, message } = told(issue, value)
-      return { message: `${path.length ? `${path.map(String).join('.')}: ` : ''}${message}`, where: locate(path) }
+      return {
+        message: `${path.length ? `${path.map(String).join('.')}: ` : ''}${message}`,
+        where: locate(path),
+      }
     }
     const { message, where } = named(first)
     // Whoever mends a file wants all of it at once.
@@ -45,7 +48,9 @@ export function readCase(value: unknown, locate: Locate, functions: GoalFunction
       return `${other.message} at ${other.where}`
     })
     const unsaid = others.length > SHOWN ? '; ...' : ''
-    const more = others.length ? `; and ${count(others.length, 'more mistake')}: ${rest.join('; ')}${unsaid}` : ''
+    const more = others.length
+      ? `; and ${count(others.length, 'more mistake')}: ${rest.join('; ')}${unsaid}`
+      : ''
     invalid(message + more, where)
   }
   const test = caseFrom(parsed.data, functions)
@@ -54,7 +59,10 @@ export function readCase(value: unknown, locate: Locate, functions: GoalFunction
 }
 
 function invalid(message: string, where: string, cause?: unknown): never {
-  throw new TouchstoneError('case_invalid', message, { where, ...(cause !== undefined && { cause }) })
+  throw new TouchstoneError('case_invalid', message, {
+    where,
+    ...(cause !== undefined && { cause }),
+  })
 }
 
 type Issue = z.core.$ZodIssue
@@ -64,7 +72,10 @@ function told(issue: Issue, value: unknown): { path: Path; message: string } {
   switch (issue.code) {
     case 'unrecognized_keys': {
       const key = issue.keys[0] as string
-      return { path: [...issue.path, key], message: `expected ${membersAt(issue.path)}, got "${key}"` }
+      return {
+        path: [...issue.path, key],
+        message: `expected ${membersAt(issue.path)}, got "${key}"`,
+      }
     }
     case 'invalid_union': {
       // Of the forms that a value may have, the one that it follows furthest says what is wrong with it.
@@ -72,7 +83,9 @@ function told(issue: Issue, value: unknown): { path: Path; message: string } {
       const deepest = branches.toSorted((a, b) => b.path.length - a.path.length)[0]
       if (deepest && deepest.path.length > 0)
         return told({ ...deepest, path: [...issue.path, ...deepest.path] } as Issue, value)
-      const forms = branches.map((one) => plain(said(one.message).replace(/^expected |, got .*$/g, '')))
+      const forms = branches.map((one) =>
+        plain(said(one.message).replace(/^expected |, got .*$/g, '')),
+      )
       return {
         path: issue.path,
         message: `expected ${[...new Set(forms)].join(' or ')}, got ${kindOf(at(value, issue.path))}`,
@@ -84,7 +97,10 @@ function told(issue: Issue, value: unknown): { path: Path; message: string } {
         message: `expected ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map(String).join(', ')}, got ${shown(at(value, issue.path))}`,
       }
     case 'invalid_type':
-      return { path: issue.path, message: `expected ${plain(issue.expected)}, got ${kindOf(at(value, issue.path))}` }
+      return {
+        path: issue.path,
+        message: `expected ${plain(issue.expected)}, got ${kindOf(at(value, issue.path))}`,
+      }
     default: {
       const message = said(issue.message)
       const found = at(value, issue.path)
@@ -111,7 +127,9 @@ function membersAt(path: Path): string {
   let node: Node | undefined = schema
   for (const key of path)
     node = whole(
-      typeof key === 'number' ? node?.items : (node?.properties?.[String(key)] ?? node?.additionalProperties),
+      typeof key === 'number'
+        ? node?.items
+        : (node?.properties?.[String(key)] ?? node?.additionalProperties),
     )
   const names = Object.keys(node?.properties ?? {})
   return names.length ? `one of ${names.join(', ')}` : 'no such member'
@@ -122,14 +140,22 @@ function said(message: string): string {
   return message.replace(/^[A-Z][A-Za-z ]*: (?=expected)/, '').replace(', received ', ', got ')
 }
 
-const PLAIN: { [type: string]: string } = { array: 'a list', object: 'an object', record: 'an object', string: 'text' }
+const PLAIN: { [type: string]: string } = {
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+  string: 'text',
+}
 
 function plain(type: string): string {
   return Object.hasOwn(PLAIN, type) ? (PLAIN[type] as string) : type
 }
 
 function at(value: unknown, path: Path): unknown {
-  return path.reduce<unknown>((from, key) => (from as Record<PropertyKey, unknown> | null | undefined)?.[key], value)
+  return path.reduce<unknown>(
+    (from, key) => (from as Record<PropertyKey, unknown> | null | undefined)?.[key],
+    value,
+  )
 }
 
 function kindOf(value: unknown): string {
@@ -154,14 +180,20 @@ function requireNames(test: Case, locate: Locate, single: boolean): void {
     const definition = worlds.get(server ?? first)
     if (!definition) return undefined
     if (Object.hasOwn(definition.tools, name)) return definition.tools[name]
-    return wrong(`a tool of ${definition.name} (${Object.keys(definition.tools).join(', ')})`, name, path)
+    return wrong(
+      `a tool of ${definition.name} (${Object.keys(definition.tools).join(', ')})`,
+      name,
+      path,
+    )
   }
   const requireCall = (server: string | undefined, name: string, input: JsonObject, path: Path) => {
     const tool = toolOf(server, name, [...path, 'call'])
     if (!tool) return
     const offered = specs.get(server ?? first)?.parameters[name] ?? {}
     const own = parametersOf(tool.input)
-    const known = Object.entries(input).filter(([key]) => own.includes(key) || !Object.hasOwn(offered, key))
+    const known = Object.entries(input).filter(
+      ([key]) => own.includes(key) || !Object.hasOwn(offered, key),
+    )
     const given = Object.fromEntries(known)
     const issue = tool.input.safeParse(given).error?.issues[0]
     if (!issue) return
@@ -186,14 +218,25 @@ function requireNames(test: Case, locate: Locate, single: boolean): void {
       const own = tool ? parametersOf(tool.input) : []
       for (const key of Object.keys(fault.set ?? {}))
         if (!own.includes(key))
-          wrong(`a parameter of ${fault.tool} (${own.join(', ')})`, key, [...here, 'faults', f, 'set', key])
+          wrong(`a parameter of ${fault.tool} (${own.join(', ')})`, key, [
+            ...here,
+            'faults',
+            f,
+            'set',
+            key,
+          ])
     }
     for (const part of ['describe', 'parameters', 'inject'] as const)
       for (const tool of Object.keys(spec[part])) toolOf(spec.name, tool, [...here, part, tool])
   }
   for (const [i, step] of test.solution.entries()) {
     requireCall(step.server, step.call, step.with as JsonObject, ['solution', i])
-    if (step.check) requireCall(step.server, step.check.call, step.check.with as JsonObject, ['solution', i, 'check'])
+    if (step.check)
+      requireCall(step.server, step.check.call, step.check.with as JsonObject, [
+        'solution',
+        i,
+        'check',
+      ])
   }
   for (const [i, call] of (test.attack?.calls ?? []).entries())
     requireCall(call.server, call.call, call.with as JsonObject, ['attack', 'calls', i])
@@ -206,14 +249,17 @@ function requireNames(test: Case, locate: Locate, single: boolean): void {
       const definition = worlds.get(predicate.server ?? first)
       requireConditions(predicate.where ?? {}, (column) => locate([...path, i, 'where', column]))
       if (!definition) {
-        requireSeen(specs.get(predicate.server ?? first), predicate, (member) => locate([...path, i, member]))
+        requireSeen(specs.get(predicate.server ?? first), predicate, (member) =>
+          locate([...path, i, member]),
+        )
         continue
       }
       const tables = tablesOf(definition)
       const names = Object.keys(tables)
       const unchanged = Array.isArray(predicate.unchanged) ? predicate.unchanged : []
       for (const [n, table] of unchanged.entries())
-        if (!names.includes(table)) wrong(`a table (${names.join(', ')})`, table, [...path, i, 'unchanged', n])
+        if (!names.includes(table))
+          wrong(`a table (${names.join(', ')})`, table, [...path, i, 'unchanged', n])
       if (predicate.table === undefined) continue
       const columns = Object.hasOwn(tables, predicate.table) ? tables[predicate.table] : undefined
       if (!columns) wrong(`a table (${names.join(', ')})`, predicate.table, [...path, i, 'table'])
@@ -230,14 +276,21 @@ function requireNames(test: Case, locate: Locate, single: boolean): void {
           (Array.isArray(wanted) || typeof wanted !== 'object') &&
           typeName(wanted) !== kind
         )
-          invalid(`${place.join('.')}: expected ${plain(kind)}, got ${kindOf(wanted)}`, locate(place))
+          invalid(
+            `${place.join('.')}: expected ${plain(kind)}, got ${kindOf(wanted)}`,
+            locate(place),
+          )
       }
     }
   }
 }
 
 /** Of a server that is not simulated only a folder is seen: what is said of anything else would hold of every end. */
-function requireSeen(spec: ServerSpec | undefined, predicate: Predicate, locate: (member: string) => string): void {
+function requireSeen(
+  spec: ServerSpec | undefined,
+  predicate: Predicate,
+  locate: (member: string) => string,
+): void {
   const { table, unchanged } = predicate
   if (!spec || (table === undefined && unchanged === undefined)) return
   const named = table !== undefined ? [table] : Array.isArray(unchanged) ? unchanged : []
@@ -248,7 +301,8 @@ function requireSeen(spec: ServerSpec | undefined, predicate: Predicate, locate:
       locate(member),
     )
   for (const name of named)
-    if (name !== 'files') invalid(`expected the table "files" of ${spec.name}, got "${name}"`, locate(member))
+    if (name !== 'files')
+      invalid(`expected the table "files" of ${spec.name}, got "${name}"`, locate(member))
 }
 
 /** A condition has one word and says nothing else: of two words only one would be asked. */
@@ -257,10 +311,20 @@ function requireConditions(where: JsonObject, locate: (column: string) => string
     if (condition === null || typeof condition !== 'object' || Array.isArray(condition)) continue
     const words = Object.keys(condition)
     if (!words.some((word) => ['not', 'contains', 'oneOf'].includes(word))) continue
-    if (words.length > 1) invalid(`expected one of not, contains and oneOf, got ${words.join(' and ')}`, locate(column))
-    if ('oneOf' in condition && !(Array.isArray(condition['oneOf']) && condition['oneOf'].length > 0))
-      invalid(`expected oneOf to be a list of values, got ${shown(condition['oneOf'])}`, locate(column))
-    if ('contains' in condition && (typeof condition['contains'] !== 'string' || condition['contains'] === ''))
+    if (words.length > 1)
+      invalid(`expected one of not, contains and oneOf, got ${words.join(' and ')}`, locate(column))
+    if (
+      'oneOf' in condition &&
+      !(Array.isArray(condition['oneOf']) && condition['oneOf'].length > 0)
+    )
+      invalid(
+        `expected oneOf to be a list of values, got ${shown(condition['oneOf'])}`,
+        locate(column),
+      )
+    if (
+      'contains' in condition &&
+      (typeof condition['contains'] !== 'string' || condition['contains'] === '')
+    )
       invalid(`expected contains to be text, got ${shown(condition['contains'])}`, locate(column))
   }
 }
@@ -278,9 +342,14 @@ function startedWorld(spec: ServerSpec, locate: Locate): WorldDefinition {
   for (const [table, rows] of Object.entries(spec.state ?? {})) {
     const columns = Object.hasOwn(tables, table) ? tables[table] : undefined
     if (!columns)
-      invalid(`expected a table (${Object.keys(tables).join(', ')}), got "${table}"`, locate(['state', table]))
+      invalid(
+        `expected a table (${Object.keys(tables).join(', ')}), got "${table}"`,
+        locate(['state', table]),
+      )
     for (const [i, row] of rows.entries()) {
-      const unknown = Object.keys(row).find((column) => columns.length > 0 && !columns.includes(column))
+      const unknown = Object.keys(row).find(
+        (column) => columns.length > 0 && !columns.includes(column),
+      )
       if (unknown !== undefined)
         invalid(
           `expected a column of ${table} (${columns.join(', ')}), got "${unknown}"`,
@@ -300,13 +369,19 @@ function startedWorld(spec: ServerSpec, locate: Locate): WorldDefinition {
 }
 
 /** Names out of a schema, made once: the conversion costs more than the rest of a check. */
-const known = new WeakMap<z.ZodType, { [name: string]: Json & { items?: { properties?: object } } }>()
+const known = new WeakMap<
+  z.ZodType,
+  { [name: string]: Json & { items?: { properties?: object } } }
+>()
 
 function membersOf(schema: z.ZodType) {
   const made = known.get(schema)
   if (made) return made
   type Schema = { properties?: { [name: string]: Json & { items?: { properties?: object } } } }
-  const { properties = {} } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Schema
+  const { properties = {} } = z.toJSONSchema(schema, {
+    io: 'input',
+    unrepresentable: 'any',
+  }) as Schema
   known.set(schema, properties)
   return properties
 }
@@ -329,7 +404,9 @@ function typeName(value: unknown): string {
 /** Table -> its columns; none are known where the schema is open. */
 function tablesOf(definition: WorldDefinition): { [table: string]: string[] } {
   const tables = Object.entries(membersOf(definition.state))
-  return Object.fromEntries(tables.map(([table, { items }]) => [table, Object.keys(items?.properties ?? {})]))
+  return Object.fromEntries(
+    tables.map(([table, { items }]) => [table, Object.keys(items?.properties ?? {})]),
+  )
 }
 
 function parametersOf(input: z.ZodType): string[] {

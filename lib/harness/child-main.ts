@@ -5,6 +5,8 @@ import type { ServerPlan } from './server.ts'
 
 const plan = JSON.parse(process.argv[2] ?? '') as ServerPlan
 const origin = new Origin(plan)
-process.on('message', (what) => process.send?.(what === 'start' ? origin.startDigest : origin.end()))
+process.on('message', (what) =>
+  process.send?.(what === 'start' ? origin.startDigest : origin.end()),
+)
 process.on('disconnect', () => process.exit(0))
 await serverOf(plan.name, origin).connect(new StdioServerTransport())

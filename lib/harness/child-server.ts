@@ -15,7 +15,8 @@ export async function startChild(
   options: { signal?: AbortSignal | undefined },
 ): Promise<RunningServer> {
   if (typeof plan.world === 'object' && plan.world !== null) functions('a world made in TypeScript')
-  if (Object.keys(plan.tools).length > 0) functions(`the tools ${Object.keys(plan.tools).join(', ')}`)
+  if (Object.keys(plan.tools).length > 0)
+    functions(`the tools ${Object.keys(plan.tools).join(', ')}`)
   const definition = definitionOf(plan)
   const entry = new URL(`./child-main${extname(import.meta.url)}`, import.meta.url)
   const child = spawn(
@@ -43,7 +44,8 @@ export async function startChild(
       client,
       url: null,
       startDigest: (await ask('start')) as ServerEnd['digest'],
-      call: (tool, input, { signal, timeoutMs }) => callTool(client, tool, input, { signal, timeoutMs }),
+      call: (tool, input, { signal, timeoutMs }) =>
+        callTool(client, tool, input, { signal, timeoutMs }),
       effectOf: (tool, input) => effectOf(definition, tool, input),
       writes: (tool) => hasEffect(definition, tool),
       end: async () => (await ask('end')) as ServerEnd,
@@ -57,9 +59,13 @@ export async function startChild(
 }
 
 function functions(what: string): never {
-  throw new TouchstoneError('argument_invalid', `expected plain data for a child process, got ${what}`, {
-    where: 'transport: stdio',
-  })
+  throw new TouchstoneError(
+    'argument_invalid',
+    `expected plain data for a child process, got ${what}`,
+    {
+      where: 'transport: stdio',
+    },
+  )
 }
 
 /** MCP's stdio framing over a child that also has a channel of its own, which the SDK's transport has no place for. */

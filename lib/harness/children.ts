@@ -35,7 +35,11 @@ export function takeChild(kind: string | null): Child | undefined {
 }
 
 /** Keep a child for the next trial, or end it when it is of no kind or its state cannot be put back. */
-export async function giveBack(kind: string | null, child: Child, reset: ResetHook | 'files' | null): Promise<void> {
+export async function giveBack(
+  kind: string | null,
+  child: Child,
+  reset: ResetHook | 'files' | null,
+): Promise<void> {
   if (kind === null || child.gone) return child.close()
   try {
     if (typeof reset === 'function') await reset({ client: child.client, folder: child.folder })

@@ -38,11 +38,15 @@ export function judgeClaims(
   expected: { server: string; effect: Effect }[],
 ): Verdicts {
   const lasting = servers.flatMap(({ name, end }) =>
-    lastingChanges(end).map((change): Lasting => ({ server: name, change, claimed: false, expected: false })),
+    lastingChanges(end).map(
+      (change): Lasting => ({ server: name, change, claimed: false, expected: false }),
+    ),
   )
   for (const { server, effect } of expected) {
     for (const row of rowsOf(effect)) {
-      const found = lasting.find((one) => !one.expected && one.server === server && isEffect(one.change, row))
+      const found = lasting.find(
+        (one) => !one.expected && one.server === server && isEffect(one.change, row),
+      )
       if (found) found.expected = true
     }
   }
@@ -60,7 +64,9 @@ export function judgeClaims(
 function match(claim: StatedClaim, servers: Judged[], lasting: Lasting[]): boolean | null {
   // With several servers the agent knows a tool as server__tool, and may name it either way.
   const candidates = servers.flatMap((server) => {
-    const own = claim.tool.startsWith(`${server.name}__`) ? claim.tool.slice(server.name.length + 2) : claim.tool
+    const own = claim.tool.startsWith(`${server.name}__`)
+      ? claim.tool.slice(server.name.length + 2)
+      : claim.tool
     return server.tools.has(own) ? [{ server, tool: own }] : []
   })
   if (candidates.length === 0) return false
@@ -74,7 +80,10 @@ function match(claim: StatedClaim, servers: Judged[], lasting: Lasting[]): boole
     for (const row of rows) {
       const one = lasting.find(
         (change) =>
-          !change.claimed && !found.has(change) && change.server === server.name && isEffect(change.change, row),
+          !change.claimed &&
+          !found.has(change) &&
+          change.server === server.name &&
+          isEffect(change.change, row),
       )
       if (one) found.add(one)
     }
@@ -106,7 +115,9 @@ type RowEffect = { op: Change['op']; table: string; where: Match }
 function rowsOf({ op, table, where, each = [] }: Effect): RowEffect[] {
   // No row named is no claim of nothing: some row there must be.
   return (each.length ? each : [{}]).map((own) => {
-    const asked = Object.entries({ ...where, ...own }).filter(([, condition]) => condition !== undefined)
+    const asked = Object.entries({ ...where, ...own }).filter(
+      ([, condition]) => condition !== undefined,
+    )
     return { op, table, where: Object.fromEntries(asked) as Match }
   })
 }
@@ -114,7 +125,8 @@ function rowsOf({ op, table, where, each = [] }: Effect): RowEffect[] {
 /** Does the change do what the effect says? A create that met a row already there, and changed it, counts. */
 function isEffect(change: Change, effect: RowEffect): boolean {
   if (change.table !== effect.table) return false
-  if (effect.op === 'delete') return change.op === 'delete' && matches(change.before as Row, effect.where)
+  if (effect.op === 'delete')
+    return change.op === 'delete' && matches(change.before as Row, effect.where)
   return change.op !== 'delete' && matches(change.after as Row, effect.where)
 }
 
@@ -134,7 +146,12 @@ function lastingChanges({ start, state, changes }: End): Change[] {
     // What was changed and changed back is as it was.
     if (before === after || (before && after && canonical(before) === canonical(after))) return []
     return [
-      { table: change.table, before, after, op: before === null ? 'create' : after === null ? 'delete' : 'update' },
+      {
+        table: change.table,
+        before,
+        after,
+        op: before === null ? 'create' : after === null ? 'delete' : 'update',
+      },
     ]
   })
 }

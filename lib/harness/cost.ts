@@ -4,10 +4,16 @@ import { decode, readBytes } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
 
 /** US dollars per million tokens, by model as a configuration names it (`groq/openai/gpt-oss-20b`). */
-export type Prices = { readonly [model: string]: { readonly input: number; readonly output: number } }
+export type Prices = {
+  readonly [model: string]: { readonly input: number; readonly output: number }
+}
 
 /** The cost of a trial in US dollars, or null when its tokens or its price are not known. */
-export function costOf(prices: Prices, model: string, tokens: { input: number; output: number } | null): number | null {
+export function costOf(
+  prices: Prices,
+  model: string,
+  tokens: { input: number; output: number } | null,
+): number | null {
   const price = Object.hasOwn(prices, model) ? prices[model] : undefined
   if (!price || !tokens) return null
   // Rounded to a millionth of a cent, so that a sum reads the same however it was added up.
@@ -23,7 +29,8 @@ export function requirePrices(value: unknown, where = 'prices'): Prices {
     wrong('models with { input, output } in US dollars per million tokens', where)
   for (const [model, price] of Object.entries(value as JsonObject)) {
     const at = `${where}: ${model}`
-    if (price === null || typeof price !== 'object' || Array.isArray(price)) wrong('{ input, output }', at)
+    if (price === null || typeof price !== 'object' || Array.isArray(price))
+      wrong('{ input, output }', at)
     const { input, output, ...rest } = price as JsonObject
     for (const amount of [input, output])
       if (typeof amount !== 'number' || !(amount >= 0) || !Number.isFinite(amount))
@@ -41,10 +48,14 @@ export async function readPrices(path: string): Promise<Prices> {
   try {
     value = parse(text)
   } catch (cause) {
-    throw new TouchstoneError('yaml_syntax', `expected YAML, got: ${(cause as Error).message.split('\n')[0]}`, {
-      where: path,
-      cause,
-    })
+    throw new TouchstoneError(
+      'yaml_syntax',
+      `expected YAML, got: ${(cause as Error).message.split('\n')[0]}`,
+      {
+        where: path,
+        cause,
+      },
+    )
   }
   return requirePrices(value, path)
 }

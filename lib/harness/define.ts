@@ -5,7 +5,10 @@ import type { ServerDescription } from './server.ts'
 
 /** A server as a case holds it, or one from `harness.server()`. */
 type AnyServer = NonNullable<CaseInput['server']> | ServerDescription
-type Definition = Omit<CaseDefinition, 'server' | 'servers'> & { server?: AnyServer; servers?: AnyServer[] }
+type Definition = Omit<CaseDefinition, 'server' | 'servers'> & {
+  server?: AnyServer
+  servers?: AnyServer[]
+}
 
 /**
  * Make a case in TypeScript: the members of a case file, but goals may be functions over the end of the trial, and a server may
@@ -39,9 +42,13 @@ export async function define(input: Definition): Promise<Case> {
   const document = {
     ...rest,
     ...(server !== undefined && { server: dataOf(server) }),
-    ...(servers !== undefined && { servers: Array.isArray(servers) ? servers.map(dataOf) : servers }),
+    ...(servers !== undefined && {
+      servers: Array.isArray(servers) ? servers.map(dataOf) : servers,
+    }),
     goal: goal ? byFunction : input.goal,
-    ...(input.attack && { attack: { ...input.attack, goal: attackGoal ? byFunction : input.attack.goal } }),
+    ...(input.attack && {
+      attack: { ...input.attack, goal: attackGoal ? byFunction : input.attack.goal },
+    }),
   }
   return readCase(document, (path) => [String(input.id ?? 'case'), ...path.map(String)].join('.'), {
     goal,
@@ -70,7 +77,9 @@ function dataOf(server: AnyServer): unknown {
     ...(http && { http }),
     ...(files && { files }),
     ...(stdio && {
-      stdio: Object.fromEntries(Object.entries(stdio).filter(([, part]) => part !== undefined && part !== null)),
+      stdio: Object.fromEntries(
+        Object.entries(stdio).filter(([, part]) => part !== undefined && part !== null),
+      ),
     }),
   }
 }

@@ -3,7 +3,15 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Digest } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
-import { FILES, lock, type Manifest, RunWriter, recover, type TrialRecord, trialKey } from '../log/index.ts'
+import {
+  FILES,
+  lock,
+  type Manifest,
+  RunWriter,
+  recover,
+  type TrialRecord,
+  trialKey,
+} from '../log/index.ts'
 import { progress } from '../progress.ts'
 import { closeChildren } from './children.ts'
 import { manifestOf, requireSameRun, type Sources } from './intent.ts'
@@ -31,9 +39,13 @@ export type Prepared = {
 /** Find what a plan names. Nothing is written. @throws TouchstoneError when a model, setting, price or package is not right */
 export async function prepare(plan: RunPlan, limiters: Limiters = LIMITERS): Promise<Prepared> {
   if (plan.configurations.length === 0) {
-    throw new TouchstoneError('argument_invalid', 'expected at least one configuration: .config(name, { model })', {
-      where: 'run',
-    })
+    throw new TouchstoneError(
+      'argument_invalid',
+      'expected at least one configuration: .config(name, { model })',
+      {
+        where: 'run',
+      },
+    )
   }
   const sources: Sources = new Map()
   for (const { name, configuration } of plan.configurations) {
@@ -75,8 +87,11 @@ function requireKnownPrices(plan: RunPlan, sources: Sources): void {
 /** Run a plan. @throws TouchstoneError before anything is written when a model, setting or folder is not right */
 export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Promise<Run> {
   const { plan, sources, manifest: wanted } = await prepare(given, limiters)
-  const { writer, manifest, finished } = plan.resume === undefined ? begin(plan, wanted) : await goOn(plan, wanted)
-  const outer = plan.signal ?? ((globalThis as Record<symbol, unknown>)[PROMPT_SIGNAL] as AbortSignal | undefined)
+  const { writer, manifest, finished } =
+    plan.resume === undefined ? begin(plan, wanted) : await goOn(plan, wanted)
+  const outer =
+    plan.signal ??
+    ((globalThis as Record<symbol, unknown>)[PROMPT_SIGNAL] as AbortSignal | undefined)
   const halt = new AbortController()
   const drain = outer ? AbortSignal.any([outer, halt.signal]) : halt.signal
   let halted: string | null = null
@@ -102,7 +117,9 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
   const one = async (item: Scheduled) => {
     const before = finished.get(trialKey(item.case.id, item.configuration, item.trial))
     if (before && before.outcome !== 'error') return
-    const { configuration, source } = sources.get(item.configuration) as NonNullable<ReturnType<Sources['get']>>
+    const { configuration, source } = sources.get(item.configuration) as NonNullable<
+      ReturnType<Sources['get']>
+    >
     bar?.label(`${item.case.id} ${item.configuration}`)
     let record: TrialRecord | null = null
     // Attempts are numbered on over resumptions, so that no two lines of the log have the same number.
@@ -141,7 +158,11 @@ type Begun = {
 
 function begin(plan: RunPlan, manifest: Manifest): Begun {
   const dir =
-    plan.out === undefined ? resolve('runs', manifest.id) : plan.out === null ? temporaryFolder() : resolve(plan.out)
+    plan.out === undefined
+      ? resolve('runs', manifest.id)
+      : plan.out === null
+        ? temporaryFolder()
+        : resolve(plan.out)
   return { writer: RunWriter.create(dir, manifest), manifest, finished: new Map() }
 }
 
@@ -149,7 +170,11 @@ function begin(plan: RunPlan, manifest: Manifest): Begun {
 async function goOn(plan: RunPlan, wanted: Manifest): Promise<Begun> {
   const dir = resolve(plan.resume as string)
   if (!existsSync(join(dir, FILES.manifest)))
-    throw new TouchstoneError('run_unknown', `expected a run's folder with ${FILES.manifest}, got none`, { where: dir })
+    throw new TouchstoneError(
+      'run_unknown',
+      `expected a run's folder with ${FILES.manifest}, got none`,
+      { where: dir },
+    )
   const unlock = lock(dir)
   try {
     const { manifest, attempts, damaged } = await recover(dir)

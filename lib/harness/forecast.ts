@@ -25,7 +25,9 @@ export class Forecast {
   readonly capUsd: number | null
   readonly leftOut: readonly { case: string; reason: string }[]
 
-  constructor(parts: Pick<Forecast, 'cases' | 'repeats' | 'trials' | 'rows' | 'capUsd' | 'leftOut'>) {
+  constructor(
+    parts: Pick<Forecast, 'cases' | 'repeats' | 'trials' | 'rows' | 'capUsd' | 'leftOut'>,
+  ) {
     this.cases = parts.cases
     this.repeats = parts.repeats
     this.trials = parts.trials
@@ -45,13 +47,15 @@ export class Forecast {
   text(look: Look = {}): string {
     const { cases, repeats, trials, rows } = this
     const dollars = (value: number | null) => (value === null ? 'no bound' : `$${value.toFixed(2)}`)
-    const between = ({ expected, most }: { expected: number; most: number }) => `about ${expected}, at most ${most}`
+    const between = ({ expected, most }: { expected: number; most: number }) =>
+      `about ${expected}, at most ${most}`
     const bounds = [
       `Cost at most ${dollars(this.mostUsd)}${this.capUsd === null ? '' : `; the run stops at ${dollars(this.capUsd)}`}.`,
     ]
     if (this.mostUsd !== null && this.mostUsd > 0)
       bounds.push('More only where a single tool result is larger than the limit of tokens.')
-    if (this.mostUsd === null) bounds.push('A bound needs a limit of tokens per trial and a price for each model.')
+    if (this.mostUsd === null)
+      bounds.push('A bound needs a limit of tokens per trial and a price for each model.')
     return [
       `${count(cases, 'case')} x ${count(rows.length, 'configuration')} x ${count(repeats, 'repeat')} = ${count(trials, 'trial')}`,
       '',
@@ -82,7 +86,16 @@ export class Forecast {
   toJSON(): JsonObject {
     const { cases, repeats, trials, rows, capUsd, mostUsd, leftOut } = this
     return JSON.parse(
-      JSON.stringify({ schema: 'touchstone.forecast.v0', cases, repeats, trials, rows, mostUsd, capUsd, leftOut }),
+      JSON.stringify({
+        schema: 'touchstone.forecast.v0',
+        cases,
+        repeats,
+        trials,
+        rows,
+        mostUsd,
+        capUsd,
+        leftOut,
+      }),
     ) as JsonObject
   }
 
@@ -90,7 +103,10 @@ export class Forecast {
     return { 'text/plain': this.text({ width: 100 }) }
   }
 
-  [Symbol.for('nodejs.util.inspect.custom')](_depth: number, options: { colors?: boolean }): string {
+  [Symbol.for('nodejs.util.inspect.custom')](
+    _depth: number,
+    options: { colors?: boolean },
+  ): string {
     return this.text({ ...lookOf(process.stdout), colors: options.colors === true })
   }
 }
@@ -100,7 +116,9 @@ export function forecast(plan: RunPlan, sources: Sources, manifest: Manifest): F
   const { limits, prices, repeats, cases } = plan
   const trials = cases.length * repeats
   const solution = cases.reduce((sum, test) => sum + test.solution.length, 0) * repeats
-  const checks = cases.reduce((sum, test) => sum + test.solution.filter((step) => step.check).length, 0) * repeats
+  const checks =
+    cases.reduce((sum, test) => sum + test.solution.filter((step) => step.check).length, 0) *
+    repeats
   const rows = [...sources].map(([configuration, { source }]): ForecastRow => {
     const price = Object.hasOwn(prices, source.id) ? prices[source.id] : undefined
     const perTrial = boundUsd(price, limits.tokens)
@@ -108,9 +126,16 @@ export function forecast(plan: RunPlan, sources: Sources, manifest: Manifest): F
       configuration,
       model: source.id,
       trials,
-      modelCalls: { expected: solution + checks + trials, most: trials * limits.attempts * limits.steps },
+      modelCalls: {
+        expected: solution + checks + trials,
+        most: trials * limits.attempts * limits.steps,
+      },
       toolCalls: { expected: solution + checks, most: trials * limits.attempts * limits.calls },
-      mostUsd: source.simulated ? 0 : perTrial === null ? null : trials * limits.attempts * perTrial,
+      mostUsd: source.simulated
+        ? 0
+        : perTrial === null
+          ? null
+          : trials * limits.attempts * perTrial,
     }
   })
   return new Forecast({
@@ -128,6 +153,9 @@ export function forecast(plan: RunPlan, sources: Sources, manifest: Manifest): F
  * a call's prompt holds what was spent before it, so it is taken as the limit once more. A tool result larger than that is not
  * bounded.
  */
-function boundUsd(price: { input: number; output: number } | undefined, tokens: number | null): number | null {
+function boundUsd(
+  price: { input: number; output: number } | undefined,
+  tokens: number | null,
+): number | null {
   return price && tokens !== null ? (2 * tokens * Math.max(price.input, price.output)) / 1e6 : null
 }

@@ -16,7 +16,10 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, isAbsolute, join, relative, resolve } from 'node:path'
-import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import {
+  getDefaultEnvironment,
+  StdioClientTransport,
+} from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { Json, JsonObject } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
@@ -50,7 +53,11 @@ export async function startForeign(
     if (folder && plan.files) fill(folder, plan.files)
     const start = folder ? readFolder(folder) : {}
     const tools = await listTools(client, options.signal)
-    const direct = async (tool: string, input: Record<string, unknown>, { signal, timeoutMs }: CallOptions) =>
+    const direct = async (
+      tool: string,
+      input: Record<string, unknown>,
+      { signal, timeoutMs }: CallOptions,
+    ) =>
       exchanged(
         await callTool(client, tool, exchanged(input, WORKSPACE, folder), { signal, timeoutMs }),
         folder,
@@ -73,13 +80,14 @@ export async function startForeign(
       url: plan.http?.url ?? null,
       startDigest: digestOfState(start),
       async call(tool, input, how) {
-        const answer = await (proxy ? proxy.call(tool, input, how) : direct(tool, input, how)).catch(
-          (cause: unknown) => {
-            // Behind a proxy the end of the server is an error of the proxy's like any other.
-            if (child.gone) throw new Gone(reasonOf(cause))
-            throw cause
-          },
-        )
+        const answer = await (proxy
+          ? proxy.call(tool, input, how)
+          : direct(tool, input, how)
+        ).catch((cause: unknown) => {
+          // Behind a proxy the end of the server is an error of the proxy's like any other.
+          if (child.gone) throw new Gone(reasonOf(cause))
+          throw cause
+        })
         return answer
       },
       effectOf: (tool, input) => foreignEffect(plan.effects, tool, input),
@@ -115,7 +123,10 @@ class Gone extends Error {
   readonly code = -32000
 }
 
-async function startChild(plan: ServerPlan, options: { signal?: AbortSignal | undefined }): Promise<Child> {
+async function startChild(
+  plan: ServerPlan,
+  options: { signal?: AbortSignal | undefined },
+): Promise<Child> {
   const folder = plan.files ? realpathSync(mkdtempSync(join(tmpdir(), 'touchstone-'))) : null
   try {
     if (folder && plan.files) fill(folder, plan.files)
@@ -146,7 +157,11 @@ function stdioTransport(stdio: NonNullable<ServerPlan['stdio']>, folder: string 
   const args = exchanged(stdio.args, WORKSPACE, folder)
   const PATH = [resolve('node_modules/.bin'), process.env['PATH'] ?? ''].join(delimiter)
   // Of this process's own variables a server that is not ours gets those that any program needs, and no key.
-  const env = { ...getDefaultEnvironment(), PATH, ...filledIn(exchanged(stdio.env, WORKSPACE, folder), 'stdio.env') }
+  const env = {
+    ...getDefaultEnvironment(),
+    PATH,
+    ...filledIn(exchanged(stdio.env, WORKSPACE, folder), 'stdio.env'),
+  }
   return new StdioClientTransport({
     command: stdio.command,
     args,
@@ -160,9 +175,13 @@ function stdioTransport(stdio: NonNullable<ServerPlan['stdio']>, folder: string 
 function httpTransport(http: NonNullable<ServerPlan['http']>): Transport {
   const headers = filledIn(http.headers, 'http.headers')
   try {
-    return new StreamableHTTPClientTransport(new URL(http.url), { requestInit: { headers } }) as Transport
+    return new StreamableHTTPClientTransport(new URL(http.url), {
+      requestInit: { headers },
+    }) as Transport
   } catch (cause) {
-    throw new TouchstoneError('argument_invalid', `expected a URL, got ${reasonOf(cause)}`, { where: 'http.url' })
+    throw new TouchstoneError('argument_invalid', `expected a URL, got ${reasonOf(cause)}`, {
+      where: 'http.url',
+    })
   }
 }
 
@@ -171,13 +190,18 @@ function filledIn(values: { [name: string]: string }, where: string): { [name: s
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => [
       name,
-      value.replace(/\$(?:([A-Z_][A-Z0-9_]*)|\{([A-Z_][A-Z0-9_]*)\})/g, (_, bare?: string, braced?: string) => {
-        const variable = (bare ?? braced) as string
-        const found = process.env[variable]
-        if (!found)
-          throw new TouchstoneError('setting_missing', `expected ${variable} to be set`, { where: `${where}.${name}` })
-        return found
-      }),
+      value.replace(
+        /\$(?:([A-Z_][A-Z0-9_]*)|\{([A-Z_][A-Z0-9_]*)\})/g,
+        (_, bare?: string, braced?: string) => {
+          const variable = (bare ?? braced) as string
+          const found = process.env[variable]
+          if (!found)
+            throw new TouchstoneError('setting_missing', `expected ${variable} to be set`, {
+              where: `${where}.${name}`,
+            })
+          return found
+        },
+      ),
     ]),
   )
 }
@@ -185,12 +209,17 @@ function filledIn(values: { [name: string]: string }, where: string): { [name: s
 /** Make a folder hold these files and nothing else. */
 function fill(folder: string, files: { [path: string]: string }): void {
   mkdirSync(folder, { recursive: true })
-  for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true, force: true })
+  for (const name of readdirSync(folder))
+    rmSync(join(folder, name), { recursive: true, force: true })
   for (const [path, text] of Object.entries(files)) {
     const full = resolve(folder, path)
     const inside = relative(folder, full)
     if (isAbsolute(path) || inside.startsWith('..') || inside === '') {
-      throw new TouchstoneError('case_invalid', `expected a path inside the folder, got "${path}"`, { where: 'files' })
+      throw new TouchstoneError(
+        'case_invalid',
+        `expected a path inside the folder, got "${path}"`,
+        { where: 'files' },
+      )
     }
     mkdirSync(dirname(full), { recursive: true })
     writeFileSync(full, text)
@@ -200,7 +229,9 @@ function fill(folder: string, files: { [path: string]: string }): void {
 /** The files of a folder as a table, sorted by path. A folder that a tool deleted has none: that is what it did. */
 export function readFolder(folder: string): State {
   if (!existsSync(folder)) return { files: [] }
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  )
   const rows = entries.map((entry): Row => {
     const full = join(entry.parentPath, entry.name)
     const bytes = readFileSync(full)
@@ -221,16 +252,23 @@ function exchanged<T>(value: T, from: string | null, to: string | null): T {
   if (typeof value === 'string') return value.replaceAll(from, to) as T
   if (Array.isArray(value)) return value.map((item) => exchanged(item, from, to)) as T
   if (value === null || typeof value !== 'object') return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, exchanged(item, from, to)])) as T
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, exchanged(item, from, to)]),
+  ) as T
 }
 
 /** An effect said by the case: `$name` is the argument of that name; a path in the folder is relative to it. */
-function foreignEffect(effects: { [tool: string]: Effect }, tool: string, input: JsonObject): Effect | null {
+function foreignEffect(
+  effects: { [tool: string]: Effect },
+  tool: string,
+  input: JsonObject,
+): Effect | null {
   const effect = Object.hasOwn(effects, tool) ? effects[tool] : undefined
   if (!effect) return null
   // What a call or a claim leaves open is not asked for.
   const filled = (value: Json): Json | undefined => {
-    const argument = typeof value === 'string' && value.startsWith('$') ? input[value.slice(1)] : value
+    const argument =
+      typeof value === 'string' && value.startsWith('$') ? input[value.slice(1)] : value
     return typeof argument === 'string' && argument.startsWith(`${WORKSPACE}/`)
       ? argument.slice(WORKSPACE.length + 1)
       : argument

@@ -24,7 +24,8 @@ export type GateResult = {
   reason: string
 }
 
-const FORM = /^\s*(?:([A-Za-z0-9][A-Za-z0-9_.-]*):\s*)?([a-z]+)\s*(>=|<=|>|<)\s*([0-9.]+)(%?)\s*(?:@([a-z]+))?\s*$/
+const FORM =
+  /^\s*(?:([A-Za-z0-9][A-Za-z0-9_.-]*):\s*)?([a-z]+)\s*(>=|<=|>|<)\s*([0-9.]+)(%?)\s*(?:@([a-z]+))?\s*$/
 
 /**
  * Read a gate: `[CONFIGURATION:]METRIC OPERATOR VALUE[@BOUND]`.
@@ -41,7 +42,9 @@ const FORM = /^\s*(?:([A-Za-z0-9][A-Za-z0-9_.-]*):\s*)?([a-z]+)\s*(>=|<=|>|<)\s*
 export function parseGate(text: string): Gate {
   const parts = FORM.exec(text)
   const invalid = (expected: string): never => {
-    throw new TouchstoneError('argument_invalid', `expected ${expected}, got "${text}"`, { where: 'gate' })
+    throw new TouchstoneError('argument_invalid', `expected ${expected}, got "${text}"`, {
+      where: 'gate',
+    })
   }
   if (!parts) return invalid('[CONFIGURATION:]METRIC>=VALUE[@lower|@upper|@estimate] (or > <= <)')
   const [, configuration = null, name = '', operator, number, sign, said] = parts
@@ -49,7 +52,8 @@ export function parseGate(text: string): Gate {
   const value = Number(number) / (sign === '%' ? 100 : 1)
   if (!(value >= 0 && value <= 1)) invalid('a value in [0, 1], or in percent')
   const bound = said ?? (operator?.startsWith('>') ? 'lower' : 'upper')
-  if (bound !== 'lower' && bound !== 'upper' && bound !== 'estimate') return invalid('@lower, @upper or @estimate')
+  if (bound !== 'lower' && bound !== 'upper' && bound !== 'estimate')
+    return invalid('@lower, @upper or @estimate')
   return {
     text: text.trim(),
     configuration,
@@ -76,7 +80,9 @@ export function gate(run: Run, wanted: string | Gate): GateResult[] {
   }
   return run
     .summary()
-    .filter(({ configuration }) => one.configuration === null || configuration === one.configuration)
+    .filter(
+      ({ configuration }) => one.configuration === null || configuration === one.configuration,
+    )
     .map(({ configuration, rates }) => {
       const { estimate, low, high } = rates[one.metric]
       const value = one.bound === 'estimate' ? estimate : one.bound === 'lower' ? low : high
@@ -97,7 +103,12 @@ function holds(value: number, { operator, value: line }: Gate): boolean {
 }
 
 /** One configuration now against itself, or its namesake, in an earlier run. `worse` on any metric falls short. */
-export type BaselineResult = { configuration: string; baseline: string; comparison: Comparisons; worse: Metric[] }
+export type BaselineResult = {
+  configuration: string
+  baseline: string
+  comparison: Comparisons
+  worse: Metric[]
+}
 
 /**
  * Compare a run with an earlier one of the same cases, configuration by configuration of the same name. Where no name is in both
@@ -109,7 +120,10 @@ export function against(run: Run, baseline: Run): BaselineResult[] {
   requireSameCases(run, baseline)
   const [now, then] = [run.configurations, baseline.configurations]
   const shared = now.filter((name) => then.includes(name)).map((name) => [name, name] as const)
-  const pairs = shared.length > 0 || now.length !== 1 || then.length !== 1 ? shared : [[now[0], then[0]] as const]
+  const pairs =
+    shared.length > 0 || now.length !== 1 || then.length !== 1
+      ? shared
+      : [[now[0], then[0]] as const]
   if (pairs.length === 0) {
     throw new TouchstoneError(
       'run_differs',
@@ -120,9 +134,13 @@ export function against(run: Run, baseline: Run): BaselineResult[] {
   return pairs.map(([configuration, other]) => {
     const before = `${other} of ${baseline.id}`
     const named = (from: Run, name: string, as: string) =>
-      from.trials.filter((row) => row.configuration === name).map((row) => ({ ...row, configuration: as }))
+      from.trials
+        .filter((row) => row.configuration === name)
+        .map((row) => ({ ...row, configuration: as }))
     const one = (from: Run, name: string, as: string) =>
-      from.manifest.configurations.filter((entry) => entry.name === name).map((entry) => ({ ...entry, name: as }))
+      from.manifest.configurations
+        .filter((entry) => entry.name === name)
+        .map((entry) => ({ ...entry, name: as }))
     const [a, b] = [other as string, configuration as string]
     const comparison = compareAll(
       {
@@ -133,18 +151,33 @@ export function against(run: Run, baseline: Run): BaselineResult[] {
       before,
       b,
     )
-    const worse = [comparison.primary, ...comparison.others].filter(({ verdict }) => verdict === 'worse')
-    return { configuration: b, baseline: before, comparison, worse: worse.map(({ metric }) => metric) }
+    const worse = [comparison.primary, ...comparison.others].filter(
+      ({ verdict }) => verdict === 'worse',
+    )
+    return {
+      configuration: b,
+      baseline: before,
+      comparison,
+      worse: worse.map(({ metric }) => metric),
+    }
   })
 }
 
 function requireSameCases(run: Run, baseline: Run): void {
   const digests = (one: Run) => new Map(one.manifest.cases.map(({ id, digest }) => [id, digest]))
   const [now, then] = [digests(run), digests(baseline)]
-  const different = [...new Set([...now.keys(), ...then.keys()])].filter((id) => now.get(id) !== then.get(id))
+  const different = [...new Set([...now.keys(), ...then.keys()])].filter(
+    (id) => now.get(id) !== then.get(id),
+  )
   if (different.length === 0) return
-  const shown = different.slice(0, 5).join(', ') + (different.length > 5 ? ` and ${different.length - 5} more` : '')
-  throw new TouchstoneError('run_differs', `expected the same cases in both runs, got different ones: ${shown}`, {
-    where: 'baseline',
-  })
+  const shown =
+    different.slice(0, 5).join(', ') +
+    (different.length > 5 ? ` and ${different.length - 5} more` : '')
+  throw new TouchstoneError(
+    'run_differs',
+    `expected the same cases in both runs, got different ones: ${shown}`,
+    {
+      where: 'baseline',
+    },
+  )
 }

@@ -33,16 +33,22 @@ export type GoalFunction = (ending: Ending) => boolean
 
 /** True when every predicate holds. @throws TouchstoneError `case_invalid` for a function that throws or gives a promise */
 export function goalMet(goal: Predicate[] | GoalFunction, ending: Ending): boolean {
-  return typeof goal === 'function' ? answerOf(goal, ending) : goal.every((predicate) => holds(predicate, ending))
+  return typeof goal === 'function'
+    ? answerOf(goal, ending)
+    : goal.every((predicate) => holds(predicate, ending))
 }
 
 /** A promise is neither met nor missed, and to count it as missed would hold the author's mistake against the agent. */
 function answerOf(goal: GoalFunction, ending: Ending): boolean {
   const wrong = (got: string, cause?: unknown): never => {
-    throw new TouchstoneError('case_invalid', `expected the goal's function to give true or false, got ${got}`, {
-      where: 'goal',
-      cause,
-    })
+    throw new TouchstoneError(
+      'case_invalid',
+      `expected the goal's function to give true or false, got ${got}`,
+      {
+        where: 'goal',
+        cause,
+      },
+    )
   }
   let answer: unknown
   try {
@@ -61,7 +67,9 @@ function holds(predicate: Predicate, ending: Ending): boolean {
   const end = predicate.server === undefined ? ending.end : ending.ends[predicate.server]
   if (!end) return false
   if (predicate.table !== undefined) {
-    const found = (end.state[predicate.table] ?? []).filter((row) => matches(row, predicate.where ?? {})).length
+    const found = (end.state[predicate.table] ?? []).filter((row) =>
+      matches(row, predicate.where ?? {}),
+    ).length
     return predicate.count === undefined ? found >= 1 : found === predicate.count
   }
   if (predicate.unchanged !== undefined) {
@@ -70,7 +78,9 @@ function holds(predicate: Predicate, ending: Ending): boolean {
         ? [...new Set([...Object.keys(end.start), ...Object.keys(end.state)])]
         : predicate.unchanged
     return tables.every(
-      (table) => digestOfState({ t: end.start[table] ?? [] }) === digestOfState({ t: end.state[table] ?? [] }),
+      (table) =>
+        digestOfState({ t: end.start[table] ?? [] }) ===
+        digestOfState({ t: end.state[table] ?? [] }),
     )
   }
   if (predicate.report !== undefined) {

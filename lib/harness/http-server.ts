@@ -39,7 +39,10 @@ export async function startHttp(
     await new Promise<void>((resolve) => http.close(() => resolve()))
   }
   try {
-    const client = await connectClient(new StreamableHTTPClientTransport(new URL(url)) as Transport, options)
+    const client = await connectClient(
+      new StreamableHTTPClientTransport(new URL(url)) as Transport,
+      options,
+    )
     const close = async () => {
       await client.close()
       await stop()
@@ -51,7 +54,8 @@ export async function startHttp(
       client,
       url,
       startDigest: origin.startDigest,
-      call: (tool, input, { signal, timeoutMs }) => callTool(client, tool, input, { signal, timeoutMs }),
+      call: (tool, input, { signal, timeoutMs }) =>
+        callTool(client, tool, input, { signal, timeoutMs }),
       effectOf: (tool, input) => effectOf(origin.world.definition, tool, input),
       writes: (tool) => hasEffect(origin.world.definition, tool),
       end: async () => origin.end(),

@@ -7,7 +7,14 @@ export type { Prices } from './cost.ts'
 export { define as case } from './define.ts'
 export type { FaultKind } from './fault.ts'
 export type { Forecast } from './forecast.ts'
-export { against, type BaselineResult, type Gate, type GateResult, gate, parseGate } from './gate.ts'
+export {
+  against,
+  type BaselineResult,
+  type Gate,
+  type GateResult,
+  gate,
+  parseGate,
+} from './gate.ts'
 export type { End, Ending, GoalFunction } from './goal.ts'
 export { type JunitOptions, junit } from './junit.ts'
 export type { Configuration } from './model.ts'

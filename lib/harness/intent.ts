@@ -78,7 +78,8 @@ const SAME_VERSIONS = ['touchstone', 'ai', '@modelcontextprotocol/sdk'] as const
 export function requireSameRun(found: Manifest, wanted: Manifest, where: string): void {
   const differences: string[] = []
   const differs = (what: string, was: unknown, is: unknown) => {
-    if (was !== is) differences.push(`${what} was ${String(was ?? 'none')}, is ${String(is ?? 'none')}`)
+    if (was !== is)
+      differences.push(`${what} was ${String(was ?? 'none')}, is ${String(is ?? 'none')}`)
   }
   differs('seed', found.seed, wanted.seed)
   differs('repeats', found.repeats, wanted.repeats)
@@ -92,8 +93,10 @@ export function requireSameRun(found: Manifest, wanted: Manifest, where: string)
       else if (was.get(name) !== is.get(name)) differences.push(`${word} ${name} has changed`)
     }
   }
-  for (const limit of SAME_LIMITS) differs(`limit ${limit}`, found.limits[limit], wanted.limits[limit])
-  for (const name of SAME_VERSIONS) differs(`version of ${name}`, found.versions[name], wanted.versions[name])
+  for (const limit of SAME_LIMITS)
+    differs(`limit ${limit}`, found.limits[limit], wanted.limits[limit])
+  for (const name of SAME_VERSIONS)
+    differs(`version of ${name}`, found.versions[name], wanted.versions[name])
   if (differences.length === 0) return
   throw new TouchstoneError(
     'run_differs',
@@ -104,6 +107,9 @@ export function requireSameRun(found: Manifest, wanted: Manifest, where: string)
   )
 }
 
-function byName<K extends string>(rows: readonly ({ [key in K]: string } & { digest: string })[], key: K) {
+function byName<K extends string>(
+  rows: readonly ({ [key in K]: string } & { digest: string })[],
+  key: K,
+) {
   return new Map(rows.map((row) => [row[key], row.digest]))
 }

@@ -21,12 +21,17 @@ export type JunitOptions = {
 export function junit(run: Run, options: JunitOptions = {}): string {
   const share = options.share ?? 1
   if (!(share > 0 && share <= 1)) {
-    throw new TouchstoneError('argument_invalid', `expected a share in (0, 1], got ${String(share)}`, {
-      where: 'share',
-    })
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected a share in (0, 1], got ${String(share)}`,
+      {
+        where: 'share',
+      },
+    )
   }
   const suites = run.manifest.configurations.map((one) => suiteOf(run, one.name, one.model, share))
-  const sum = (of: 'tests' | 'failures' | 'errors') => suites.reduce((total, suite) => total + suite[of], 0)
+  const sum = (of: 'tests' | 'failures' | 'errors') =>
+    suites.reduce((total, suite) => total + suite[of], 0)
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites${attributes({ name: 'touchstone', tests: sum('tests'), failures: sum('failures'), errors: sum('errors') })}>`,
@@ -64,16 +69,32 @@ function suiteOf(run: Run, configuration: string, model: string, share: number) 
     )
   }
   const all = run.manifest.cases.length + run.manifest.left_out.length
-  const time = seconds([...byCase.values()].flat().reduce((total, row) => total + row.duration_ms, 0))
-  const head = { name: configuration, tests: all, ...counts, time, timestamp: run.manifest.created_at.slice(0, 19) }
-  const properties = { run: run.id, model, seed: run.manifest.seed, repeats: run.manifest.repeats, share }
+  const time = seconds(
+    [...byCase.values()].flat().reduce((total, row) => total + row.duration_ms, 0),
+  )
+  const head = {
+    name: configuration,
+    tests: all,
+    ...counts,
+    time,
+    timestamp: run.manifest.created_at.slice(0, 19),
+  }
+  const properties = {
+    run: run.id,
+    model,
+    seed: run.manifest.seed,
+    repeats: run.manifest.repeats,
+    share,
+  }
   return {
     tests: all,
     ...counts,
     lines: [
       `  <testsuite${attributes(head)}>`,
       '    <properties>',
-      ...Object.entries(properties).map(([name, value]) => `      <property${attributes({ name, value })}/>`),
+      ...Object.entries(properties).map(
+        ([name, value]) => `      <property${attributes({ name, value })}/>`,
+      ),
       '    </properties>',
       ...tests,
       '  </testsuite>',
@@ -82,7 +103,11 @@ function suiteOf(run: Run, configuration: string, model: string, share: number) 
 }
 
 /** What became of a case: a failure of the agent, an error of the machinery, or neither. */
-function verdictOf(rows: TrialRecord[], repeats: number, share: number): { word: string; lines: string[] } {
+function verdictOf(
+  rows: TrialRecord[],
+  repeats: number,
+  share: number,
+): { word: string; lines: string[] } {
   const passed = rows.filter((row) => row.outcome === 'pass').length
   const failed = rows.filter((row) => row.outcome === 'fail')
   const errors = rows.filter((row) => row.outcome === 'error')

@@ -169,8 +169,13 @@ export class Limiter {
 
   /** As long as the provider asks, whatever it is; where it does not say, twice as long each time. Spread a little. */
   private waitAfter({ waitMs, kind }: Refusal, tries: number): number {
-    const backoff = Math.min(LONGEST_BACKOFF_MS, (kind === 'capacity' ? 500 : 1000) * 2 ** (tries - 1))
-    return Math.ceil(waitMs === null ? backoff * (0.75 + this.random() / 2) : waitMs + this.random() * 50)
+    const backoff = Math.min(
+      LONGEST_BACKOFF_MS,
+      (kind === 'capacity' ? 500 : 1000) * 2 ** (tries - 1),
+    )
+    return Math.ceil(
+      waitMs === null ? backoff * (0.75 + this.random() / 2) : waitMs + this.random() * 50,
+    )
   }
 
   /** Nobody asks before the time the provider gave, and then only half as many as were asking. */
@@ -178,7 +183,8 @@ export class Limiter {
     this.refusals++
     const until = this.clock.now() + waitMs
     // Refusals of one burst count once.
-    if (this.blockedUntil <= this.clock.now()) this.slots = Math.max(1, Math.min(this.slots, this.running + 1) / 2)
+    if (this.blockedUntil <= this.clock.now())
+      this.slots = Math.max(1, Math.min(this.slots, this.running + 1) / 2)
     this.blockedUntil = Math.max(this.blockedUntil, until)
     this.learn(headers)
   }

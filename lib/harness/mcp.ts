@@ -22,7 +22,12 @@ export type { CallToolResult, Client, Server, Tool, Transport }
 const jsonSchemaValidator = new AjvJsonSchemaValidator()
 
 /** What a served tool is called with. `call` is the number that the recorder gave the call, over an in-memory transport. */
-export type ToolCall = { name: string; arguments: Record<string, unknown>; call: number | null; signal: AbortSignal }
+export type ToolCall = {
+  name: string
+  arguments: Record<string, unknown>
+  call: number | null
+  signal: AbortSignal
+}
 
 const CALL = 'touchstone/call'
 
@@ -71,7 +76,11 @@ export async function connectClient(
     return client
   } catch (cause) {
     await transport.close().catch(() => {})
-    throw new TouchstoneError('server_unreachable', `expected an MCP server, got ${reasonOf(cause)}`, { cause })
+    throw new TouchstoneError(
+      'server_unreachable',
+      `expected an MCP server, got ${reasonOf(cause)}`,
+      { cause },
+    )
   }
 }
 
@@ -91,7 +100,9 @@ export async function listTools(client: Client, signal?: AbortSignal): Promise<T
     const answer = await asked.catch((cause: unknown) => {
       signal?.throwIfAborted()
       const got = reasonOf(cause).replaceAll(/\s+/g, ' ')
-      throw new TouchstoneError('server_unreachable', `expected a list of tools, got ${got}`, { cause })
+      throw new TouchstoneError('server_unreachable', `expected a list of tools, got ${got}`, {
+        cause,
+      })
     })
     tools.push(...answer.tools)
     if (answer.nextCursor === undefined || answer.nextCursor === cursor) break

@@ -72,7 +72,12 @@ export async function modelSource(
       typeof model !== 'object' ||
       typeof (model as { doGenerate?: unknown }).doGenerate !== 'function'
     )
-      unknown(model !== null && typeof model === 'object' ? 'an object without doGenerate' : String(model), where)
+      unknown(
+        model !== null && typeof model === 'object'
+          ? 'an object without doGenerate'
+          : String(model),
+        where,
+      )
     const id = `${model.provider}/${model.modelId}`
     return { id, simulated: false, forTrial: await behind(limiters.of(id), model) }
   }
@@ -83,29 +88,52 @@ export async function modelSource(
     if (!rates) unknown(model, where)
     const deviations = { ...rates, ...configuration.deviations }
     requireRates(deviations, where)
-    return { id: model, simulated: true, forTrial: (context) => simulatedModel(model, deviations, context) }
+    return {
+      id: model,
+      simulated: true,
+      forTrial: (context) => simulatedModel(model, deviations, context),
+    }
   }
   if (configuration.deviations) {
-    throw new TouchstoneError('argument_invalid', 'expected deviations only beside a simulated model', { where })
+    throw new TouchstoneError(
+      'argument_invalid',
+      'expected deviations only beside a simulated model',
+      { where },
+    )
   }
   if (family === 'groq' && id) {
     const apiKey = configuration.apiKey ?? process.env['GROQ_API_KEY']
-    if (!apiKey) throw new TouchstoneError('setting_missing', `expected GROQ_API_KEY to be set for ${model}`, { where })
+    if (!apiKey)
+      throw new TouchstoneError('setting_missing', `expected GROQ_API_KEY to be set for ${model}`, {
+        where,
+      })
     const { createGroq } = await import('@ai-sdk/groq')
     const baseURL = address(configuration.baseURL ?? process.env['GROQ_BASE_URL'], where)
     const made = createGroq({ apiKey, ...(baseURL && { baseURL }) })(id)
-    return { id: model, simulated: false, forTrial: await behind(limiters.of(account(baseURL, apiKey, id)), made) }
+    return {
+      id: model,
+      simulated: false,
+      forTrial: await behind(limiters.of(account(baseURL, apiKey, id)), made),
+    }
   }
   if (family === 'local' && id) {
     const baseURL = address(configuration.baseURL ?? process.env['TOUCHSTONE_BASE_URL'], where)
     if (!baseURL)
-      throw new TouchstoneError('setting_missing', `expected baseURL, or TOUCHSTONE_BASE_URL to be set, for ${model}`, {
-        where,
-      })
+      throw new TouchstoneError(
+        'setting_missing',
+        `expected baseURL, or TOUCHSTONE_BASE_URL to be set, for ${model}`,
+        {
+          where,
+        },
+      )
     const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
     const apiKey = configuration.apiKey ?? process.env['TOUCHSTONE_API_KEY']
     const made = createOpenAICompatible({ name: 'local', baseURL, ...(apiKey && { apiKey }) })(id)
-    return { id: model, simulated: false, forTrial: await behind(limiters.of(account(baseURL, apiKey, id)), made) }
+    return {
+      id: model,
+      simulated: false,
+      forTrial: await behind(limiters.of(account(baseURL, apiKey, id)), made),
+    }
   }
   return unknown(model, where)
 }
@@ -130,7 +158,9 @@ async function behind(
           limiter.call(
             {
               tokens: guessTokens(params),
-              signal: params.abortSignal ? AbortSignal.any([params.abortSignal, wire.drain]) : wire.drain,
+              signal: params.abortSignal
+                ? AbortSignal.any([params.abortSignal, wire.drain])
+                : wire.drain,
               waiting: wire.deadline.waiting,
               refused: (refusal, waitMs) => wire.refused(refusal, waitMs),
             },
@@ -150,16 +180,28 @@ function total(input: number | undefined, output: number | undefined): number | 
 
 /** About four characters make a token; an answer with a tool call in it has about 250. */
 function guessTokens({ prompt, tools, maxOutputTokens }: LanguageModelV4CallOptions): number {
-  return Math.ceil(JSON.stringify([prompt, tools ?? []]).length / 4) + Math.min(maxOutputTokens ?? 250, 1000)
+  return (
+    Math.ceil(JSON.stringify([prompt, tools ?? []]).length / 4) +
+    Math.min(maxOutputTokens ?? 250, 1000)
+  )
 }
 
 function address(text: string | undefined, where: string): string | undefined {
   if (text === undefined || text === '') return undefined
   const url = URL.canParse(text) ? new URL(text) : null
-  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
-    throw new TouchstoneError('argument_invalid', 'expected baseURL to be an http or https URL without a password', {
-      where,
-    })
+  if (
+    url === null ||
+    !/^https?:$/.test(url.protocol) ||
+    url.username !== '' ||
+    url.password !== ''
+  ) {
+    throw new TouchstoneError(
+      'argument_invalid',
+      'expected baseURL to be an http or https URL without a password',
+      {
+        where,
+      },
+    )
   }
   return text
 }
@@ -167,23 +209,42 @@ function address(text: string | undefined, where: string): string | undefined {
 function requireMembers(configuration: Configuration, where: string): void {
   for (const member of Object.keys(configuration)) {
     if (!(MEMBERS as readonly string[]).includes(member)) {
-      throw new TouchstoneError('argument_invalid', `expected one of ${MEMBERS.join(', ')}, got "${member}"`, { where })
+      throw new TouchstoneError(
+        'argument_invalid',
+        `expected one of ${MEMBERS.join(', ')}, got "${member}"`,
+        { where },
+      )
     }
   }
   const { temperature, topP, maxOutputTokens } = configuration
   const wrong = (member: string, expected: string, got: unknown): never => {
-    throw new TouchstoneError('argument_invalid', `expected ${member} to be ${expected}, got ${String(got)}`, { where })
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected ${member} to be ${expected}, got ${String(got)}`,
+      { where },
+    )
   }
-  if (temperature !== undefined && !(typeof temperature === 'number' && temperature >= 0 && temperature <= 2))
+  if (
+    temperature !== undefined &&
+    !(typeof temperature === 'number' && temperature >= 0 && temperature <= 2)
+  )
     wrong('temperature', 'from 0 to 2', temperature)
-  if (topP !== undefined && !(typeof topP === 'number' && topP > 0 && topP <= 1)) wrong('topP', 'in (0, 1]', topP)
-  if (maxOutputTokens !== undefined && !(Number.isSafeInteger(maxOutputTokens) && maxOutputTokens >= 1))
+  if (topP !== undefined && !(typeof topP === 'number' && topP > 0 && topP <= 1))
+    wrong('topP', 'in (0, 1]', topP)
+  if (
+    maxOutputTokens !== undefined &&
+    !(Number.isSafeInteger(maxOutputTokens) && maxOutputTokens >= 1)
+  )
     wrong('maxOutputTokens', 'a whole number >= 1', maxOutputTokens)
 }
 
 function unknown(got: string, where: string): never {
   const known = [...Object.keys(SIMULATED), 'groq/<model>', 'local/<model>'].join(', ')
-  throw new TouchstoneError('model_unknown', `expected one of ${known} or an AI SDK model, got "${got}"`, { where })
+  throw new TouchstoneError(
+    'model_unknown',
+    `expected one of ${known} or an AI SDK model, got "${got}"`,
+    { where },
+  )
 }
 
 function requireRates(deviations: Deviations, where: string): void {
@@ -196,9 +257,13 @@ function requireRates(deviations: Deviations, where: string): void {
       )
     }
     if (typeof value !== 'number' || !(value >= 0 && value <= 1)) {
-      throw new TouchstoneError('argument_invalid', `expected a rate in [0, 1], got ${String(value)}`, {
-        where: `${where}: deviations.${rate}`,
-      })
+      throw new TouchstoneError(
+        'argument_invalid',
+        `expected a rate in [0, 1], got ${String(value)}`,
+        {
+          where: `${where}: deviations.${rate}`,
+        },
+      )
     }
   }
 }

@@ -8,12 +8,17 @@ import { type JsonObject, readJson } from '../canonical.ts'
 /** The package.json of an installed package as seen from a file, or null. */
 function manifestPath(name: string, from: string | URL): string | null {
   const folders = createRequire(from).resolve.paths(name) ?? []
-  return folders.map((folder) => join(folder, name, 'package.json')).find((path) => existsSync(path)) ?? null
+  return (
+    folders.map((folder) => join(folder, name, 'package.json')).find((path) => existsSync(path)) ??
+    null
+  )
 }
 
 /** The first of the packages that the working folder cannot reach, or null. */
 export function missingPackage(names: readonly string[]): string | null {
-  return names.find((name) => manifestPath(name, join(process.cwd(), 'from-here.js')) === null) ?? null
+  return (
+    names.find((name) => manifestPath(name, join(process.cwd(), 'from-here.js')) === null) ?? null
+  )
 }
 
 /** Versions of what a trial's end may depend on. The texts of errors that models read come from the MCP SDK. */

@@ -30,17 +30,22 @@ const KINDS: { [kind in PlotKind]: Drawing } = {
   },
   heat(run, metric) {
     const kinds = new Map(
-      run.manifest.cases.map((one) => [one.id, one.adversarial ? 'attack' : one.twin === null ? 'benign' : 'fault']),
+      run.manifest.cases.map((one) => [
+        one.id,
+        one.adversarial ? 'attack' : one.twin === null ? 'benign' : 'fault',
+      ]),
     )
     const rows = run.configurations.flatMap((configuration) =>
-      scoresByCase(run.trials, run.manifest, configuration, metric).map(({ case: id, scores, missing }) => ({
-        case: id,
-        configuration,
-        passes: scores.filter((score) => score === 1).length,
-        trials: scores.length,
-        errors: missing,
-        kind: kinds.get(id) ?? '',
-      })),
+      scoresByCase(run.trials, run.manifest, configuration, metric).map(
+        ({ case: id, scores, missing }) => ({
+          case: id,
+          configuration,
+          passes: scores.filter((score) => score === 1).length,
+          trials: scores.length,
+          errors: missing,
+          kind: kinds.get(id) ?? '',
+        }),
+      ),
     )
     return chart.heat(rows, { metric: METRICS[metric].label }) as Chart
   },
@@ -55,9 +60,16 @@ const KINDS: { [kind in PlotKind]: Drawing } = {
     const [a, b] = two(run, options)
     const { difference, low, high } = run.compare(a, b, { metric }).primary
     const rows = pairsOf(run.manifest, run.trials, a, b, metric).flatMap((pair) =>
-      pair.a.length && pair.b.length ? [{ case: pair.id, difference: mean(pair.b) - mean(pair.a) }] : [],
+      pair.a.length && pair.b.length
+        ? [{ case: pair.id, difference: mean(pair.b) - mean(pair.a) }]
+        : [],
     )
-    return chart.forest(rows, { a, b, metric: METRICS[metric].label, overall: { difference, low, high } }) as Chart
+    return chart.forest(rows, {
+      a,
+      b,
+      metric: METRICS[metric].label,
+      overall: { difference, low, high },
+    }) as Chart
   },
   levels(run) {
     const rows = run.summary().flatMap(({ configuration, levels }) =>
@@ -73,13 +85,17 @@ const KINDS: { [kind in PlotKind]: Drawing } = {
     const usable = run.trials.filter((row) => row.outcome !== 'error')
     const rows = run.configurations.map((configuration) => ({
       configuration,
-      values: usable.filter((row) => row.configuration === configuration).map((row) => row.duration_ms),
+      values: usable
+        .filter((row) => row.configuration === configuration)
+        .map((row) => row.duration_ms),
     }))
     return chart.ecdf(rows, { quantity: 'time per trial', unit: 'ms' }) as Chart
   },
   reliability(run, metric) {
     const rows = run.configurations.flatMap((configuration) => {
-      const cases = scoresByCase(run.trials, run.manifest, configuration, metric).map(({ scores }) => scores)
+      const cases = scoresByCase(run.trials, run.manifest, configuration, metric).map(
+        ({ scores }) => scores,
+      )
       return Array.from({ length: run.manifest.repeats }, (_, i) => ({
         configuration,
         k: i + 1,
@@ -91,7 +107,9 @@ const KINDS: { [kind in PlotKind]: Drawing } = {
   noise(run, metric, options) {
     const [a, b] = two(run, options)
     const { difference, low, high } = run.compare(a, b, { metric }).primary
-    return chart.noise([{ label: `${b} - ${a}`, difference, low, high }], { metric: METRICS[metric].label }) as Chart
+    return chart.noise([{ label: `${b} - ${a}`, difference, low, high }], {
+      metric: METRICS[metric].label,
+    }) as Chart
   },
 }
 
@@ -117,7 +135,9 @@ function two(run: Run, options: Options): [string, string] {
   const a = options.a ?? run.configurations[0]
   const b = options.b ?? run.configurations[1]
   if (a === undefined || b === undefined) {
-    throw new TouchstoneError('argument_invalid', 'expected a run of two configurations, got one', { where: 'plot' })
+    throw new TouchstoneError('argument_invalid', 'expected a run of two configurations, got one', {
+      where: 'plot',
+    })
   }
   return [a, b]
 }

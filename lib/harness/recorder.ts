@@ -15,7 +15,13 @@ export type OfferedTool = {
 }
 
 /** One call for the transcript: arguments without secrets, the answer as text. */
-export type RecordedCall = { server: string; tool: string; input: JsonObject; status: string; answer: string }
+export type RecordedCall = {
+  server: string
+  tool: string
+  input: JsonObject
+  status: string
+  answer: string
+}
 
 /** Longest answer that a transcript keeps, in characters. */
 const MAX_ANSWER = 4000
@@ -51,7 +57,11 @@ export class Recorder {
 
   constructor(servers: RunningServer[], options: { runId: string; callTimeoutMs: number }) {
     this.offered = servers.flatMap((server) =>
-      server.tools.map((tool) => ({ name: offeredName(server.name, tool.name, servers.length), server, tool })),
+      server.tools.map((tool) => ({
+        name: offeredName(server.name, tool.name, servers.length),
+        server,
+        tool,
+      })),
     )
     this.servers = servers.length
     this.runId = options.runId
@@ -67,20 +77,34 @@ export class Recorder {
         signal.throwIfAborted()
         throw new ServerGone(server.name, cause)
       })
-      fresh.push(...tools.map((tool) => ({ name: offeredName(server.name, tool.name, this.servers), server, tool })))
+      fresh.push(
+        ...tools.map((tool) => ({
+          name: offeredName(server.name, tool.name, this.servers),
+          server,
+          tool,
+        })),
+      )
     }
     return fresh
   }
 
   /** Carry a call to its server and record it. A lost reply, a timeout and a protocol error are results with `isError`. */
-  async call({ server, tool }: OfferedTool, input: JsonObject, signal: AbortSignal): Promise<CallToolResult> {
+  async call(
+    { server, tool }: OfferedTool,
+    input: JsonObject,
+    signal: AbortSignal,
+  ): Promise<CallToolResult> {
     const seq = this.next++
     this.argumentTexts.push([JSON.stringify(input), ...textsIn(input)].join('\n'))
     this.attempted.push({ server: server.name, tool: tool.name, input })
     let result: CallToolResult
     let status: string
     try {
-      result = await server.call(tool.name, input, { signal, timeoutMs: this.callTimeoutMs, number: seq })
+      result = await server.call(tool.name, input, {
+        signal,
+        timeoutMs: this.callTimeoutMs,
+        number: seq,
+      })
       status = result.isError ? 'error' : 'success'
     } catch (cause) {
       signal.throwIfAborted()
@@ -89,7 +113,15 @@ export class Recorder {
       result = { content: [{ type: 'text', text: reasonOf(cause) }], isError: true }
     }
     this.decisions.push(
-      observe({ server: server.name, tool: tool.name, arguments: input, status, result, runId: this.runId, seq }),
+      observe({
+        server: server.name,
+        tool: tool.name,
+        arguments: input,
+        status,
+        result,
+        runId: this.runId,
+        seq,
+      }),
     )
     this.calls.push({
       server: server.name,
@@ -105,7 +137,9 @@ export class Recorder {
 
 /** The text of a result as a model reads it. */
 export function textOf(result: CallToolResult): string {
-  return (result.content ?? []).map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join('\n')
+  return (result.content ?? [])
+    .map((part) => (part.type === 'text' ? part.text : `[${part.type}]`))
+    .join('\n')
 }
 
 function isTimeout(cause: unknown): boolean {
@@ -120,13 +154,19 @@ function isGone(cause: unknown): boolean {
 /** Every text in a value as it was meant: in JSON's text quotes and line ends of a secret are escaped. */
 function textsIn(value: Json): string[] {
   if (typeof value === 'string') return [value]
-  return value !== null && typeof value === 'object' ? Object.entries(value).flat().flatMap(textsIn) : []
+  return value !== null && typeof value === 'object'
+    ? Object.entries(value).flat().flatMap(textsIn)
+    : []
 }
 
 /** An object without the values of members whose names say that they are secret, at any depth. */
 export function withoutSecrets(value: JsonObject): JsonObject {
   const cleared = (item: Json): Json =>
-    Array.isArray(item) ? item.map(cleared) : item !== null && typeof item === 'object' ? withoutSecrets(item) : item
+    Array.isArray(item)
+      ? item.map(cleared)
+      : item !== null && typeof item === 'object'
+        ? withoutSecrets(item)
+        : item
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => [
       name,

@@ -81,7 +81,10 @@ function bodyOf(text: unknown): { code: string | null; message: string | null } 
   try {
     const { error } = JSON.parse(text) as { error?: JsonObject }
     const word = (value: unknown) => (typeof value === 'string' ? value : null)
-    return { code: word(error?.['code']) ?? word(error?.['type']), message: word(error?.['message']) }
+    return {
+      code: word(error?.['code']) ?? word(error?.['type']),
+      message: word(error?.['message']),
+    }
   } catch {
     return { code: null, message: null }
   }
@@ -93,7 +96,11 @@ function isDayLimit(message: string): boolean {
 }
 
 /** How long a provider asks to wait: `retry-after-ms`, `retry-after` (seconds or a date), or the words of its message. */
-export function waitOf(headers: { [name: string]: string }, message: string, now: number): number | null {
+export function waitOf(
+  headers: { [name: string]: string },
+  message: string,
+  now: number,
+): number | null {
   const ms = Number(headers['retry-after-ms'])
   if (headers['retry-after-ms'] && Number.isFinite(ms) && ms >= 0) return ms
   const after = headers['retry-after']
@@ -109,7 +116,9 @@ export function waitOf(headers: { [name: string]: string }, message: string, now
 
 /** `2m59.56s`, `7.66s`, `120ms`, `1h2m` in milliseconds, or null for anything else. */
 export function durationMs(text: string): number | null {
-  const parts = /^(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?\.?$/.exec(text.trim())
+  const parts = /^(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?\.?$/.exec(
+    text.trim(),
+  )
   if (!parts || parts.slice(1).every((part) => part === undefined)) return null
   const [h = 0, m = 0, s = 0, ms = 0] = parts.slice(1).map((part) => Number(part ?? 0))
   return h * 3_600_000 + m * 60_000 + s * 1000 + ms

@@ -1,7 +1,18 @@
 /** A run in words and tables, for people: in a terminal, and as `report.md`. */
 import { writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import { type Column, count, duration, foreign, type Look, percent, type Tone, table, tone, wrap } from '../display.ts'
+import {
+  type Column,
+  count,
+  duration,
+  foreign,
+  type Look,
+  percent,
+  type Tone,
+  table,
+  tone,
+  wrap,
+} from '../display.ts'
 import type { Metric, MetricComparison, MetricSummary } from '../log/index.ts'
 import { METRICS } from '../log/index.ts'
 import type { Run, RunComparison } from './result.ts'
@@ -11,7 +22,9 @@ const SHOWN: Metric[] = ['goal', 'attack', 'overclaim']
 /** `62% [40, 80]`: a rate and its interval; a dash where it is undefined. */
 function rateCell({ estimate, low, high }: MetricSummary): string {
   if (!Number.isFinite(estimate)) return '-'
-  const ends = Number.isFinite(low) ? ` [${Math.round(low * 100)}, ${Math.round(high * 100)}]` : ' [unknown]'
+  const ends = Number.isFinite(low)
+    ? ` [${Math.round(low * 100)}, ${Math.round(high * 100)}]`
+    : ' [unknown]'
   return percent(estimate) + ends
 }
 
@@ -34,7 +47,9 @@ function verdictTone(verdict: string): Tone {
 export function simulatedNote(run: Run): string | null {
   const simulated = run.manifest.configurations.filter((one) => one.simulated)
   if (simulated.length === 0) return null
-  const names = simulated.map(({ name, model }) => (model.endsWith(name) ? model : `${name} (${model})`)).join(' and ')
+  const names = simulated
+    .map(({ name, model }) => (model.endsWith(name) ? model : `${name} (${model})`))
+    .join(' and ')
   return `${names} ${simulated.length === 1 ? 'is' : 'are'} simulated: a script that follows each case's solution and strays at declared rates. The numbers show how the machinery works, not how good any language model is.`
 }
 
@@ -95,7 +110,9 @@ function incomplete(run: Run): string {
 
 /** Why trials ended in an error: what most of them say first. */
 function reasons(run: Run, look: Look): string[] {
-  const errors = run.trials.flatMap(({ error }) => (error ? [`${error.code}: ${error.message}`] : []))
+  const errors = run.trials.flatMap(({ error }) =>
+    error ? [`${error.code}: ${error.message}`] : [],
+  )
   const said = [...Map.groupBy(errors, (text) => text)].sort(([, a], [, b]) => b.length - a.length)
   const lines = said.slice(0, 3).map(([text, { length }]) => `  ${length} x ${foreign(text, 300)}`)
   if (said.length > 3) lines.push(`  and ${count(said.length - 3, 'other reason')}: see report.md`)
@@ -140,7 +157,8 @@ export function comparisonText(comparison: RunComparison, look: Look = {}): stri
       ? `  smallest    4 of 5 such runs would find a true difference of ${Math.round(primary.smallestDetectable * 100)} points or more`
       : '  smallest    none: such a run misses even the largest difference more than 1 time in 5',
   ]
-  for (const reason of primary.reasons) lines.push(`  note        ${wrap(reason, width, ' '.repeat(14)).trimStart()}`)
+  for (const reason of primary.reasons)
+    lines.push(`  note        ${wrap(reason, width, ' '.repeat(14)).trimStart()}`)
   if (others.length > 0) {
     lines.push(
       '',
@@ -181,7 +199,8 @@ function levelsText({ a, b, levels }: RunComparison): string {
 
 /** The tests that belong to the question: over other cases, or within these. */
 function pText({ p, target }: MetricComparison): string {
-  if (target === 'like these') return `${pValue(p.t)} (paired t), ${pValue(p.signFlip)} (exact sign-flip)`
+  if (target === 'like these')
+    return `${pValue(p.t)} (paired t), ${pValue(p.signFlip)} (exact sign-flip)`
   return p.cmh === undefined
     ? `${pValue(p.permutation ?? NaN)} (permutation)`
     : `${pValue(p.cmh)} (exact, within cases)`
@@ -189,7 +208,9 @@ function pText({ p, target }: MetricComparison): string {
 
 function rounded({ difference, low, high }: MetricComparison): string {
   if (!Number.isFinite(difference)) return '-'
-  return Number.isFinite(low) ? `${points(difference)} [${points(low)}, ${points(high)}]` : points(difference)
+  return Number.isFinite(low)
+    ? `${points(difference)} [${points(low)}, ${points(high)}]`
+    : points(difference)
 }
 
 function differenceText(comparison: MetricComparison): string {

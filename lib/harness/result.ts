@@ -28,7 +28,16 @@ import { comparisonText, runText } from './report.ts'
 import { shownAsTable } from './trials-text.ts'
 
 /** Kinds of chart that a run can be drawn as. */
-export const PLOT_KINDS = ['strip', 'heat', 'slope', 'forest', 'levels', 'ecdf', 'reliability', 'noise'] as const
+export const PLOT_KINDS = [
+  'strip',
+  'heat',
+  'slope',
+  'forest',
+  'levels',
+  'ecdf',
+  'reliability',
+  'noise',
+] as const
 export type PlotKind = (typeof PLOT_KINDS)[number]
 
 /**
@@ -46,7 +55,12 @@ export class Run {
   /** Why the run stopped of itself before its end (a limit of the day, of cost, a refused key), or null. */
   readonly halted: string | null
 
-  constructor(parts: { dir: string; manifest: Manifest; trials: TrialRecord[]; halted?: string | null }) {
+  constructor(parts: {
+    dir: string
+    manifest: Manifest
+    trials: TrialRecord[]
+    halted?: string | null
+  }) {
     this.dir = parts.dir
     this.halted = parts.halted ?? null
     this.manifest = parts.manifest
@@ -86,9 +100,15 @@ export class Run {
    * Each `observation.run_id` is the trial's key.
    */
   get decisions(): Decision[] {
-    const counted = new Map(this.trials.map((row) => [row.key, { attempt: row.attempt, decisions: [] as Decision[] }]))
+    const counted = new Map(
+      this.trials.map((row) => [row.key, { attempt: row.attempt, decisions: [] as Decision[] }]),
+    )
     for (const value of this.linesOf(FILES.decisions)) {
-      const { key, attempt, decision } = value as { key: string; attempt: number; decision: Decision }
+      const { key, attempt, decision } = value as {
+        key: string
+        attempt: number
+        decision: Decision
+      }
       const trial = counted.get(key)
       if (trial?.attempt === attempt) trial.decisions.push(decision)
     }
@@ -154,9 +174,16 @@ export class Run {
       difference?: number
     } = {},
   ): Plan {
-    const [a = options.a, b = options.b] = [options.a ?? this.configurations[0], options.b ?? this.configurations[1]]
+    const [a = options.a, b = options.b] = [
+      options.a ?? this.configurations[0],
+      options.b ?? this.configurations[1],
+    ]
     if (a === undefined || b === undefined) {
-      throw new TouchstoneError('argument_invalid', 'expected a run of two configurations, got one', { where: 'plan' })
+      throw new TouchstoneError(
+        'argument_invalid',
+        'expected a run of two configurations, got one',
+        { where: 'plan' },
+      )
     }
     const pairs = pairsOf(this.manifest, this.trials, a, b, options.metric ?? 'goal')
     const { between, within } = pilot(pairs)
@@ -215,7 +242,10 @@ export class Run {
     ) as JsonObject
   }
 
-  [Symbol.for('nodejs.util.inspect.custom')](_depth: number, options: { colors?: boolean }): string {
+  [Symbol.for('nodejs.util.inspect.custom')](
+    _depth: number,
+    options: { colors?: boolean },
+  ): string {
     return this.text({ ...lookOf(process.stdout), colors: options.colors === true })
   }
 
@@ -281,7 +311,10 @@ export class RunComparison {
     return { a, b, primary, others, levels, count }
   }
 
-  [Symbol.for('nodejs.util.inspect.custom')](_depth: number, options: { colors?: boolean }): string {
+  [Symbol.for('nodejs.util.inspect.custom')](
+    _depth: number,
+    options: { colors?: boolean },
+  ): string {
     return this.text({ ...lookOf(process.stdout), colors: options.colors === true })
   }
 

@@ -83,7 +83,11 @@ export class RunBuilder implements PromiseLike<Run> {
       invalid('a name of letters, digits and _.- (at most 64)', name, 'config name')
     if (this.plan.configurations.some((one) => one.name === name))
       invalid('each configuration name once', name, 'config name')
-    if (configuration === null || typeof configuration !== 'object' || !('model' in configuration)) {
+    if (
+      configuration === null ||
+      typeof configuration !== 'object' ||
+      !('model' in configuration)
+    ) {
       invalid('{ model: ... }', configuration, `config ${name}`)
     }
     return this.with({ configurations: [...this.plan.configurations, { name, configuration }] })
@@ -106,7 +110,8 @@ export class RunBuilder implements PromiseLike<Run> {
 
   /** Where the run is written: a new or empty folder. Default `runs/<id>`. `null`: among the temporary files, until the process ends. */
   out(dir: string | null): RunBuilder {
-    if (dir !== null && (typeof dir !== 'string' || dir === '')) invalid('a folder or null', dir, 'out')
+    if (dir !== null && (typeof dir !== 'string' || dir === ''))
+      invalid('a folder or null', dir, 'out')
     return this.with({ out: dir })
   }
 
@@ -137,7 +142,10 @@ export class RunBuilder implements PromiseLike<Run> {
 
   /** What the run would do and may cost, before it does it. @throws what running it would throw before the first trial */
   async forecast(): Promise<Forecast> {
-    const [{ prepare }, { forecast }] = await Promise.all([import('./execute.ts'), import('./forecast.ts')])
+    const [{ prepare }, { forecast }] = await Promise.all([
+      import('./execute.ts'),
+      import('./forecast.ts'),
+    ])
     const { plan, sources, manifest } = await prepare(this.plan)
     return forecast(plan, sources, manifest)
   }
@@ -149,7 +157,8 @@ export class RunBuilder implements PromiseLike<Run> {
         invalid(`one of ${Object.keys(DEFAULT_LIMITS).join(', ')}`, name, 'limits')
       if (value === null && DEFAULT_LIMITS[name as keyof Limits] === null) continue
       if (name === 'costUsd') {
-        if (typeof value !== 'number' || !(value > 0)) invalid('US dollars above 0', value, 'limits.costUsd')
+        if (typeof value !== 'number' || !(value > 0))
+          invalid('US dollars above 0', value, 'limits.costUsd')
       } else whole(value as number, 1, name === 'tokens' ? 1e12 : 86_400_000, `limits.${name}`)
     }
     return this.with({ limits: { ...this.plan.limits, ...limits } })
@@ -189,7 +198,9 @@ export class RunBuilder implements PromiseLike<Run> {
     fulfilled?: ((run: Run) => A | PromiseLike<A>) | null,
     rejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
-    return import('./execute.ts').then(({ execute }) => execute(this.plan)).then(fulfilled, rejected)
+    return import('./execute.ts')
+      .then(({ execute }) => execute(this.plan))
+      .then(fulfilled, rejected)
   }
 
   toJSON(): JsonObject {
@@ -204,7 +215,8 @@ export class RunBuilder implements PromiseLike<Run> {
 
   [Symbol.for('nodejs.util.inspect.custom')](): string {
     const { cases, configurations, repeats } = this.plan
-    const names = configurations.map(({ name }) => name).join(', ') || 'none yet: .config(name, { model })'
+    const names =
+      configurations.map(({ name }) => name).join(', ') || 'none yet: .config(name, { model })'
     return `A run of ${cases.length} cases x ${configurations.length} configurations (${names}) x ${repeats} trials. await it to run it.`
   }
 }
@@ -223,7 +235,12 @@ export class RunBuilder implements PromiseLike<Run> {
 export function run(cases: Case | readonly Case[]): RunBuilder {
   const list = [cases].flat() as Case[]
   for (const [i, test] of list.entries()) {
-    if (test === null || typeof test !== 'object' || typeof test.id !== 'string' || !Array.isArray(test.servers)) {
+    if (
+      test === null ||
+      typeof test !== 'object' ||
+      typeof test.id !== 'string' ||
+      !Array.isArray(test.servers)
+    ) {
       invalid('a case from cases.load() or harness.case()', test, `cases[${i}]`)
     }
   }
@@ -256,6 +273,11 @@ function whole(value: number, low: number, high: number, where: string): number 
 }
 
 function invalid(expected: string, got: unknown, where: string): never {
-  const shown = typeof got === 'object' && got !== null ? 'an object' : JSON.stringify(got)?.slice(0, 80)
-  throw new TouchstoneError('argument_invalid', `expected ${expected}, got ${shown ?? String(got)}`, { where })
+  const shown =
+    typeof got === 'object' && got !== null ? 'an object' : JSON.stringify(got)?.slice(0, 80)
+  throw new TouchstoneError(
+    'argument_invalid',
+    `expected ${expected}, got ${shown ?? String(got)}`,
+    { where },
+  )
 }

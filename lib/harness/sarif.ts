@@ -22,7 +22,9 @@ export async function sarif(run: Run): Promise<JsonObject> {
   const lineOf = await linesOf(run)
   const path = join(run.dir, FILES.trials)
   const near = relative(process.cwd(), path)
-  const uri = near.startsWith('..') ? pathToFileURL(path).href : near.split(/[\\/]/).map(encodeURIComponent).join('/')
+  const uri = near.startsWith('..')
+    ? pathToFileURL(path).href
+    : near.split(/[\\/]/).map(encodeURIComponent).join('/')
   const succeeded = run.trials.filter((row) => row.attack === true)
   const kinds = [...new Set(succeeded.map((row) => kindOf(run, row.case)))].sort()
   const groups = Map.groupBy(succeeded, (row) => `${row.case}|${row.configuration}`)
@@ -31,7 +33,10 @@ export async function sarif(run: Run): Promise<JsonObject> {
     const kind = kindOf(run, first.case)
     const title = run.manifest.cases.find(({ id }) => id === first.case)?.title ?? first.case
     const ended = run.trials.filter(
-      (row) => row.case === first.case && row.configuration === first.configuration && row.outcome !== 'error',
+      (row) =>
+        row.case === first.case &&
+        row.configuration === first.configuration &&
+        row.outcome !== 'error',
     )
     return {
       ruleId: ruleOf(kind),
@@ -54,7 +59,8 @@ export async function sarif(run: Run): Promise<JsonObject> {
     }
   })
   return {
-    $schema: 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json',
+    $schema:
+      'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json',
     version: '2.1.0',
     runs: [
       {
@@ -65,7 +71,9 @@ export async function sarif(run: Run): Promise<JsonObject> {
             rules: kinds.map((kind) => ({
               id: ruleOf(kind),
               name: kind,
-              shortDescription: { text: `An attack of the kind ${kind.replaceAll('_', ' ')} succeeded.` },
+              shortDescription: {
+                text: `An attack of the kind ${kind.replaceAll('_', ' ')} succeeded.`,
+              },
               defaultConfiguration: { level: 'error' },
             })),
           },

@@ -19,9 +19,16 @@ export function* schedule(
   for (const test of cases) {
     for (let trial = 0; trial < repeats; trial++) {
       const order =
-        configurations.length > 1 ? shuffle(configurations, rng(`${seed}|order|${test.id}|${trial}`)) : configurations
+        configurations.length > 1
+          ? shuffle(configurations, rng(`${seed}|order|${test.id}|${trial}`))
+          : configurations
       for (const configuration of order)
-        yield { case: test, configuration, trial, seed: trialSeed(seed, test.id, configuration, trial) }
+        yield {
+          case: test,
+          configuration,
+          trial,
+          seed: trialSeed(seed, test.id, configuration, trial),
+        }
     }
   }
 }

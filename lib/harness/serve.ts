@@ -81,7 +81,12 @@ const NOTHING: WorldDefinition = {
 
 /** The world of a plan with its own tools laid over it. @throws TouchstoneError `world_unknown`, `tool_unknown` */
 export function definitionOf(plan: ServerPlan): WorldDefinition {
-  const base = plan.world === null ? NOTHING : typeof plan.world === 'string' ? worldNamed(plan.world) : plan.world
+  const base =
+    plan.world === null
+      ? NOTHING
+      : typeof plan.world === 'string'
+        ? worldNamed(plan.world)
+        : plan.world
   const own = Object.entries(plan.tools).map(([name, tool]) => [
     name,
     {
@@ -91,7 +96,8 @@ export function definitionOf(plan: ServerPlan): WorldDefinition {
       ...(tool.effect && { effect: tool.effect }),
     },
   ])
-  const definition = own.length === 0 ? base : { ...base, tools: { ...base.tools, ...Object.fromEntries(own) } }
+  const definition =
+    own.length === 0 ? base : { ...base, tools: { ...base.tools, ...Object.fromEntries(own) } }
   const named = [
     ...plan.faults.map((fault) => fault.tool),
     ...[plan.describe, plan.parameters, plan.inject].flatMap((part) => Object.keys(part)),
@@ -99,9 +105,13 @@ export function definitionOf(plan: ServerPlan): WorldDefinition {
   for (const tool of named) {
     if (!Object.hasOwn(definition.tools, tool)) {
       const there = Object.keys(definition.tools).join(', ') || 'none'
-      throw new TouchstoneError('tool_unknown', `expected a tool of ${plan.name} (${there}), got "${tool}"`, {
-        where: 'tool',
-      })
+      throw new TouchstoneError(
+        'tool_unknown',
+        `expected a tool of ${plan.name} (${there}), got "${tool}"`,
+        {
+          where: 'tool',
+        },
+      )
     }
   }
   return definition
@@ -131,7 +141,10 @@ export class Origin {
   }
 
   /** The answer to a call. `heldMs`: it comes so much later, and never when that is infinite. */
-  serve(name: string, input: JsonObject): { result: CallToolResult; heldMs: number; relisted: boolean } {
+  serve(
+    name: string,
+    input: JsonObject,
+  ): { result: CallToolResult; heldMs: number; relisted: boolean } {
     const before = this.faulty.description(name)
     const served = this.faulty.call(name, this.known(name, input))
     return {
@@ -145,7 +158,9 @@ export class Origin {
     const content = [{ type: 'text' as const, text: text ?? JSON.stringify(reply) }]
     const injected = this.injected(name)
     if (injected !== null) content.push({ type: 'text', text: injected })
-    return text === undefined ? { content, structuredContent: reply, isError } : { content, isError }
+    return text === undefined
+      ? { content, structuredContent: reply, isError }
+      : { content, isError }
   }
 
   private injected(name: string): string | null {
@@ -165,7 +180,9 @@ export class Origin {
     if (!offered || !tool) return input
     const own = jsonSchemaOf(tool.input).properties ?? {}
     return Object.fromEntries(
-      Object.entries(input).filter(([key]) => Object.hasOwn(own, key) || !Object.hasOwn(offered, key)),
+      Object.entries(input).filter(
+        ([key]) => Object.hasOwn(own, key) || !Object.hasOwn(offered, key),
+      ),
     )
   }
 
@@ -188,7 +205,11 @@ export class Origin {
  * An MCP server in front of an origin. A late reply is sent late and a lost one never, unless `onHeld` takes the matter over: it
  * is told how late, and gives true when the reply is to go out at once.
  */
-export function serverOf(name: string, origin: Origin, onHeld?: (call: ToolCall, heldMs: number) => boolean): Server {
+export function serverOf(
+  name: string,
+  origin: Origin,
+  onHeld?: (call: ToolCall, heldMs: number) => boolean,
+): Server {
   const server = createServer(
     name,
     () => origin.list(),
@@ -202,7 +223,11 @@ export function serverOf(name: string, origin: Origin, onHeld?: (call: ToolCall,
   return server
 }
 
-function held(result: CallToolResult, heldMs: number, signal: AbortSignal): Promise<CallToolResult> {
+function held(
+  result: CallToolResult,
+  heldMs: number,
+  signal: AbortSignal,
+): Promise<CallToolResult> {
   return new Promise((resolve) => {
     if (!Number.isFinite(heldMs)) return
     const timer = setTimeout(() => resolve(result), heldMs).unref()
@@ -226,14 +251,21 @@ export async function startServer(
     return startHttp(plan, options)
   }
   if (transport !== 'memory') {
-    throw new TouchstoneError('transport_unknown', `expected memory, stdio or http, got "${String(transport)}"`, {
-      where: 'transport',
-    })
+    throw new TouchstoneError(
+      'transport_unknown',
+      `expected memory, stdio or http, got "${String(transport)}"`,
+      {
+        where: 'transport',
+      },
+    )
   }
   return startInMemory(plan, options)
 }
 
-async function startInMemory(plan: ServerPlan, options: { signal?: AbortSignal | undefined }): Promise<RunningServer> {
+async function startInMemory(
+  plan: ServerPlan,
+  options: { signal?: AbortSignal | undefined },
+): Promise<RunningServer> {
   const origin = new Origin(plan)
   const waiting = new Map<number, { timeoutMs: number; reject: (lost: ReplyLost) => void }>()
   // In memory time is virtual: who would wait in vain is told so at once, and who would wait long enough does not wait.
@@ -258,7 +290,9 @@ async function startInMemory(plan: ServerPlan, options: { signal?: AbortSignal |
     url: null,
     startDigest: origin.startDigest,
     async call(tool, input, { number, ...rest }) {
-      const lost = new Promise<never>((_, reject) => waiting.set(number, { timeoutMs: rest.timeoutMs, reject }))
+      const lost = new Promise<never>((_, reject) =>
+        waiting.set(number, { timeoutMs: rest.timeoutMs, reject }),
+      )
       try {
         return await Promise.race([callTool(client, tool, input, { ...rest, number }), lost])
       } finally {
@@ -274,7 +308,11 @@ async function startInMemory(plan: ServerPlan, options: { signal?: AbortSignal |
 }
 
 /** What a call of a tool with these arguments claims to do, or null for a read or arguments that its schema refuses. */
-export function effectOf(definition: WorldDefinition, name: string, input: JsonObject): Effect | null {
+export function effectOf(
+  definition: WorldDefinition,
+  name: string,
+  input: JsonObject,
+): Effect | null {
   const tool = Object.hasOwn(definition.tools, name) ? definition.tools[name] : undefined
   if (!tool?.effect) return null
   try {
@@ -296,7 +334,10 @@ export function withParameters(
 ): Tool['inputSchema'] {
   if (!parameters) return schema
   const own = (schema.properties ?? {}) as { [name: string]: object }
-  const laid = Object.entries(parameters).map(([name, members]) => [name, { ...own[name], ...members }])
+  const laid = Object.entries(parameters).map(([name, members]) => [
+    name,
+    { ...own[name], ...members },
+  ])
   return { ...schema, properties: { ...own, ...Object.fromEntries(laid) } }
 }
 

@@ -28,7 +28,11 @@ export type ServerPlan = {
   describe: { [tool: string]: string }
   /** Members of JSON Schema laid over those of a tool's parameters; a parameter that it lacks is offered and dropped. */
   parameters: { [tool: string]: { [parameter: string]: JsonObject } }
-  inject: { [tool: string]: string | { text: string; after?: number | undefined; times?: number | undefined } }
+  inject: {
+    [tool: string]:
+      | string
+      | { text: string; after?: number | undefined; times?: number | undefined }
+  }
   faults: Fault[]
   stdio: {
     command: string
@@ -115,7 +119,11 @@ export class ServerDescription {
    * @param options.after results left as they are first, default 0: a sleeper
    * @param options.times results that it is then added to, default all
    */
-  inject(tool: string, text: string, options: { after?: number; times?: number } = {}): ServerDescription {
+  inject(
+    tool: string,
+    text: string,
+    options: { after?: number; times?: number } = {},
+  ): ServerDescription {
     return this.with({ inject: { ...this.plan.inject, [tool]: { text, ...options } } })
   }
 
@@ -127,18 +135,30 @@ export class ServerDescription {
    * @param options       what the kind can be told besides: `keep`, `seconds`, `message`, `set`, `describe`, `size_bytes`
    * @throws TouchstoneError `fault_unknown` naming the faults there are, `argument_invalid` for an option of another kind
    */
-  fault(tool: string, kind: FaultKind, options: Omit<Fault, 'tool' | 'kind'> = {}): ServerDescription {
+  fault(
+    tool: string,
+    kind: FaultKind,
+    options: Omit<Fault, 'tool' | 'kind'> = {},
+  ): ServerDescription {
     if (!FAULT_KINDS.includes(kind)) {
-      throw new TouchstoneError('fault_unknown', `expected one of ${FAULT_KINDS.join(', ')}, got "${String(kind)}"`, {
-        where: 'fault',
-      })
+      throw new TouchstoneError(
+        'fault_unknown',
+        `expected one of ${FAULT_KINDS.join(', ')}, got "${String(kind)}"`,
+        {
+          where: 'fault',
+        },
+      )
     }
     const known: readonly string[] = ['after', 'times', ...(PARAMETERS[kind] ?? [])]
     const stranger = Object.keys(options).find((name) => !known.includes(name))
     if (stranger !== undefined) {
-      throw new TouchstoneError('argument_invalid', `expected ${known.join(', ')} beside ${kind}, got ${stranger}`, {
-        where: 'fault',
-      })
+      throw new TouchstoneError(
+        'argument_invalid',
+        `expected ${known.join(', ')} beside ${kind}, got ${stranger}`,
+        {
+          where: 'fault',
+        },
+      )
     }
     return this.with({ faults: [...this.plan.faults, { tool, kind, ...options }] })
   }
@@ -159,9 +179,13 @@ export class ServerDescription {
   ): ServerDescription {
     const { env = {}, cwd, reset = null } = options
     if (reset !== null && reset !== 'files' && typeof reset !== 'function') {
-      throw new TouchstoneError('argument_invalid', `expected a function or "files", got ${String(reset)}`, {
-        where: 'stdio.reset',
-      })
+      throw new TouchstoneError(
+        'argument_invalid',
+        `expected a function or "files", got ${String(reset)}`,
+        {
+          where: 'stdio.reset',
+        },
+      )
     }
     return this.with({ stdio: { command, args, env, cwd, reset }, http: null, world: null })
   }
@@ -187,7 +211,9 @@ export class ServerDescription {
    *   ours has the transport it was described with
    * @throws TouchstoneError `world_unknown`, `tool_unknown`, `case_invalid` (a state that is not the world's), `server_unreachable`
    */
-  async start(options: { transport?: Transport; signal?: AbortSignal } = {}): Promise<RunningServer> {
+  async start(
+    options: { transport?: Transport; signal?: AbortSignal } = {},
+  ): Promise<RunningServer> {
     const { startServer } = await import('./serve.ts')
     return startServer(this.plan, options)
   }
@@ -199,15 +225,36 @@ export class ServerDescription {
   }
 
   [Symbol.for('nodejs.util.inspect.custom')](): string {
-    const { name, world, stdio, http, faults, tools, state, files, describe, parameters, inject, effects } = this.plan
+    const {
+      name,
+      world,
+      stdio,
+      http,
+      faults,
+      tools,
+      state,
+      files,
+      describe,
+      parameters,
+      inject,
+      effects,
+    } = this.plan
     const simulated = typeof world === 'string' ? world : world?.name
     const what = simulated
       ? `simulated (${simulated})`
       : stdio
         ? `a child process, ${[stdio.command, ...stdio.args].join(' ')}`
         : (http?.url ?? 'no world and no address')
-    const keys = Object.entries({ state, files, tools, describe, parameters, inject, effects }).flatMap(
-      ([part, held]) => (Object.keys(held ?? {}).length ? [`  ${part}: ${Object.keys(held ?? {}).join(', ')}`] : []),
+    const keys = Object.entries({
+      state,
+      files,
+      tools,
+      describe,
+      parameters,
+      inject,
+      effects,
+    }).flatMap(([part, held]) =>
+      Object.keys(held ?? {}).length ? [`  ${part}: ${Object.keys(held ?? {}).join(', ')}`] : [],
     )
     const broken = faults.map(({ tool, kind, ...how }) =>
       [
@@ -216,7 +263,9 @@ export class ServerDescription {
       ].join(', '),
     )
     const use = '  .start() runs it; harness.case({ server }) takes it.'
-    return [`MCP server ${name}: ${what}`, ...keys, ...broken, use].map((line) => foreign(line, 300)).join('\n')
+    return [`MCP server ${name}: ${what}`, ...keys, ...broken, use]
+      .map((line) => foreign(line, 300))
+      .join('\n')
   }
 }
 
@@ -228,7 +277,10 @@ export class ServerDescription {
  * const github = server('github').fault('add_deploy_key', 'lying_success')
  * github.plan.faults // [{ tool: 'add_deploy_key', kind: 'lying_success' }]
  */
-export function server(world?: string | WorldDefinition, options: { name?: string } = {}): ServerDescription {
+export function server(
+  world?: string | WorldDefinition,
+  options: { name?: string } = {},
+): ServerDescription {
   const name = options.name ?? (typeof world === 'string' ? world : (world?.name ?? 'server'))
   return new ServerDescription({ ...EMPTY, name, world: world ?? null })
 }

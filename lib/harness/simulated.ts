@@ -48,7 +48,11 @@ type Action = { tool: string; input: JsonObject }
 type Answer = { text: string; failed: boolean }
 
 /** A simulated model for one trial. */
-export function simulatedModel(id: string, deviations: Deviations, context: SimulatedContext): LanguageModelV4 {
+export function simulatedModel(
+  id: string,
+  deviations: Deviations,
+  context: SimulatedContext,
+): LanguageModelV4 {
   let seen = ''
   const play = script(context, deviations, () => seen)
   let step = 0
@@ -71,7 +75,12 @@ export function simulatedModel(id: string, deviations: Deviations, context: Simu
       finishReason: { unified: move.done ? 'stop' : 'tool-calls', raw: undefined },
       // No tokens were used, and none are made up.
       usage: {
-        inputTokens: { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
+        inputTokens: {
+          total: undefined,
+          noCache: undefined,
+          cacheRead: undefined,
+          cacheWrite: undefined,
+        },
         outputTokens: { total: undefined, text: undefined, reasoning: undefined },
       },
       warnings: [],
@@ -114,9 +123,14 @@ function* script(
   rates: Deviations,
   seen: () => string,
 ): Generator<Action, void, Answer> {
-  const happens = (what: keyof Deviations, where: string | number) => rng(`${seed}|${what}|${where}`)() < rates[what]
+  const happens = (what: keyof Deviations, where: string | number) =>
+    rng(`${seed}|${what}|${where}`)() < rates[what]
   const first = test.servers[0]?.name as string
-  const action = (spec: { server?: string | undefined; call: string; with: JsonObject }): Action => ({
+  const action = (spec: {
+    server?: string | undefined
+    call: string
+    with: JsonObject
+  }): Action => ({
     tool: offeredName(spec.server ?? first, spec.call, test.servers.length),
     input: spec.with,
   })
@@ -141,7 +155,10 @@ function* script(
     })
   }
   yield* follow()
-  yield { tool: 'report', input: { summary: `Finished: ${test.title}.`, claims: claims as unknown as Json } }
+  yield {
+    tool: 'report',
+    input: { summary: `Finished: ${test.title}.`, claims: claims as unknown as Json },
+  }
 
   function* carryOut(step: SolutionStep, i: number): Generator<Action, boolean, Answer> {
     const call = action(step as SolutionStep & { with: JsonObject })
@@ -149,7 +166,8 @@ function* script(
     yield* follow()
     if (answer.failed && happens('retriesAfterError', i)) answer = yield call
     const check = step.check
-    if (!check || happens('skipsReadBack', i)) return !answer.failed || happens('claimsUnchecked', i)
+    if (!check || happens('skipsReadBack', i))
+      return !answer.failed || happens('claimsUnchecked', i)
     const look = action({ server: step.server, call: check.call, with: check.with as JsonObject })
     function* readBack(): Generator<Action, Sight, Answer> {
       let sight: Sight = 'unreadable'
@@ -185,7 +203,9 @@ function sightOf(check: NonNullable<SolutionStep['check']>, answer: Answer): Sig
   if (data === undefined) return 'unreadable'
   const shows = [check.shows ?? []].flat() as Match[]
   const gone = [check.gone ?? []].flat() as Match[]
-  return shows.every((one) => contains(data, one)) && !gone.some((one) => contains(data, one)) ? 'there' : 'missing'
+  return shows.every((one) => contains(data, one)) && !gone.some((one) => contains(data, one))
+    ? 'there'
+    : 'missing'
 }
 
 /** An answer's data: its text, or the first line of it where a server has added words. */
@@ -204,12 +224,17 @@ function dataIn(text: string): Json | undefined {
 function contains(value: Json, members: Match): boolean {
   if (Array.isArray(value)) return value.some((item) => contains(item, members))
   if (value === null || typeof value !== 'object') return false
-  return matches(value as never, members) || Object.values(value).some((item) => contains(item, members))
+  return (
+    matches(value as never, members) || Object.values(value).some((item) => contains(item, members))
+  )
 }
 
 function lastAnswer({ prompt }: LanguageModelV4CallOptions): Answer {
   const message = prompt.findLast((one) => one.role === 'tool')
-  const part = message?.role === 'tool' ? message.content.findLast((one) => one.type === 'tool-result') : undefined
+  const part =
+    message?.role === 'tool'
+      ? message.content.findLast((one) => one.type === 'tool-result')
+      : undefined
   if (part?.type !== 'tool-result') return { text: '', failed: true }
   const { output } = part
   const text =
@@ -222,14 +247,17 @@ function lastAnswer({ prompt }: LanguageModelV4CallOptions): Answer {
 /** Everything that the prompt shows, with blanks squeezed: descriptions of tools, and what they answered. */
 function visibleText({ prompt, tools }: LanguageModelV4CallOptions): string {
   const texts = (tools ?? []).map((tool) =>
-    tool.type === 'function' ? `${tool.description ?? ''} ${unescaped(JSON.stringify(tool.inputSchema))}` : '',
+    tool.type === 'function'
+      ? `${tool.description ?? ''} ${unescaped(JSON.stringify(tool.inputSchema))}`
+      : '',
   )
   for (const message of prompt) {
     if (message.role !== 'tool') continue
     for (const part of message.content) {
       if (part.type !== 'tool-result') continue
       const { output } = part
-      if (output.type === 'text' || output.type === 'error-text') texts.push(unescaped(output.value))
+      if (output.type === 'text' || output.type === 'error-text')
+        texts.push(unescaped(output.value))
     }
   }
   return squeeze(texts.join('\n'))

@@ -7,7 +7,10 @@ import type { Run } from './result.ts'
 export type Held = { gates: readonly GateResult[]; baseline: readonly BaselineResult[] }
 
 /** `as hoped`, `fell short`, or `incomplete`: nobody can say. */
-export function standing(run: Run, { gates, baseline }: Held): 'as hoped' | 'fell short' | 'incomplete' {
+export function standing(
+  run: Run,
+  { gates, baseline }: Held,
+): 'as hoped' | 'fell short' | 'incomplete' {
   if (!run.complete) return 'incomplete'
   const short = gates.some(({ met }) => !met) || baseline.some(({ worse }) => worse.length > 0)
   return short ? 'fell short' : 'as hoped'
@@ -21,7 +24,9 @@ export function stepSummary(run: Run, held: Held): string {
   if (held.gates.length > 0) {
     lines.push('| gate | configuration | met | because |', '|---|---|---|---|')
     for (const { gate, configuration, met, reason } of held.gates)
-      lines.push(`| \`${cell(gate)}\` | ${cell(configuration)} | ${met ? 'yes' : '**no**'} | ${cell(reason)} |`)
+      lines.push(
+        `| \`${cell(gate)}\` | ${cell(configuration)} | ${met ? 'yes' : '**no**'} | ${cell(reason)} |`,
+      )
     lines.push('')
   }
   if (held.baseline.length > 0) {
@@ -34,7 +39,9 @@ export function stepSummary(run: Run, held: Held): string {
   }
   // A fence longer than any in the text, since names come from elsewhere.
   const text = run.text({ width: 100 })
-  const fence = '`'.repeat(Math.max(3, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length + 1)))
+  const fence = '`'.repeat(
+    Math.max(3, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length + 1)),
+  )
   lines.push(`${fence}text`, text, fence, '')
   return lines.join('\n')
 }

@@ -12,7 +12,13 @@ import type { Decision } from '../receipt/decision.ts'
 import { verify } from '../receipt/verify.ts'
 import { rng } from '../stats/random.ts'
 import type { Effect } from '../world/world.ts'
-import { type AgentEnd, type AgentLimits, type AgentResult, DEFAULT_INSTRUCTIONS, runAgent } from './agent.ts'
+import {
+  type AgentEnd,
+  type AgentLimits,
+  type AgentResult,
+  DEFAULT_INSTRUCTIONS,
+  runAgent,
+} from './agent.ts'
 import type { Case, ServerSpec } from './case.ts'
 import { type Judged, judgeClaims } from './claims.ts'
 import { costOf, type Prices } from './cost.ts'
@@ -25,7 +31,13 @@ import { RunHalted, refusalOf } from './refusal.ts'
 import { type RunningServer, type ServerEnd, startServer } from './serve.ts'
 import type { ServerPlan } from './server.ts'
 
-export type TrialKey = { case: Case; configuration: string; trial: number; attempt: number; seed: string }
+export type TrialKey = {
+  case: Case
+  configuration: string
+  trial: number
+  attempt: number
+  seed: string
+}
 
 export type TrialLimits = AgentLimits & { trialTimeoutMs: number; callTimeoutMs: number }
 
@@ -100,7 +112,10 @@ export async function runTrial(
     const wire = {
       deadline,
       drain,
-      refused({ code, status, message }: { code: string; status: number | null; message: string }, waitMs: number) {
+      refused(
+        { code, status, message }: { code: string; status: number | null; message: string },
+        waitMs: number,
+      ) {
         refusals.push({ code, status, message, wait_ms: waitMs })
         waits?.(`${source.id} ${code}, waits ${duration(waitMs)}`)
       },
@@ -138,7 +153,10 @@ export async function runTrial(
     return trial
   } catch (cause) {
     const record = blank(key, startedAt, performance.now() - started)
-    record.error = { code: cause instanceof TouchstoneError ? cause.code : 'harness_failed', message: reasonOf(cause) }
+    record.error = {
+      code: cause instanceof TouchstoneError ? cause.code : 'harness_failed',
+      message: reasonOf(cause),
+    }
     return {
       record,
       decisions: [],
@@ -158,7 +176,9 @@ function requireSameStart(caseId: string, start: Digest, starts: Map<string, Dig
   const first = starts.get(caseId)
   if (first === undefined) starts.set(caseId, start)
   else if (first !== start) {
-    throw new TouchstoneError('world_state_differs', `expected the start ${first}, got ${start}`, { where: caseId })
+    throw new TouchstoneError('world_state_differs', `expected the start ${first}, got ${start}`, {
+      where: caseId,
+    })
   }
 }
 
@@ -226,13 +246,16 @@ function judged(
       ? [{ server: servers[i]?.name as string, provider: end.provider, text: end.audit }]
       : [],
   )
-  const report = verify(recorder.decisions, { audit: audits.map(({ provider, text }) => ({ provider, bytes: text })) })
+  const report = verify(recorder.decisions, {
+    audit: audits.map(({ provider, text }) => ({ provider, bytes: text })),
+  })
   const writes = recorder.attempted.flatMap(({ server, tool, input }, seq) =>
     servers.find((one) => one.name === server)?.effectOf(tool, input) ? [seq] : [],
   )
   const levels = { asserted: 0, observed_confirmed: 0, verified: 0 }
   for (const call of report.calls)
-    if (call.asserted && call.level !== null && writes.includes(call.seq as number)) levels[call.level]++
+    if (call.asserted && call.level !== null && writes.includes(call.seq as number))
+      levels[call.level]++
 
   const record = blank(key, measured.startedAt, measured.durationMs)
   const failure = failureOf(result.end)
@@ -264,7 +287,10 @@ function judged(
     summary: result.summary,
     end: result.end.how,
   }
-  const halt = result.end.how === 'model_error' && result.end.cause instanceof RunHalted ? result.end.cause : null
+  const halt =
+    result.end.how === 'model_error' && result.end.cause instanceof RunHalted
+      ? result.end.cause
+      : null
   return {
     record,
     decisions: recorder.decisions,
@@ -291,10 +317,17 @@ function refused(test: Case, recorder: Recorder, judges: Judged[]): boolean {
     const judge = judges.find((one) => one.name === (step.server ?? judges[0]?.name))
     return judge?.effectOf(step.call, step.with as JsonObject) != null
   })
-  return wanted.length > 0 && !recorder.attempted.some((call) => wanted.some((step) => step.call === call.tool))
+  return (
+    wanted.length > 0 &&
+    !recorder.attempted.some((call) => wanted.some((step) => step.call === call.tool))
+  )
 }
 
-type Failure = { infrastructure: boolean; final?: boolean; error: { code: string; message: string } }
+type Failure = {
+  infrastructure: boolean
+  final?: boolean
+  error: { code: string; message: string }
+}
 
 const LIMIT_MESSAGES = {
   step_limit: 'the agent did not end within the limit of steps',
@@ -319,7 +352,10 @@ function failureOf(end: AgentEnd): Failure | null {
           }
         : {
             infrastructure: true,
-            error: { code: 'model_timeout', message: 'the time was over while the model was answering' },
+            error: {
+              code: 'model_timeout',
+              message: 'the time was over while the model was answering',
+            },
           }
     case 'server_gone':
       return { infrastructure: true, error: { code: 'server_gone', message: reasonOf(end.cause) } }
@@ -328,7 +364,11 @@ function failureOf(end: AgentEnd): Failure | null {
     case 'model_error': {
       // A tool call that the provider's own check refused is the model's doing; everything else is the machinery's.
       const { kind, code, message } = refusalOf(end.cause)
-      return { infrastructure: kind !== 'outcome', final: kind === 'final', error: { code, message } }
+      return {
+        infrastructure: kind !== 'outcome',
+        final: kind === 'final',
+        error: { code, message },
+      }
     }
   }
 }

@@ -6,7 +6,8 @@ import type { TrialRecord } from '../log/index.ts'
 /** Rows that are shown before the rest is only counted. */
 const SHOWN = 40
 
-const LAST = 'One by its place, [0], is the whole record; run.transcript(KEY) is what was called and answered.'
+const LAST =
+  'One by its place, [0], is the whole record; run.transcript(KEY) is what was called and answered.'
 
 export function trialsText(trials: readonly TrialRecord[], look: Look = {}): string {
   const answer = (value: boolean | null) => (value === null ? '-' : value ? 'yes' : 'no')
@@ -32,7 +33,9 @@ export function trialsText(trials: readonly TrialRecord[], look: Look = {}): str
   const more = trials.length - SHOWN
   return [
     table(columns, rows, look),
-    ...(more > 0 ? [tone(`and ${count(more, 'more trial')}: .slice() and .filter() choose`, 'quiet', look)] : []),
+    ...(more > 0
+      ? [tone(`and ${count(more, 'more trial')}: .slice() and .filter() choose`, 'quiet', look)]
+      : []),
     tone(wrap(LAST, look.width ?? 100), 'quiet', look),
   ].join('\n')
 }

@@ -23,9 +23,13 @@ function requireConfigurations(manifest: Manifest, ...wanted: string[]): void {
   const names = manifest.configurations.map((one) => one.name)
   for (const name of wanted) {
     if (names.includes(name)) continue
-    throw new TouchstoneError('configuration_unknown', `expected one of ${names.join(', ')}, got "${name}"`, {
-      where: 'configuration',
-    })
+    throw new TouchstoneError(
+      'configuration_unknown',
+      `expected one of ${names.join(', ')}, got "${name}"`,
+      {
+        where: 'configuration',
+      },
+    )
   }
 }
 
@@ -38,7 +42,9 @@ export function pairsOf(
   metric: Metric,
 ): (Pair & { id: string })[] {
   requireConfigurations(manifest, a, b)
-  const right = new Map(scoresByCase(rows, manifest, b, metric).map((one) => [one.case, one.scores]))
+  const right = new Map(
+    scoresByCase(rows, manifest, b, metric).map((one) => [one.case, one.scores]),
+  )
   return scoresByCase(rows, manifest, a, metric).map(({ case: id, scores }) => ({
     id,
     a: scores,
@@ -46,7 +52,12 @@ export function pairsOf(
   }))
 }
 
-export type CompareChoice = { metric?: Metric; target?: Target; level?: number; equivalence?: number }
+export type CompareChoice = {
+  metric?: Metric
+  target?: Target
+  level?: number
+  equivalence?: number
+}
 
 /** One metric of two configurations. `verdict` says whether b is better than a. */
 export type MetricComparison = Comparison & { metric: Metric; a: string; b: string }
@@ -119,7 +130,10 @@ function holmOf(raw: number[]): number[] {
   return raw.map((p) => (Number.isFinite(p) ? (adjusted[next++] as number) : Number.NaN))
 }
 
-function usableByCase(rows: readonly TrialRecord[], configuration: string): Map<string, TrialRecord[]> {
+function usableByCase(
+  rows: readonly TrialRecord[],
+  configuration: string,
+): Map<string, TrialRecord[]> {
   return Map.groupBy(
     rows.filter((row) => row.configuration === configuration && row.outcome !== 'error'),
     (row) => row.case,
@@ -168,7 +182,8 @@ export function compareMeasure(
     )
   }
   const [left, right] = [usableByCase(rows, a), usableByCase(rows, b)]
-  const values = (trials: TrialRecord[] = []) => trials.map(MEASURES[measure]).filter((value) => value !== null)
+  const values = (trials: TrialRecord[] = []) =>
+    trials.map(MEASURES[measure]).filter((value) => value !== null)
   return compareMedians(
     manifest.cases.map(({ id }) => ({ id, a: values(left.get(id)), b: values(right.get(id)) })),
     { rng: rng(measure) },

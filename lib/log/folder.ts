@@ -80,15 +80,22 @@ export class RunWriter {
   /** Begin a run in a new or empty folder. @throws TouchstoneError `file_exists` when something is there already, `file_unwritable` */
   static create(dir: string, manifest: Manifest): RunWriter {
     if (statSync(dir, { throwIfNoEntry: false })?.isDirectory() && readdirSync(dir).length > 0) {
-      throw new TouchstoneError('file_exists', 'expected a new or empty folder for the run, got one with files in it', {
-        where: dir,
-      })
+      throw new TouchstoneError(
+        'file_exists',
+        'expected a new or empty folder for the run, got one with files in it',
+        {
+          where: dir,
+        },
+      )
     }
     try {
       mkdirSync(dir, { recursive: true })
     } catch (cause) {
       const code = (cause as NodeJS.ErrnoException).code ?? 'an error'
-      throw new TouchstoneError('file_unwritable', `expected a folder for the run, got ${code}`, { where: dir, cause })
+      throw new TouchstoneError('file_unwritable', `expected a folder for the run, got ${code}`, {
+        where: dir,
+        cause,
+      })
     }
     const unlock = lock(dir)
     try {
@@ -125,7 +132,12 @@ export class RunWriter {
       ...record,
       digests: {
         decisions: digestOfLines(lines),
-        audit: audits.length === 0 ? null : audits.length === 1 ? (audits[0] as Digest) : digest(audits.join('\n')),
+        audit:
+          audits.length === 0
+            ? null
+            : audits.length === 1
+              ? (audits[0] as Digest)
+              : digest(audits.join('\n')),
         transcript: digest(transcript),
       },
     }
@@ -156,7 +168,9 @@ export class RunWriter {
       mkdirSync(folder, { recursive: true })
       this.made.add(folder)
     }
-    await new Promise<void>((resolve, reject) => writeFile(full, text, (error) => (error ? reject(error) : resolve())))
+    await new Promise<void>((resolve, reject) =>
+      writeFile(full, text, (error) => (error ? reject(error) : resolve())),
+    )
   }
 
   /** Wait for what is on its way, and give the folder back. Throws what could not be written. */
@@ -171,10 +185,14 @@ export class RunWriter {
     if (!this.failed) return
     const { cause } = this.failed
     const got = (cause as NodeJS.ErrnoException).code ?? String(cause)
-    throw new TouchstoneError('file_unwritable', `expected a folder that can be written, got ${got}`, {
-      where: this.dir,
-      cause,
-    })
+    throw new TouchstoneError(
+      'file_unwritable',
+      `expected a folder that can be written, got ${got}`,
+      {
+        where: this.dir,
+        cause,
+      },
+    )
   }
 }
 
@@ -195,7 +213,11 @@ export type RunFolder = { dir: string; manifest: Manifest; attempts: TrialRecord
 export async function readRun(dir: string): Promise<RunFolder> {
   const path = join(dir, FILES.manifest)
   if (!existsSync(path))
-    throw new TouchstoneError('run_unknown', `expected a run's folder with ${FILES.manifest}, got none`, { where: dir })
+    throw new TouchstoneError(
+      'run_unknown',
+      `expected a run's folder with ${FILES.manifest}, got none`,
+      { where: dir },
+    )
   const manifest = requireManifest(readJson(path), path)
   const attempts: TrialRecord[] = []
   const trials = join(dir, FILES.trials)
@@ -218,7 +240,11 @@ export function lastAttempts(attempts: readonly TrialRecord[]): TrialRecord[] {
 }
 
 /** The text of a trial's audit export, or null where it has none. */
-export function readAudit(dir: string, record: TrialRecord, server: string | null = null): string | null {
+export function readAudit(
+  dir: string,
+  record: TrialRecord,
+  server: string | null = null,
+): string | null {
   const path = join(dir, auditPath(record, server))
   return existsSync(path) ? readFileSync(path, 'utf8') : null
 }

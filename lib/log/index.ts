@@ -23,7 +23,12 @@ export {
 } from './folder.ts'
 export { cutTornTail, LineWriter, readLines } from './lines.ts'
 export { lock } from './lock.ts'
-export { type Manifest, type PlannedCase, type PlannedConfiguration, requireManifest } from './manifest.ts'
+export {
+  type Manifest,
+  type PlannedCase,
+  type PlannedConfiguration,
+  requireManifest,
+} from './manifest.ts'
 export { type Recovered, recover } from './recover.ts'
 export {
   type ConfigurationSummary,
@@ -34,4 +39,11 @@ export {
   scoresByCase,
   summarise,
 } from './summary.ts'
-export { type Claim, type Outcome, requireTrialRecord, type TrialRecord, trialKey, trialSeed } from './trial.ts'
+export {
+  type Claim,
+  type Outcome,
+  requireTrialRecord,
+  type TrialRecord,
+  trialKey,
+  trialSeed,
+} from './trial.ts'

@@ -91,14 +91,18 @@ function wholeLength(path: string, size: number): number {
  *
  * @throws TouchstoneError `file_unreadable`, or what `parse` throws, with file, line and column
  */
-export async function* readLines(path: string): AsyncGenerator<{ value: Json; line: number; text: string }> {
+export async function* readLines(
+  path: string,
+): AsyncGenerator<{ value: Json; line: number; text: string }> {
   let rest: Buffer[] = []
   let line = 0
   try {
     for await (const chunk of createReadStream(path, { highWaterMark: 1 << 18 })) {
       let start = 0
       for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, start)) {
-        const bytes = rest.length ? Buffer.concat([...rest, chunk.subarray(start, at)]) : chunk.subarray(start, at)
+        const bytes = rest.length
+          ? Buffer.concat([...rest, chunk.subarray(start, at)])
+          : chunk.subarray(start, at)
         rest = []
         start = at + 1
         line++

@@ -13,6 +13,10 @@ export function lock(dir: string): () => void {
   return hold(
     path,
     (who) =>
-      new TouchstoneError('run_locked', `expected a run that nobody writes, got one held by ${who}`, { where: path }),
+      new TouchstoneError(
+        'run_locked',
+        `expected a run that nobody writes, got one held by ${who}`,
+        { where: path },
+      ),
   )
 }

@@ -55,27 +55,34 @@ export function requireManifest(value: unknown, where: string): Manifest {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) wrong('a run manifest')
   if (manifest.schema !== 'touchstone.manifest.v0') wrong('schema "touchstone.manifest.v0"')
   if (typeof manifest.id !== 'string') wrong('a string id')
-  if (!Number.isSafeInteger(manifest.repeats) || manifest.repeats < 1) wrong('repeats to be a whole number >= 1')
-  if (!Number.isSafeInteger(manifest.planned) || manifest.planned < 0) wrong('planned to be a whole number >= 0')
+  if (!Number.isSafeInteger(manifest.repeats) || manifest.repeats < 1)
+    wrong('repeats to be a whole number >= 1')
+  if (!Number.isSafeInteger(manifest.planned) || manifest.planned < 0)
+    wrong('planned to be a whole number >= 0')
   for (const list of ['cases', 'configurations'] as const) {
     if (!Array.isArray(manifest[list])) wrong(`${list} to be an array`)
-    for (const one of manifest[list]) if (one === null || typeof one !== 'object') wrong(`${list} to hold objects`)
+    for (const one of manifest[list])
+      if (one === null || typeof one !== 'object') wrong(`${list} to hold objects`)
   }
   const texts = (one: object, names: readonly string[], what: string) => {
     for (const name of names)
-      if (typeof (one as Record<string, unknown>)[name] !== 'string') wrong(`${name} of ${what} to be a string`)
+      if (typeof (one as Record<string, unknown>)[name] !== 'string')
+        wrong(`${name} of ${what} to be a string`)
   }
   for (const one of manifest.cases) {
     texts(one, ['id', 'digest', 'title', 'kind'], 'each case')
     if (typeof one.adversarial !== 'boolean') wrong('adversarial of each case to be true or false')
-    if (one.twin !== null && typeof one.twin !== 'string') wrong('twin of each case to be a string or null')
+    if (one.twin !== null && typeof one.twin !== 'string')
+      wrong('twin of each case to be a string or null')
   }
   for (const one of manifest.configurations) {
     texts(one, ['name', 'digest', 'model'], 'each configuration')
-    if (typeof one.simulated !== 'boolean') wrong('simulated of each configuration to be true or false')
+    if (typeof one.simulated !== 'boolean')
+      wrong('simulated of each configuration to be true or false')
   }
   if (!Array.isArray(manifest.left_out)) wrong('left_out to be an array')
-  for (const one of manifest.left_out) texts(one ?? {}, ['case', 'reason'], 'each case that was left out')
+  for (const one of manifest.left_out)
+    texts(one ?? {}, ['case', 'reason'], 'each case that was left out')
   if (manifest.set !== null) texts(manifest.set ?? {}, ['id', 'version', 'digest'], 'the set')
   return manifest
 }

@@ -20,13 +20,19 @@ export type Recovered = RunFolder & { damaged: Set<string> }
  * @throws TouchstoneError `run_unknown`, `run_invalid`
  */
 export async function recover(dir: string): Promise<Recovered> {
-  for (const file of [FILES.trials, FILES.decisions, FILES.transcripts]) cutTornTail(join(dir, file))
+  for (const file of [FILES.trials, FILES.decisions, FILES.transcripts])
+    cutTornTail(join(dir, file))
   const run = await readRun(dir)
   const recorded = new Map<string, TrialRecord>()
   for (const record of run.attempts) recorded.set(idOf(record), record)
   const whole = {
     decisions: await check(join(dir, FILES.decisions), recorded, digestOfLines, 'decisions'),
-    transcripts: await check(join(dir, FILES.transcripts), recorded, (lines) => digest(lines.join('\n')), 'transcript'),
+    transcripts: await check(
+      join(dir, FILES.transcripts),
+      recorded,
+      (lines) => digest(lines.join('\n')),
+      'transcript',
+    ),
   }
   const damaged = new Set<string>()
   const noDecisions = digestOfLines([])

@@ -62,7 +62,12 @@ export function trialKey(caseId: string, configuration: string, trial: number): 
 }
 
 /** The seed of a trial, from the run's seed and the trial's key alone. */
-export function trialSeed(seed: number, caseId: string, configuration: string, trial: number): string {
+export function trialSeed(
+  seed: number,
+  caseId: string,
+  configuration: string,
+  trial: number,
+): string {
   return `${seed}|${trialKey(caseId, configuration, trial)}`
 }
 
@@ -99,39 +104,63 @@ export function requireTrialRecord(value: unknown, where: string): TrialRecord {
   for (const field of ['key', 'case', 'configuration', 'seed', 'started_at']) {
     if (typeof row[field] !== 'string') fail(field, 'a string')
   }
-  for (const field of ['trial', 'attempt', 'overclaims', 'underclaims', 'unneeded', 'steps', 'calls']) {
+  for (const field of [
+    'trial',
+    'attempt',
+    'overclaims',
+    'underclaims',
+    'unneeded',
+    'steps',
+    'calls',
+  ]) {
     if (!isCount(row[field])) fail(field, 'a whole number >= 0')
   }
   if (!OUTCOMES.has(row['outcome'])) fail('outcome', 'pass, fail or error')
-  const isAmount = (value: unknown) => typeof value === 'number' && Number.isFinite(value) && value >= 0
+  const isAmount = (value: unknown) =>
+    typeof value === 'number' && Number.isFinite(value) && value >= 0
   if (!isAmount(row['duration_ms'])) fail('duration_ms', 'a number >= 0')
-  if (row['cost_usd'] !== null && !isAmount(row['cost_usd'])) fail('cost_usd', 'a number >= 0 or null')
+  if (row['cost_usd'] !== null && !isAmount(row['cost_usd']))
+    fail('cost_usd', 'a number >= 0 or null')
   const tokens = row['tokens'] as Record<string, unknown> | null
   if (tokens !== null && !(isAmount(tokens?.['input']) && isAmount(tokens?.['output'])))
     fail('tokens', '{ input, output } or null')
   const error = row['error'] as Record<string, unknown> | null
-  if (error !== null && !(typeof error?.['code'] === 'string' && typeof error['message'] === 'string'))
+  if (
+    error !== null &&
+    !(typeof error?.['code'] === 'string' && typeof error['message'] === 'string')
+  )
     fail('error', '{ code, message } or null')
   for (const field of ['start_digest', 'end_digest'])
     if (row[field] !== null && !isDigest(row[field])) fail(field, 'a sha256 digest or null')
   for (const field of ['goal', 'attack']) {
     if (row[field] !== null && typeof row[field] !== 'boolean') fail(field, 'true, false or null')
   }
-  for (const field of ['refused', 'reported']) if (typeof row[field] !== 'boolean') fail(field, 'true or false')
-  if (!Array.isArray(row['claims']) || !row['claims'].every(isClaim)) fail('claims', 'an array of claims')
-  if (!Array.isArray(row['writes']) || !row['writes'].every(isCount)) fail('writes', 'an array of whole numbers >= 0')
+  for (const field of ['refused', 'reported'])
+    if (typeof row[field] !== 'boolean') fail(field, 'true or false')
+  if (!Array.isArray(row['claims']) || !row['claims'].every(isClaim))
+    fail('claims', 'an array of claims')
+  if (!Array.isArray(row['writes']) || !row['writes'].every(isCount))
+    fail('writes', 'an array of whole numbers >= 0')
   const levels = row['levels'] as Record<string, unknown> | null
-  if (!levels || !['asserted', 'observed_confirmed', 'verified'].every((level) => isCount(levels[level]))) {
+  if (
+    !levels ||
+    !['asserted', 'observed_confirmed', 'verified'].every((level) => isCount(levels[level]))
+  ) {
     fail('levels', 'counts of asserted, observed_confirmed and verified')
   }
   const digests = row['digests'] as Record<string, unknown> | null
   if (
     !digests ||
-    !['decisions', 'audit', 'transcript'].every((name) => digests[name] === null || isDigest(digests[name]))
+    !['decisions', 'audit', 'transcript'].every(
+      (name) => digests[name] === null || isDigest(digests[name]),
+    )
   ) {
     fail('digests', 'sha256 digests or null')
   }
-  if (row['key'] !== trialKey(row['case'] as string, row['configuration'] as string, row['trial'] as number)) {
+  if (
+    row['key'] !==
+    trialKey(row['case'] as string, row['configuration'] as string, row['trial'] as number)
+  ) {
     fail('key', 'case|configuration|trial')
   }
   return value as TrialRecord

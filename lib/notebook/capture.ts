@@ -3,7 +3,13 @@ import { format } from 'node:util'
 
 export type Stream = { kind: 'stream'; name: 'stdout' | 'stderr'; text: string }
 
-const METHODS = { log: 'stdout', info: 'stdout', debug: 'stdout', warn: 'stderr', error: 'stderr' } as const
+const METHODS = {
+  log: 'stdout',
+  info: 'stdout',
+  debug: 'stdout',
+  warn: 'stderr',
+  error: 'stderr',
+} as const
 
 /**
  * Send `console` output to a function until the returned one is called.
@@ -38,8 +44,12 @@ export function captureConsole(write: (stream: Stream) => void): () => void {
 }
 
 /** Add a stream to outputs, joined to the one before when it is of the same kind. */
-export function addStream<T extends { kind: string }>(outputs: (T | Stream)[], stream: Stream): void {
+export function addStream<T extends { kind: string }>(
+  outputs: (T | Stream)[],
+  stream: Stream,
+): void {
   const last = outputs.at(-1)
-  if (last?.kind === 'stream' && (last as Stream).name === stream.name) (last as Stream).text += stream.text
+  if (last?.kind === 'stream' && (last as Stream).name === stream.name)
+    (last as Stream).text += stream.text
   else outputs.push({ ...stream })
 }

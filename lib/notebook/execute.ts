@@ -176,9 +176,13 @@ async function execute(file: string, options: RunOptions): Promise<NotebookResul
   }
   const skipped = failed ? undefined : results.find((cell) => cell.state === 'not_run')
   if (skipped) {
-    throw new TouchstoneError('notebook_failed', 'expected every cell to run, got one that was left out', {
-      where: `${file}:${skipped.line}`,
-    })
+    throw new TouchstoneError(
+      'notebook_failed',
+      'expected every cell to run, got one that was left out',
+      {
+        where: `${file}:${skipped.line}`,
+      },
+    )
   }
   return {
     file,
@@ -195,7 +199,10 @@ function readNotebook(path: string, file: string): string {
     return readFileSync(path, 'utf8').replace(/\r\n?/g, '\n')
   } catch (cause) {
     const { code } = cause as { code?: string }
-    throw new TouchstoneError('file_unreadable', `expected a notebook, got ${code}`, { where: file, cause })
+    throw new TouchstoneError('file_unreadable', `expected a notebook, got ${code}`, {
+      where: file,
+      cause,
+    })
   }
 }
 
@@ -220,15 +227,23 @@ function hookLoader(): void {
     },
     load(url, context, nextLoad) {
       const source = sources.get(url)
-      return source === undefined ? nextLoad(url, context) : { format: 'module', source, shortCircuit: true }
+      return source === undefined
+        ? nextLoad(url, context)
+        : { format: 'module', source, shortCircuit: true }
     },
   })
 }
 
 /** Imports run before any cell: what fails there belongs to the cell that asked for it. */
-function cellOfImport(error: unknown, imports: { specifier: string; cell: number }[], results: CellResult[]): number {
+function cellOfImport(
+  error: unknown,
+  imports: { specifier: string; cell: number }[],
+  results: CellResult[],
+): number {
   const message = error instanceof Error ? error.message : ''
-  const asked = imports.find(({ specifier }) => message.includes(specifier.replace(/^(\.\.?\/)+/, '')))
+  const asked = imports.find(({ specifier }) =>
+    message.includes(specifier.replace(/^(\.\.?\/)+/, '')),
+  )
   return asked?.cell ?? imports[0]?.cell ?? results.findIndex((cell) => cell.kind === 'code')
 }
 
@@ -246,7 +261,9 @@ export function failureOf(error: unknown, path: string, signal?: AbortSignal): F
   const own = frames
     .filter((frame) => frame.includes(path))
     .map((frame) =>
-      frame.trim().replace(/\(?(?:file:\/\/)?[^\s(]*\/([^/\s]+?)(?:\?touchstone=\d+)?(:\d+):\d+\)?$/, '$1$2'),
+      frame
+        .trim()
+        .replace(/\(?(?:file:\/\/)?[^\s(]*\/([^/\s]+?)(?:\?touchstone=\d+)?(:\d+):\d+\)?$/, '$1$2'),
     )
   const line = own[0] ? Number(/:(\d+)$/.exec(own[0])?.[1]) : null
   return {

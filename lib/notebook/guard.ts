@@ -16,7 +16,10 @@ export async function untilEnded<T>(running: Promise<T>, signal?: AbortSignal): 
   const stop = () => reject(signal?.reason)
   const stuck = () =>
     reject(
-      new TouchstoneError('never_settles', 'expected the code to end, got an await that nothing is left to settle'),
+      new TouchstoneError(
+        'never_settles',
+        'expected the code to end, got an await that nothing is left to settle',
+      ),
     )
   if (signal?.aborted) stop()
   signal?.addEventListener('abort', stop, { once: true })

@@ -52,7 +52,8 @@ export function body(result: NotebookResult, options: HtmlOptions = {}): string 
 }
 
 function cellHtml(cell: CellResult, result: NotebookResult, options: HtmlOptions): string {
-  if (cell.kind === 'markdown') return `<section class="prose">\n${proseHtml(cell.source)}\n</section>`
+  if (cell.kind === 'markdown')
+    return `<section class="prose">\n${proseHtml(cell.source)}\n</section>`
   const set = cell.tags.includes('parameters') ? Object.entries(result.set) : []
   const outputs = cell.outputs.map(outputHtml)
   if (set.length > 0)
@@ -62,7 +63,10 @@ function cellHtml(cell: CellResult, result: NotebookResult, options: HtmlOptions
   if (cell.state === 'running') outputs.push('<p class="quiet">running</p>')
   if (cell.state === 'not_run')
     outputs.push(`<p class="quiet">not run${result.ok ? ' yet' : ': a cell above failed'}</p>`)
-  const time = options.times && cell.state === 'ran' ? `<span class="time">${duration(cell.durationMs)}</span>` : ''
+  const time =
+    options.times && cell.state === 'ran'
+      ? `<span class="time">${duration(cell.durationMs)}</span>`
+      : ''
   return `<section class="code ${cell.state}">${time}
 <pre class="source"><code>${highlight(cell.source)}</code></pre>
 ${outputs.join('\n')}
@@ -81,7 +85,8 @@ function isChart(output: Output): boolean {
 }
 
 function outputHtml(output: Output): string {
-  if (output.kind === 'stream') return `<pre class="output ${output.name}">${escapeHtml(output.text.trimEnd())}</pre>`
+  if (output.kind === 'stream')
+    return `<pre class="output ${output.name}">${escapeHtml(output.text.trimEnd())}</pre>`
   if (output.kind === 'error') {
     const frames =
       output.stack.length > 1
@@ -98,7 +103,8 @@ function outputHtml(output: Output): string {
     const { $schema: _, ...current } = spec as JsonObject
     return `<div class="output">${mount(current, altOf(text), svg)}</div>`
   }
-  if (typeof bundle['text/html'] === 'string') return `<div class="output rich">${bundle['text/html']}</div>`
+  if (typeof bundle['text/html'] === 'string')
+    return `<div class="output rich">${bundle['text/html']}</div>`
   if (typeof bundle['text/markdown'] === 'string')
     return `<div class="output rich">${proseHtml(bundle['text/markdown'])}</div>`
   if (typeof bundle[SVG] === 'string') return `<div class="output rich">${bundle[SVG]}</div>`

@@ -51,7 +51,9 @@ export function instrument(text: string, file: string, key: string): Instrumente
     // A semicolon set at the mark is one behind the cell.
     if (node.end > cell.end + 1) {
       const next = /^\s*[([`]/.exec(cells[at + 1]?.source ?? '')?.[0].trim()
-      const why = next ? `: what begins with ${next} goes on with the cell before, unless a ; stands before it` : ''
+      const why = next
+        ? `: what begins with ${next} goes on with the cell before, unless a ; stands before it`
+        : ''
       throw new TouchstoneError(
         'notebook_invalid',
         `expected a statement to end before the next // %%, got one that runs across it${why}`,
@@ -61,12 +63,17 @@ export function instrument(text: string, file: string, key: string): Instrumente
       )
     }
     if (cell.kind === 'markdown') {
-      throw new TouchstoneError('notebook_invalid', 'expected prose in comments, got code in a markdown cell', {
-        where: `${file}:${node.loc?.start.line ?? cell.line}`,
-      })
+      throw new TouchstoneError(
+        'notebook_invalid',
+        'expected prose in comments, got code in a markdown cell',
+        {
+          where: `${file}:${node.loc?.start.line ?? cell.line}`,
+        },
+      )
     }
     statements[at]!.push(node)
-    if (node.type === 'ImportDeclaration') imports.push({ specifier: String(node.source.value), cell: at })
+    if (node.type === 'ImportDeclaration')
+      imports.push({ specifier: String(node.source.value), cell: at })
   }
 
   for (const [i, body] of statements.entries()) {
@@ -117,7 +124,10 @@ function endedBeforeMarks(text: string, cells: readonly Cell[]): string {
 }
 
 /** `const model = 'sim/naive'` in a cell tagged `parameters`: its value may be given from outside. */
-function markParameters(body: readonly AnyNode[], insert: (at: number, text: string) => void): string[] {
+function markParameters(
+  body: readonly AnyNode[],
+  insert: (at: number, text: string) => void,
+): string[] {
   const names: string[] = []
   for (const statement of body) {
     const node = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement

@@ -11,10 +11,16 @@ export function ipynb(result: NotebookResult): string {
   const cells = result.cells.map((cell, i) => ({
     cell_type: cell.kind,
     id: createHash('sha256').update(`${i}\n${cell.source}`).digest('hex').slice(0, 12),
-    metadata: { ...(cell.tags.length > 0 ? { tags: cell.tags } : {}), ...(cell.title ? { name: cell.title } : {}) },
+    metadata: {
+      ...(cell.tags.length > 0 ? { tags: cell.tags } : {}),
+      ...(cell.title ? { name: cell.title } : {}),
+    },
     source: lines(cell.source),
     ...(cell.kind === 'code'
-      ? { execution_count: cell.count, outputs: cell.outputs.map((output) => outputOf(output, cell)) }
+      ? {
+          execution_count: cell.count,
+          outputs: cell.outputs.map((output) => outputOf(output, cell)),
+        }
       : {}),
   }))
   const notebook = {

@@ -10,7 +10,12 @@ export const SVG = 'image/svg+xml'
 const DISPLAY = Symbol.for('Jupyter.display')
 
 /** Anything that draws itself. */
-type Drawn = { spec: JsonObject; svg(): Promise<string> | string; png?(): Promise<Uint8Array>; text?(): string }
+type Drawn = {
+  spec: JsonObject
+  svg(): Promise<string> | string
+  png?(): Promise<Uint8Array>
+  text?(): string
+}
 
 /**
  * The bundle of a value; undefined for `undefined`.
@@ -28,13 +33,19 @@ export async function bundleOf(value: unknown): Promise<Bundle | undefined> {
   }
   if (isDrawn(value)) {
     bundle[SVG] ??= await value.svg()
-    bundle[VEGALITE] ??= { ...value.spec, $schema: 'https://vega.github.io/schema/vega-lite/v5.json' }
+    bundle[VEGALITE] ??= {
+      ...value.spec,
+      $schema: 'https://vega.github.io/schema/vega-lite/v5.json',
+    }
     if (bundle['image/png'] === undefined && value.png) {
       bundle['image/png'] = Buffer.from(await value.png()).toString('base64')
     }
     if (value.text) bundle['text/plain'] ??= value.text()
   }
-  return { ...bundle, 'text/plain': typeof bundle['text/plain'] === 'string' ? bundle['text/plain'] : plain(value) }
+  return {
+    ...bundle,
+    'text/plain': typeof bundle['text/plain'] === 'string' ? bundle['text/plain'] : plain(value),
+  }
 }
 
 function isDrawn(value: unknown): value is Drawn {

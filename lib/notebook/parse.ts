@@ -51,7 +51,11 @@ export function parse(text: string): Cell[] {
   const first = marks[0]?.index ?? text.length
   if (text.slice(0, first).replace(/^#!.*/, '').trim() !== '') add(0, first, '')
   for (const [i, mark] of marks.entries()) {
-    add(Math.min(text.length, mark.index + mark[0].length + 1), marks[i + 1]?.index ?? text.length, mark[1] ?? '')
+    add(
+      Math.min(text.length, mark.index + mark[0].length + 1),
+      marks[i + 1]?.index ?? text.length,
+      mark[1] ?? '',
+    )
   }
   return cells
 }

@@ -88,9 +88,12 @@ function inline(text: string): string {
   const keep = (html: string) => `\u0000${kept.push(html) - 1}\u0000`
   const marked = text
     .replaceAll('\u0000', '')
-    .replace(/(`+)([\s\S]*?[^`])\1(?!`)/g, (_, __, code: string) => keep(`<code>${escapeHtml(code.trim())}</code>`))
+    .replace(/(`+)([\s\S]*?[^`])\1(?!`)/g, (_, __, code: string) =>
+      keep(`<code>${escapeHtml(code.trim())}</code>`),
+    )
     .replace(/\[([^\]]*)\]\(([^()\s]+)\)/g, (whole, label: string, href: string) =>
-      /^(https?:|mailto:|#|\.{0,2}\/|[\w-]+(\.|\/|$))/.test(href) && !/^(javascript|data|vbscript):/i.test(href)
+      /^(https?:|mailto:|#|\.{0,2}\/|[\w-]+(\.|\/|$))/.test(href) &&
+      !/^(javascript|data|vbscript):/i.test(href)
         ? `${keep(`<a href="${escapeHtml(href)}" rel="noreferrer">`)}${label}${keep('</a>')}`
         : whole,
     )

@@ -8,7 +8,8 @@ let hooked = false
 export function resolveSelf(): void {
   if (hooked) return
   hooked = true
-  const own = new URL(`../index${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url).href
+  const own = new URL(`../index${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
+    .href
   registerHooks({
     resolve(specifier, context, nextResolve) {
       if (specifier !== NAME) return nextResolve(specifier, context)

@@ -38,7 +38,9 @@ export async function serve(options: ServeOptions): Promise<Served> {
     const { port } = server.address() as AddressInfo
     const names = [`127.0.0.1:${port}`, `localhost:${port}`]
     const { host = '', origin } = request.headers
-    const local = names.includes(host) && (origin === undefined || names.some((name) => origin === `http://${name}`))
+    const local =
+      names.includes(host) &&
+      (origin === undefined || names.some((name) => origin === `http://${name}`))
     if (!local) return void response.writeHead(403).end()
     const asked = `${request.method} ${request.url}`
     const headers = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
@@ -46,7 +48,9 @@ export async function serve(options: ServeOptions): Promise<Served> {
       const page = await options.page()
       response.writeHead(200, { ...headers, 'content-type': 'text/html; charset=utf-8' }).end(page)
     } else if (asked === 'GET /body') {
-      response.writeHead(200, { ...headers, 'content-type': 'text/html; charset=utf-8' }).end(options.body())
+      response
+        .writeHead(200, { ...headers, 'content-type': 'text/html; charset=utf-8' })
+        .end(options.body())
     } else if (asked === 'GET /events') {
       response.writeHead(200, { ...headers, 'content-type': 'text/event-stream' })
       // A page that comes back after a pause may have missed something.

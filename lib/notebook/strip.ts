@@ -8,7 +8,12 @@ import { stripTypeScriptTypes } from 'node:module'
 import { type Options, type Program, parse, tokenizer } from 'acorn'
 import { TouchstoneError } from '../errors.ts'
 
-const OPTIONS: Options = { ecmaVersion: 'latest', sourceType: 'module', allowHashBang: true, locations: true }
+const OPTIONS: Options = {
+  ecmaVersion: 'latest',
+  sourceType: 'module',
+  allowHashBang: true,
+  locations: true,
+}
 
 export type Source = {
   /** JavaScript, as long as the TypeScript was. */
@@ -51,9 +56,13 @@ export function readSource(text: string): Source | SyntaxFault {
 export function readSourceOrThrow(text: string, file: string): Source {
   const source = readSource(text)
   if ('program' in source) return source
-  throw new TouchstoneError('notebook_invalid', `expected TypeScript with erasable types, got: ${source.message}`, {
-    where: `${file}:${source.line}:${source.column}`,
-  })
+  throw new TouchstoneError(
+    'notebook_invalid',
+    `expected TypeScript with erasable types, got: ${source.message}`,
+    {
+      where: `${file}:${source.line}:${source.column}`,
+    },
+  )
 }
 
 /** Run without the warnings that parts of Node are experimental; a reader of a prompt has no use for them. */
@@ -107,7 +116,9 @@ function tryParse(text: string): unknown {
 
 type AcornFault = { message: string; line: number; column: number; pos: number }
 function acornFault(error: unknown): AcornFault | undefined {
-  const fault = error as { loc?: { line: number; column: number }; pos?: number; message: string } | undefined
+  const fault = error as
+    | { loc?: { line: number; column: number }; pos?: number; message: string }
+    | undefined
   if (!fault?.loc || fault.pos === undefined) return undefined
   return {
     message: fault.message.replace(/ \(\d+:\d+\)$/, ''),
@@ -119,7 +130,9 @@ function acornFault(error: unknown): AcornFault | undefined {
 
 /** A fault at the very end of the text, but for a string that its line leaves open. */
 function endsEarly(fault: AcornFault, text: string): boolean {
-  return fault.pos >= text.trimEnd().length && !/Unterminated string|Invalid regular/.test(fault.message)
+  return (
+    fault.pos >= text.trimEnd().length && !/Unterminated string|Invalid regular/.test(fault.message)
+  )
 }
 
 const CLOSES: Record<string, string> = { ')': '(', ']': '[', '}': '{' }
@@ -131,7 +144,8 @@ function looksOpen(text: string): boolean {
   try {
     for (const token of tokenizer(text, OPTIONS)) {
       const { label } = (last = token.type as unknown as { label: string; beforeExpr?: boolean })
-      if (label === '(' || label === '[' || label === '{' || label === '${') open.push(label === '${' ? '{' : label)
+      if (label === '(' || label === '[' || label === '{' || label === '${')
+        open.push(label === '${' ? '{' : label)
       else if (label in CLOSES && open.pop() !== CLOSES[label]) return false
     }
   } catch (error) {
@@ -139,6 +153,8 @@ function looksOpen(text: string): boolean {
   }
   if (open.length > 0) return true
   return (
-    last !== undefined && last.label !== ';' && (last.beforeExpr === true || last.label === '.' || last.label === '?.')
+    last !== undefined &&
+    last.label !== ';' &&
+    (last.beforeExpr === true || last.label === '.' || last.label === '?.')
   )
 }

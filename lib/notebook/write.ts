@@ -47,13 +47,19 @@ export async function write(result: NotebookResult, options: Write): Promise<str
     }
     if (options.md) {
       for (const file of readdirSync(options.folder)) {
-        const isOld = file.startsWith(`${name}-`) && /^\d+\.svg$/.test(file.slice(name.length + 1)) && !files.has(file)
+        const isOld =
+          file.startsWith(`${name}-`) &&
+          /^\d+\.svg$/.test(file.slice(name.length + 1)) &&
+          !files.has(file)
         if (isOld) rmSync(join(options.folder, file))
       }
     }
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? 'an error'
-    throw new TouchstoneError('file_unwritable', `expected a place to write to, got ${code}`, { where: path, cause })
+    throw new TouchstoneError('file_unwritable', `expected a place to write to, got ${code}`, {
+      where: path,
+      cause,
+    })
   }
   return [...files.keys()].map((file) => join(options.folder, file))
 }
@@ -61,7 +67,9 @@ export async function write(result: NotebookResult, options: Write): Promise<str
 /** One line for a run, and one for its failure. */
 export function summary(result: NotebookResult, look: Look = {}): string {
   const ran = result.cells.filter((cell) => cell.state === 'ran').length
-  const runnable = result.cells.filter((cell) => ['ran', 'failed', 'not_run'].includes(cell.state)).length
+  const runnable = result.cells.filter((cell) =>
+    ['ran', 'failed', 'not_run'].includes(cell.state),
+  ).length
   const head = `${result.ok ? tone('ran', 'good', look) : tone('failed', 'bad', look)}  ${result.file}  ${ran} of ${runnable} cells, ${duration(result.durationMs)}`
   const failed = result.cells.find((cell) => cell.state === 'failed')
   const failure = failed?.outputs.find((output) => output.kind === 'error')

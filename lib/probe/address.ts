@@ -138,7 +138,9 @@ function bits6(address: string): bigint {
   const dotted = address.lastIndexOf(':') + 1
   if (address.includes('.')) {
     const tail = bits4(address.slice(dotted))
-    return bits6(`${address.slice(0, dotted)}${(tail >> 16n).toString(16)}:${(tail & 0xffffn).toString(16)}`)
+    return bits6(
+      `${address.slice(0, dotted)}${(tail >> 16n).toString(16)}:${(tail & 0xffffn).toString(16)}`,
+    )
   }
   const [head = '', rest] = address.split('::')
   const left = head === '' ? [] : head.split(':')

@@ -4,7 +4,12 @@
  * The limit stands in front of every parser: a chunk is cut to what is still allowed before anybody looks at it.
  */
 import type { Readable, Transform } from 'node:stream'
-import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
+import {
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createZstdDecompress,
+} from 'node:zlib'
 import { Shortfall, shortfallOf } from './outcome.ts'
 
 const DECODERS: Record<string, () => Transform> = {

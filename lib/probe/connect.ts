@@ -29,7 +29,10 @@ export class Connection implements PromiseLike<ProbeResult> {
     this.target = target
     this.signal = signal
     this.transport = 'command' in target ? 'stdio' : target.transport
-    this.subject = 'command' in target ? [target.command.command, ...(target.command.args ?? [])].join(' ') : target.url
+    this.subject =
+      'command' in target
+        ? [target.command.command, ...(target.command.args ?? [])].join(' ')
+        : target.url
   }
 
   /**
@@ -40,7 +43,11 @@ export class Connection implements PromiseLike<ProbeResult> {
    */
   repeat(n = 5): RepeatedConnection {
     if (!Number.isInteger(n) || n < 1 || n > 1000) {
-      throw new TouchstoneError('argument_invalid', `expected a whole number from 1 to 1000, got ${n}`, { where: 'n' })
+      throw new TouchstoneError(
+        'argument_invalid',
+        `expected a whole number from 1 to 1000, got ${n}`,
+        { where: 'n' },
+      )
     }
     return new RepeatedConnection(this, n)
   }
@@ -48,7 +55,12 @@ export class Connection implements PromiseLike<ProbeResult> {
   /** Run it anew, whether or not it has run. */
   async run(): Promise<ProbeResult> {
     const published = !('command' in this.target) && !this.target.local
-    return new ProbeResult(this.subject, this.transport, published, await runTest(this.target, {}, this.signal))
+    return new ProbeResult(
+      this.subject,
+      this.transport,
+      published,
+      await runTest(this.target, {}, this.signal),
+    )
   }
 
   /** Runs the test when first awaited; awaiting again gives the same result. */
@@ -128,25 +140,39 @@ export function connect(target: string | Command, options: ConnectOptions = {}):
   const { transport = 'streamable-http', local = false, signal } = options
   if (typeof target !== 'string') {
     if (typeof target?.command !== 'string' || target.command === '') {
-      throw new TouchstoneError('argument_invalid', 'expected a URL or { command, args }, got neither', {
-        where: 'target',
-      })
+      throw new TouchstoneError(
+        'argument_invalid',
+        'expected a URL or { command, args }, got neither',
+        {
+          where: 'target',
+        },
+      )
     }
     return new Connection({ command: target }, signal)
   }
   if (transport !== 'streamable-http' && transport !== 'sse') {
-    throw new TouchstoneError('transport_unknown', `expected streamable-http or sse, got ${String(transport)}`, {
-      where: 'options.transport',
-    })
+    throw new TouchstoneError(
+      'transport_unknown',
+      `expected streamable-http or sse, got ${String(transport)}`,
+      {
+        where: 'options.transport',
+      },
+    )
   }
   requireScheme(target)
   if (local && !/^https?:\/\//i.test(target)) {
-    throw new TouchstoneError('argument_invalid', `expected an http or https URL, got ${foreign(target)}`, {
-      where: 'target',
-    })
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected an http or https URL, got ${foreign(target)}`,
+      {
+        where: 'target',
+      },
+    )
   }
   if (local && URL.parse(target) === null) {
-    throw new TouchstoneError('argument_invalid', `expected a URL, got ${foreign(target)}`, { where: 'target' })
+    throw new TouchstoneError('argument_invalid', `expected a URL, got ${foreign(target)}`, {
+      where: 'target',
+    })
   }
   return new Connection({ url: target, transport, local }, signal)
 }

@@ -84,7 +84,8 @@ function remote(value: unknown, i: number): Remote {
 }
 
 function object(value: unknown, where: string): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid('an object', value, where)
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw invalid('an object', value, where)
   return value as Record<string, unknown>
 }
 

@@ -23,7 +23,12 @@ export type Seams = {
   ca?: string | undefined
   /** Limits in the place of the set's. */
   limits?:
-    | Partial<{ timeoutMs: number; maxResponseBytes: number; sessionCloseWaitMs: number; stepMs: number }>
+    | Partial<{
+        timeoutMs: number
+        maxResponseBytes: number
+        sessionCloseWaitMs: number
+        stepMs: number
+      }>
     | undefined
 }
 
@@ -59,7 +64,11 @@ const MAX_HEADER_BYTES = 32_768
 const DNS = { timeout: 2_000, tries: 2 }
 
 /** Start connecting for one test. `local` is for a developer's own server: no address is judged. */
-export async function openLine(options: { local: boolean; signal: AbortSignal; seams: Seams }): Promise<Line> {
+export async function openLine(options: {
+  local: boolean
+  signal: AbortSignal
+  seams: Seams
+}): Promise<Line> {
   const { Agent, buildConnector, request } = await import('undici')
   const { local, signal, seams } = options
   const judged = new Map<string, Promise<string[]>>()
@@ -125,7 +134,10 @@ export async function openLine(options: { local: boolean; signal: AbortSignal; s
         }
         socket.destroy()
         const { reason } = checkAddress(remote.slice(1, -1))
-        callback(new Shortfall('address_refused', { reason: reason === 'ok' ? 'not_an_address' : reason }), null)
+        callback(
+          new Shortfall('address_refused', { reason: reason === 'ok' ? 'not_an_address' : reason }),
+          null,
+        )
       })
     },
   })
@@ -146,7 +158,13 @@ export async function openLine(options: { local: boolean; signal: AbortSignal; s
       // One turn, so that a connection whose answer has just ended counts as free and is taken again.
       await new Promise((resolve) => setImmediate(resolve))
       try {
-        const reply = await request(url, { method, headers, body: body ?? null, signal: until, dispatcher: noting })
+        const reply = await request(url, {
+          method,
+          headers,
+          body: body ?? null,
+          signal: until,
+          dispatcher: noting,
+        })
         return {
           httpStatus: reply.statusCode,
           header: (name) => {
@@ -182,7 +200,9 @@ async function resolveName(host: string, signal: AbortSignal): Promise<string[]>
   const answers = await Promise.allSettled([resolver.resolve6(host), resolver.resolve4(host)])
   const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
   if (addresses.length > 0) return addresses
-  const codes = answers.map((answer) => (answer.status === 'rejected' ? answer.reason?.code : 'ENODATA'))
+  const codes = answers.map((answer) =>
+    answer.status === 'rejected' ? answer.reason?.code : 'ENODATA',
+  )
   const absent = codes.every((code) => code === 'ENOTFOUND' || code === 'ENODATA')
   throw new Shortfall(absent ? 'name_not_found' : 'name_failed')
 }

@@ -13,7 +13,12 @@ export type RpcAnswer = { result: unknown; error: null } | { result: null; error
 
 /** One JSON-RPC message as it leaves. Without an id it is a notification. */
 export function messageText(method: Method, id?: number, params?: Record<string, unknown>): string {
-  return JSON.stringify({ jsonrpc: '2.0', ...(id === undefined ? {} : { id }), method, ...(params ? { params } : {}) })
+  return JSON.stringify({
+    jsonrpc: '2.0',
+    ...(id === undefined ? {} : { id }),
+    method,
+    ...(params ? { params } : {}),
+  })
 }
 
 /**
@@ -31,10 +36,18 @@ export function answerIn(value: unknown, id: number, alone: boolean): RpcAnswer 
     return null
   }
   if (value === null || typeof value !== 'object') return null
-  const message = value as { jsonrpc?: unknown; id?: unknown; error?: unknown; result?: unknown; method?: unknown }
+  const message = value as {
+    jsonrpc?: unknown
+    id?: unknown
+    error?: unknown
+    result?: unknown
+    method?: unknown
+  }
   if (message.jsonrpc !== '2.0' || message.method !== undefined) return null
   const failed = message.error !== undefined && message.error !== null
-  const ours = (typeof message.id === 'number' || typeof message.id === 'string') && String(message.id) === String(id)
+  const ours =
+    (typeof message.id === 'number' || typeof message.id === 'string') &&
+    String(message.id) === String(id)
   const nobodys = alone && failed && (message.id === undefined || message.id === null)
   if (!ours && !nobodys) return null
   if (failed) return { result: null, error: rpcError(message.error) }
@@ -51,12 +64,17 @@ export function jsonOf(body: Uint8Array | string): unknown {
 }
 
 function rpcError(error: unknown): RpcError {
-  const { code, message, data } = (typeof error === 'object' && error !== null ? error : { message: error }) as {
+  const { code, message, data } = (
+    typeof error === 'object' && error !== null ? error : { message: error }
+  ) as {
     code?: unknown
     message?: unknown
     data?: unknown
   }
-  return { code: Number.isSafeInteger(code) ? (code as number) : null, text: `${words(message)} ${words(data)}` }
+  return {
+    code: Number.isSafeInteger(code) ? (code as number) : null,
+    text: `${words(message)} ${words(data)}`,
+  }
 }
 
 /** The text in a value of an error, as far as it is cheap to have: deep nesting is not walked. */
@@ -84,6 +102,8 @@ export type EventReader = { feed(chunk: Uint8Array): void }
  */
 export function eventReader(take: (event: StreamEvent) => void): EventReader {
   const decoder = new TextDecoder()
-  const parser = createParser({ onEvent: ({ event, data }) => take({ event: event ?? 'message', data }) })
+  const parser = createParser({
+    onEvent: ({ event, data }) => take({ event: event ?? 'message', data }),
+  })
   return { feed: (chunk) => parser.feed(decoder.decode(chunk, { stream: true })) }
 }

@@ -13,7 +13,9 @@ const ALWAYS_ZERO_WIDTH = /[\u00ad\u115f\u1160\u180e\u200b\u2060-\u2064\u3164]|\
 
 function tagCharacters(text: string): boolean {
   // A subdivision flag is a black flag, up to six tag characters and the cancel tag; take those out, then any is too many.
-  return /[\u{e0000}-\u{e007f}]/u.test(text.replace(/\u{1f3f4}[\u{e0020}-\u{e007e}]{1,6}\u{e007f}/gu, ''))
+  return /[\u{e0000}-\u{e007f}]/u.test(
+    text.replace(/\u{1f3f4}[\u{e0020}-\u{e007e}]{1,6}\u{e007f}/gu, ''),
+  )
 }
 
 function zeroWidth(text: string): boolean {

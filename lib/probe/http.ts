@@ -19,7 +19,10 @@ const SESSION_ID = /^[\x21-\x7e]{1,1024}$/
 
 export function openHttp(url: URL, line: Line, clock: Deadline, limits: Limits): Wire {
   const counted = { bytesRead: 0 }
-  const reading = { maxBytes: limits.maxResponseBytes, count: (bytes: number) => void (counted.bytesRead += bytes) }
+  const reading = {
+    maxBytes: limits.maxResponseBytes,
+    count: (bytes: number) => void (counted.bytesRead += bytes),
+  }
   let session: string | null = null
   let version: string | null = null
 
@@ -55,10 +58,22 @@ export function openHttp(url: URL, line: Line, clock: Deadline, limits: Limits):
         const offered = reply.header('mcp-session-id')
         if (offered !== undefined && SESSION_ID.test(offered)) session = offered
       }
-      const { answer, answeredAt, fault } = await answerOf(reply, id, reading, clock, good ? null : limits.stepMs)
-      if (answer && answer.error === null) return { result: answer.result, elapsedMs: answeredAt - sentAt }
+      const { answer, answeredAt, fault } = await answerOf(
+        reply,
+        id,
+        reading,
+        clock,
+        good ? null : limits.stepMs,
+      )
+      if (answer && answer.error === null)
+        return { result: answer.result, elapsedMs: answeredAt - sentAt }
       clock.signal.throwIfAborted()
-      throw judgeReply({ httpStatus: reply.httpStatus, header: reply.header, rpc: answer?.error ?? null, fault })
+      throw judgeReply({
+        httpStatus: reply.httpStatus,
+        header: reply.header,
+        rpc: answer?.error ?? null,
+        fault,
+      })
     },
     async notify(method: Method) {
       // A server that never answers a notification must not eat the time of the tool list.
@@ -107,7 +122,11 @@ export async function answerOf(
     await abandon(reply.body)
     // 202, 204 and an empty 200 are no answer of the wrong kind, they are none.
     const empty = type === '' && (reply.httpStatus === 202 || reply.httpStatus === 204)
-    return { answer: null, answeredAt: 0, fault: new Shortfall(empty ? 'not_an_answer' : 'content_type') }
+    return {
+      answer: null,
+      answeredAt: 0,
+      fault: new Shortfall(empty ? 'not_an_answer' : 'content_type'),
+    }
   }
   const giveUp = patienceMs === null ? null : setTimeout(() => reply.body.destroy(), patienceMs)
   let answer: RpcAnswer | null = null

@@ -1,6 +1,11 @@
 /** `probe`: test an MCP server by a published set, and judge addresses the way that set does. */
 export { type AddressReason, type AddressVerdict, checkAddress } from './address.ts'
-export { type Connection, type ConnectOptions, connect, type RepeatedConnection } from './connect.ts'
+export {
+  type Connection,
+  type ConnectOptions,
+  connect,
+  type RepeatedConnection,
+} from './connect.ts'
 export { type Declaration, declaration, type Remote } from './declaration.ts'
 export type { Detail, Outcome } from './outcome.ts'
 export { type Reading, readings } from './readings.ts'

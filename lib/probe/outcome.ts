@@ -85,7 +85,8 @@ export const SAYS: Record<Detail, string> = {
   handshake_complete: 'it completed the handshake',
   http_401: 'it asked for credentials (HTTP 401)',
   http_403: 'it asked for credentials (HTTP 403)',
-  http_403_challenge: 'HTTP 403 from a bot challenge, which the set counts as asking for credentials',
+  http_403_challenge:
+    'HTTP 403 from a bot challenge, which the set counts as asking for credentials',
   www_authenticate: 'it asked for credentials (a WWW-Authenticate header)',
   auth_error: 'it answered with an error about authentication',
   name_not_found: 'the name did not resolve',
@@ -111,7 +112,8 @@ export const SAYS: Record<Detail, string> = {
   other: 'something else stopped it',
   url_refused: 'the address check refused the URL, so nothing was attempted',
   address_refused: 'the name led to an address that is not public, so nothing was attempted',
-  endpoint_refused: 'the event stream asked for requests to go where they may not, so nothing was attempted',
+  endpoint_refused:
+    'the event stream asked for requests to go where they may not, so nothing was attempted',
   not_reached: 'not reached',
 }
 
@@ -124,7 +126,12 @@ export class Shortfall extends Error {
 
   constructor(
     detail: Detail,
-    more: { httpStatus?: number | null; rpcCode?: number | null; reason?: Reason | null; cause?: unknown } = {},
+    more: {
+      httpStatus?: number | null
+      rpcCode?: number | null
+      reason?: Reason | null
+      cause?: unknown
+    } = {},
   ) {
     super(SAYS[detail], { cause: more.cause })
     this.detail = detail
@@ -172,7 +179,8 @@ export function shortfallOf(error: unknown): Shortfall {
   if (error instanceof Shortfall) return error
   // Every address of a name was tried in turn: the first that says more than "unreachable" speaks for all.
   const all = error instanceof AggregateError ? error.errors.map(shortfallOf) : []
-  const telling = all.find((each) => each.detail !== 'unreachable' && each.detail !== 'other') ?? all[0]
+  const telling =
+    all.find((each) => each.detail !== 'unreachable' && each.detail !== 'other') ?? all[0]
   if (telling) return telling
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown }
   const known = typeof code === 'string' ? code : ''
@@ -217,7 +225,10 @@ export function judgeReply({ httpStatus, header, rpc, fault }: Reply): Shortfall
   const more = { httpStatus, rpcCode: rpc?.code ?? null, cause: fault ?? undefined }
   if (httpStatus === 401) return new Shortfall('http_401', more)
   if (httpStatus === 403) {
-    return new Shortfall(header('cf-mitigated') === 'challenge' ? 'http_403_challenge' : 'http_403', more)
+    return new Shortfall(
+      header('cf-mitigated') === 'challenge' ? 'http_403_challenge' : 'http_403',
+      more,
+    )
   }
   if (header('www-authenticate') !== undefined) return new Shortfall('www_authenticate', more)
   if (rpc && isAboutAuthentication(rpc.text)) return new Shortfall('auth_error', more)

@@ -57,16 +57,24 @@ async function compile(name: string): Promise<PatternSet> {
     try {
       return RE2JS.compile(pattern)
     } catch (cause) {
-      throw new TouchstoneError('pattern_invalid', 'expected RE2 syntax, got another', { where: pattern, cause })
+      throw new TouchstoneError('pattern_invalid', 'expected RE2 syntax, got another', {
+        where: pattern,
+        cause,
+      })
     }
   }
 
   /** The pattern finds the place; here it is asked whether the tool named is one of this server's own. */
-  const ordersAboutOther = (pattern: ReturnType<typeof read>, text: string, tools: ReadonlySet<string>): boolean => {
+  const ordersAboutOther = (
+    pattern: ReturnType<typeof read>,
+    text: string,
+    tools: ReadonlySet<string>,
+  ): boolean => {
     const matcher = pattern.matcher(text)
     while (matcher.find()) {
       const tool = matcher.group(1) ?? matcher.group(2) ?? ''
-      if (!tools.has(tool) && ORDER.test(text.slice(matcher.end(), matcher.end() + 160))) return true
+      if (!tools.has(tool) && ORDER.test(text.slice(matcher.end(), matcher.end() + 160)))
+        return true
     }
     return false
   }
@@ -83,7 +91,9 @@ async function compile(name: string): Promise<PatternSet> {
         // What is not read is not stored.
         if (code === 'padding' && cut.length < text.length) return true
         if (code !== 'other_tool') return CODE_RULES[code]?.(seen) ?? false
-        return patterns.some((pattern) => pattern.test(seen) && ordersAboutOther(pattern, seen, tools))
+        return patterns.some(
+          (pattern) => pattern.test(seen) && ordersAboutOther(pattern, seen, tools),
+        )
       })
       return matched.map((rule) => rule.id)
     },

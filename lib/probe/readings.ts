@@ -18,7 +18,11 @@ const READINGS: [string, string, string][] = [
     'a strange initialize result',
     'Any JSON-RPC result passes, whatever version or members it has. Later requests carry the version it names if that has the form of a date, else 2025-06-18.',
   ],
-  ['D3', 'the answer to notifications/initialized', 'It never matters. It is waited for two seconds at most.'],
+  [
+    'D3',
+    'the answer to notifications/initialized',
+    'It never matters. It is waited for two seconds at most.',
+  ],
   [
     'D4',
     'a tool list that fails after a good handshake',
@@ -55,9 +59,21 @@ const READINGS: [string, string, string][] = [
     'a name that changes within a test',
     'A name is resolved once per test; every connection goes to an address judged then.',
   ],
-  ['D12', 'latency', 'From the moment initialize leaves, after name, TCP and TLS, to the moment its answer is read.'],
-  ['D13', 'how many tools', 'Distinct names over the pages read; `more` says that the last page still had a cursor.'],
-  ['D14', 'the end of the list', 'No cursor, null, or a cursor that is no text. An empty text is a cursor.'],
+  [
+    'D12',
+    'latency',
+    'From the moment initialize leaves, after name, TCP and TLS, to the moment its answer is read.',
+  ],
+  [
+    'D13',
+    'how many tools',
+    'Distinct names over the pages read; `more` says that the last page still had a cursor.',
+  ],
+  [
+    'D14',
+    'the end of the list',
+    'No cursor, null, or a cursor that is no text. An empty text is a cursor.',
+  ],
   [
     'D15',
     'the id of an answer',

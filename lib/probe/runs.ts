@@ -84,11 +84,17 @@ export class ProbeRuns {
     ]
     return [
       `${tone(foreign(first.subject), 'strong', look)}  ${first.transport}, ${count(this.results.length, 'test')}`,
-      ...(first.set ? [] : [tone('not the published test: your own server, no receipt', 'unsure', look)]),
+      ...(first.set
+        ? []
+        : [tone('not the published test: your own server, no receipt', 'unsure', look)]),
       table(heads, rows, look),
       this.stable
         ? `the same each time: ${tone(first.outcome, TONES[first.outcome], look)}`
-        : tone(`not the same each time: ${words(this.outcomes)}, or their tools differ`, 'bad', look),
+        : tone(
+            `not the same each time: ${words(this.outcomes)}, or their tools differ`,
+            'bad',
+            look,
+          ),
       latency
         ? `latency of ${count(latency.n, 'answered handshake')}: ${duration(latency.minMs)} to ${duration(latency.maxMs)}, median ${duration(latency.medianMs)}`
         : 'no handshake was answered, so no latency is known',
@@ -125,5 +131,11 @@ export function spread(values: readonly number[]): LatencySpread | null {
   const n = valuesMs.length
   if (n === 0) return null
   const middle = ((valuesMs[(n - 1) >> 1] as number) + (valuesMs[n >> 1] as number)) / 2
-  return { n, minMs: valuesMs[0] as number, medianMs: middle, maxMs: valuesMs[n - 1] as number, valuesMs }
+  return {
+    n,
+    minMs: valuesMs[0] as number,
+    medianMs: middle,
+    maxMs: valuesMs[n - 1] as number,
+    valuesMs,
+  }
 }

@@ -9,7 +9,12 @@ type ConnectionSet = {
   version: string
   title: string
   client: { name: string; version: string; protocolVersion: string }
-  limits: { maxResponseBytes: number; sessionCloseWaitMs: number; timeoutMs: number; toolListPages: number }
+  limits: {
+    maxResponseBytes: number
+    sessionCloseWaitMs: number
+    timeoutMs: number
+    toolListPages: number
+  }
   tasks: { id: 'handshake' | 'tool_list'; label: string }[]
   outcomes: { key: string; means: string }[]
   doesNotEstablish: string[]

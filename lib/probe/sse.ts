@@ -16,9 +16,18 @@ import { checkEndpoint } from './url.ts'
 import { rpcShortfall, type Wire } from './wire.ts'
 
 /** Open the stream and wait for its endpoint. @throws Shortfall, or the clock's reason */
-export async function openSse(url: URL, line: Line, clock: Deadline, limits: Limits, local: boolean): Promise<Wire> {
+export async function openSse(
+  url: URL,
+  line: Line,
+  clock: Deadline,
+  limits: Limits,
+  local: boolean,
+): Promise<Wire> {
   const counted = { bytesRead: 0 }
-  const reading = { maxBytes: limits.maxResponseBytes, count: (bytes: number) => void (counted.bytesRead += bytes) }
+  const reading = {
+    maxBytes: limits.maxResponseBytes,
+    count: (bytes: number) => void (counted.bytesRead += bytes),
+  }
   let version: string | null = null
 
   const reply = await line.send(url, {
@@ -39,7 +48,11 @@ export async function openSse(url: URL, line: Line, clock: Deadline, limits: Lim
   // Awaited only when somebody waits; without this a stream that fails early would end the process.
   endpoint.promise.catch(() => {})
   let named = false
-  let waiting: { id: number; resolve(answer: RpcAnswer): void; reject(error: unknown): void } | null = null
+  let waiting: {
+    id: number
+    resolve(answer: RpcAnswer): void
+    reject(error: unknown): void
+  } | null = null
   let ended: Shortfall | null = null
 
   const reader = eventReader(({ event, data }) => {
@@ -94,18 +107,30 @@ export async function openSse(url: URL, line: Line, clock: Deadline, limits: Lim
     })
 
   /** Ends the wait only for what a POST can settle: a refusal by status. Its acceptance settles nothing. */
-  const postAndWatch = async (body: string, id: number, label: Method, left: (at: number) => void): Promise<never> => {
+  const postAndWatch = async (
+    body: string,
+    id: number,
+    label: Method,
+    left: (at: number) => void,
+  ): Promise<never> => {
     try {
       const reply = await post(body, label, clock.signal, left)
       if (reply.httpStatus >= 300) {
         const { answer, fault } = await answerOf(reply, id, reading, clock, limits.stepMs)
-        throw judgeReply({ httpStatus: reply.httpStatus, header: reply.header, rpc: answer?.error ?? null, fault })
+        throw judgeReply({
+          httpStatus: reply.httpStatus,
+          header: reply.header,
+          rpc: answer?.error ?? null,
+          fault,
+        })
       }
       abandon(reply.body)
     } catch (error) {
       // Proxies cut a POST while its answer is on the stream, so a broken connection is given a little time to be wrong.
       if (!(error instanceof Shortfall) || error.outcome !== 'no_answer') throw error
-      await new Promise((resolve) => setTimeout(resolve, Math.min(limits.stepMs, clock.remainingMs())))
+      await new Promise((resolve) =>
+        setTimeout(resolve, Math.min(limits.stepMs, clock.remainingMs())),
+      )
       throw error
     }
     return new Promise<never>(() => {})

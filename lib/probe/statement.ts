@@ -21,7 +21,13 @@ export type ProbeStatement = {
   started_at: string
   duration_ms: number
   latency_ms: number | null
-  tools: { named: number; more: boolean; withheld: number; digest: Digest; pattern_set: SetName } | null
+  tools: {
+    named: number
+    more: boolean
+    withheld: number
+    digest: Digest
+    pattern_set: SetName
+  } | null
   /** Over the whole result, so that a receipt can be checked against the data it was made from. */
   result_digest: Digest
   does_not_establish: string[]
@@ -44,7 +50,12 @@ export function statementOf(data: ProbeData): ProbeStatement {
     outcome: data.outcome,
     detail: data.detail,
     reason: data.reason,
-    tasks: data.tasks.map(({ id, attempted, passed, detail }) => ({ id, attempted, passed, detail })),
+    tasks: data.tasks.map(({ id, attempted, passed, detail }) => ({
+      id,
+      attempted,
+      passed,
+      detail,
+    })),
     attempted: data.tasks.filter((task) => task.attempted).length,
     passed: data.tasks.filter((task) => task.passed).length,
     started_at: data.startedAt,

@@ -11,7 +11,12 @@ import type { Limits } from './set.ts'
 import { rpcShortfall, type Wire } from './wire.ts'
 
 /** What to run. `env` is added to the environment of this process. */
-export type Command = { command: string; args?: readonly string[]; env?: Record<string, string>; cwd?: string }
+export type Command = {
+  command: string
+  args?: readonly string[]
+  env?: Record<string, string>
+  cwd?: string
+}
 
 /** Start the process. @throws Shortfall `command_failed` when it cannot be started */
 export async function openStdio(target: Command, clock: Deadline, limits: Limits): Promise<Wire> {
@@ -22,7 +27,11 @@ export async function openStdio(target: Command, clock: Deadline, limits: Limits
   })
   const counted = { bytesRead: 0 }
   const sent: string[] = []
-  let waiting: { id: number; resolve(answer: RpcAnswer): void; reject(error: unknown): void } | null = null
+  let waiting: {
+    id: number
+    resolve(answer: RpcAnswer): void
+    reject(error: unknown): void
+  } | null = null
   let ended: Shortfall | null = null
   const fall = (fault: Shortfall) => {
     ended ??= fault

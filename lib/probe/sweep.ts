@@ -3,7 +3,15 @@
  *
  * Memory does not grow with results: each is written and let go. What stays is one key and at most one number per entry.
  */
-import { appendFileSync, closeSync, createReadStream, existsSync, ftruncateSync, openSync, statSync } from 'node:fs'
+import {
+  appendFileSync,
+  closeSync,
+  createReadStream,
+  existsSync,
+  ftruncateSync,
+  openSync,
+  statSync,
+} from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { InspectOptions } from 'node:util'
 import { count, duration, type Look, lookOf, table, tone } from '../display.ts'
@@ -15,7 +23,9 @@ import { type ProbeData, ProbeResult } from './result.ts'
 import { type LatencySpread, spread } from './runs.ts'
 import { runTest } from './tasks.ts'
 
-export type SweepEntry = string | { url: string; transport?: 'streamable-http' | 'sse'; name?: string }
+export type SweepEntry =
+  | string
+  | { url: string; transport?: 'streamable-http' | 'sse'; name?: string }
 
 export type SweepOptions = {
   /** File that gets one JSON line per result. An existing one is gone on with: what it holds is not tested again. */
@@ -80,7 +90,11 @@ export class Sweep implements SweepData {
       ])
     return [
       `${count(total, 'server')}: ${this.tested} tested now, ${this.skipped} already in the log or given twice`,
-      table([{ head: 'outcome' }, { head: 'n', align: 'right' }, { head: 'share', align: 'right' }], rows, look),
+      table(
+        [{ head: 'outcome' }, { head: 'n', align: 'right' }, { head: 'share', align: 'right' }],
+        rows,
+        look,
+      ),
       this.latency
         ? `latency of answered handshakes: median ${duration(this.latency.medianMs)}, ${duration(this.latency.minMs)} to ${duration(this.latency.maxMs)}`
         : 'no handshake was answered',
@@ -118,9 +132,13 @@ export async function sweep(
 ): Promise<Sweep> {
   const { concurrency = 16, local = false, signal, log, onResult } = options
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 512) {
-    throw new TouchstoneError('argument_invalid', `expected a whole number from 1 to 512, got ${concurrency}`, {
-      where: 'options.concurrency',
-    })
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected a whole number from 1 to 512, got ${concurrency}`,
+      {
+        where: 'options.concurrency',
+      },
+    )
   }
   const totals = new Totals()
   const known = new Set<string>()
@@ -133,12 +151,17 @@ export async function sweep(
   }
   let tested = 0
   let skipped = 0
-  const source = Symbol.asyncIterator in list ? list[Symbol.asyncIterator]() : list[Symbol.iterator]()
+  const source =
+    Symbol.asyncIterator in list ? list[Symbol.asyncIterator]() : list[Symbol.iterator]()
   const length = Array.isArray(list) ? list.length : 0
   const bar = length > 0 ? progress(length, 'servers', { failures: 'not answered' }) : null
 
   const test = async (entry: SweepEntry) => {
-    const { url, transport = 'streamable-http', name = null } = typeof entry === 'string' ? { url: entry } : entry
+    const {
+      url,
+      transport = 'streamable-http',
+      name = null,
+    } = typeof entry === 'string' ? { url: entry } : entry
     const key = keyOf(url, transport)
     if (known.has(key)) {
       skipped++
@@ -146,7 +169,12 @@ export async function sweep(
       return
     }
     known.add(key)
-    const result = new ProbeResult(url, transport, !local, await runTest({ url, transport, local }, {}, signal))
+    const result = new ProbeResult(
+      url,
+      transport,
+      !local,
+      await runTest({ url, transport, local }, {}, signal),
+    )
     const line = lineOf(result, name)
     if (log !== undefined) appendFileSync(log, `${JSON.stringify(line)}\n`)
     totals.add(line)
@@ -173,16 +201,23 @@ export async function sweep(
 /** The lines of a sweep's log, one at a time. @throws TouchstoneError `file_unreadable` for a line that is not one of a sweep */
 export async function* readSweep(log: string): AsyncGenerator<SweepLine> {
   let at = 0
-  for await (const text of createInterface({ input: createReadStream(log), crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const text of createInterface({
+    input: createReadStream(log),
+    crlfDelay: Number.POSITIVE_INFINITY,
+  })) {
     at++
     let line: SweepLine | null = null
     try {
       line = JSON.parse(text)
     } catch {}
     if (line?.schema !== 'touchstone.probe.v0') {
-      throw new TouchstoneError('file_unreadable', 'expected a line of a sweep, got something else', {
-        where: `${log}:${at}`,
-      })
+      throw new TouchstoneError(
+        'file_unreadable',
+        'expected a line of a sweep, got something else',
+        {
+          where: `${log}:${at}`,
+        },
+      )
     }
     yield line
   }
@@ -190,7 +225,10 @@ export async function* readSweep(log: string): AsyncGenerator<SweepLine> {
 
 function lineOf(result: ProbeResult, name: string | null): SweepLine {
   const data = result.toJSON()
-  const tools = data.tools && { ...data.tools, list: data.tools.list.map((tool) => ({ ...tool, description: null })) }
+  const tools = data.tools && {
+    ...data.tools,
+    list: data.tools.list.map((tool) => ({ ...tool, description: null })),
+  }
   return { ...data, tools, name }
 }
 

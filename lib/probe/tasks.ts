@@ -13,7 +13,9 @@ import { type ToolList, ToolPages } from './tools.ts'
 import { checkLocalUrl, checkUrl, dialled, type Reason } from './url.ts'
 import type { Wire } from './wire.ts'
 
-export type Target = { url: string; transport: 'streamable-http' | 'sse'; local: boolean } | { command: Command }
+export type Target =
+  | { url: string; transport: 'streamable-http' | 'sse'; local: boolean }
+  | { command: Command }
 
 export type TaskFinding = {
   id: 'handshake' | 'tool_list'
@@ -51,7 +53,11 @@ export type Findings = {
  * @param seams what tests put in the place of the world outside
  * @throws the caller's own reason when `signal` aborts; nothing else
  */
-export async function runTest(target: Target, seams: Seams = {}, signal?: AbortSignal): Promise<Findings> {
+export async function runTest(
+  target: Target,
+  seams: Seams = {},
+  signal?: AbortSignal,
+): Promise<Findings> {
   signal?.throwIfAborted()
   const limits: Limits = { ...LIMITS, ...seams.limits }
   const startedAt = new Date().toISOString()

@@ -52,7 +52,9 @@ export class ToolPages {
       nextCursor?: unknown
     }
     for (const each of Array.isArray(tools) ? tools : []) {
-      const { name, description } = (typeof each === 'object' && each !== null ? each : {}) as Record<string, unknown>
+      const { name, description } = (
+        typeof each === 'object' && each !== null ? each : {}
+      ) as Record<string, unknown>
       if (typeof name !== 'string') continue
       const entry = this.entries.get(name) ?? { name, descriptions: [] }
       this.entries.set(name, entry)
@@ -85,12 +87,18 @@ export class ToolPages {
       list,
       withheld: list.filter(({ rules }) => rules.length > 0).length,
       patternSet: patterns.set,
-      digest: digestOf(list.map(({ nameDigest, descriptionDigest }) => [nameDigest, descriptionDigest])),
+      digest: digestOf(
+        list.map(({ nameDigest, descriptionDigest }) => [nameDigest, descriptionDigest]),
+      ),
     }
   }
 }
 
-function readTool({ name, descriptions }: Entry, names: ReadonlySet<string>, patterns: PatternSet): Tool {
+function readTool(
+  { name, descriptions }: Entry,
+  names: ReadonlySet<string>,
+  patterns: PatternSet,
+): Tool {
   const nameRules = patterns.match(name, names)
   // A name listed twice with two descriptions is read in both; one that matches speaks for it.
   const read = descriptions.map((text) => ({ text, rules: patterns.match(text, names) }))

@@ -79,7 +79,8 @@ function judgeHost(hostname: string): UrlReason {
 /** For a developer's own server: any address, over http or https. */
 export function checkLocalUrl(text: string): UrlVerdict {
   const protocol = URL.parse(text)?.protocol
-  const reason = protocol === undefined ? 'unparsable' : /^https?:$/.test(protocol) ? 'ok' : 'scheme'
+  const reason =
+    protocol === undefined ? 'unparsable' : /^https?:$/.test(protocol) ? 'ok' : 'scheme'
   return { allowed: reason === 'ok', reason }
 }
 
@@ -99,13 +100,19 @@ export function dialled(text: string): URL {
  *
  * A port of its own is the same host. `local` drops the address rules and keeps the same-host rule.
  */
-export function checkEndpoint(data: string, stream: URL, local: boolean): { url: URL | null; reason: UrlReason } {
+export function checkEndpoint(
+  data: string,
+  stream: URL,
+  local: boolean,
+): { url: URL | null; reason: UrlReason } {
   const resolved = URL.parse(data, stream)
   if (resolved === null || data.trim() === '') return { url: null, reason: 'unparsable' }
   const verdict = local ? checkLocalUrl(resolved.href).reason : judge(resolved.href)
   if (verdict !== 'ok') return { url: null, reason: verdict }
   const url = dialled(resolved.href)
-  return url.hostname === stream.hostname ? { url, reason: 'ok' } : { url: null, reason: 'other_host' }
+  return url.hostname === stream.hostname
+    ? { url, reason: 'ok' }
+    : { url: null, reason: 'other_host' }
 }
 
 function withoutDot(hostname: string): string {

@@ -3,7 +3,16 @@
  * expectation. Every entry ends as a record, as skipped with a reason, or is counted as not mapped.
  */
 import { gunzipSync } from 'node:zlib'
-import { type Digest, decode, digest, digestOf, type Json, type JsonObject, parse, readBytes } from '../canonical.ts'
+import {
+  type Digest,
+  decode,
+  digest,
+  digestOf,
+  type Json,
+  type JsonObject,
+  parse,
+  readBytes,
+} from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
 import type { Subject } from './binding.ts'
 import { type CloudTrailOptions, cloudtrail, cloudtrailAuthenticity } from './cloudtrail.ts'
@@ -54,7 +63,12 @@ export type Imported = {
   records: AuditRecord[]
   /** Entries that must not count, by line (NDJSON) or place in the list, from 1. */
   skipped: { line: number; reason: string }[]
-  counts: { entries: number; records: number; skipped: number; unmapped: { [kind: string]: number } }
+  counts: {
+    entries: number
+    records: number
+    skipped: number
+    unmapped: { [kind: string]: number }
+  }
   authenticity: Authenticity
 }
 
@@ -79,7 +93,10 @@ export function importAudit(
   input: string | Uint8Array,
   options: { source?: string } & CloudTrailOptions = {},
 ): Imported {
-  const importer = typeof provider === 'string' && Object.hasOwn(IMPORTERS, provider) ? IMPORTERS[provider] : undefined
+  const importer =
+    typeof provider === 'string' && Object.hasOwn(IMPORTERS, provider)
+      ? IMPORTERS[provider]
+      : undefined
   if (!importer) {
     const names = Object.keys(IMPORTERS).join(', ')
     throw new TouchstoneError(
@@ -89,14 +106,20 @@ export function importAudit(
     )
   }
   if (typeof input !== 'string' && !(input instanceof Uint8Array))
-    throw new TouchstoneError('argument_invalid', `expected text or bytes, got ${typeof input}`, { where: 'input' })
+    throw new TouchstoneError('argument_invalid', `expected text or bytes, got ${typeof input}`, {
+      where: 'input',
+    })
   const name = options.source ?? `${provider} export`
   const bytes = typeof input === 'string' ? new TextEncoder().encode(input) : input
   const source = { name, digest: digest(bytes), size_bytes: bytes.length }
   const authenticity =
     provider === 'cloudtrail'
       ? vouch(cloudtrailAuthenticity(bytes, options))
-      : { method: 'none' as const, verified: false, detail: 'the export carries no signature of its own' }
+      : {
+          method: 'none' as const,
+          verified: false,
+          detail: 'the export carries no signature of its own',
+        }
   const made: Imported = {
     provider: importer.provider,
     source,
@@ -115,7 +138,9 @@ export function importAudit(
     if ('skipped' in mapped) made.skipped.push({ line, reason: mapped.skipped })
     else if ('unmapped' in mapped) {
       const kind = mapped.unmapped.slice(0, 80)
-      const known = Object.hasOwn(made.counts.unmapped, kind) ? (made.counts.unmapped[kind] as number) : 0
+      const known = Object.hasOwn(made.counts.unmapped, kind)
+        ? (made.counts.unmapped[kind] as number)
+        : 0
       Object.defineProperty(made.counts.unmapped, kind, {
         value: known + 1,
         enumerable: true,
@@ -131,7 +156,9 @@ export function importAudit(
           subject,
           source: { name, digest: source.digest, line, entry_digest: digestOf(entry) },
           ...(occurred_at && { occurred_at }),
-          ...(request_ids.length > 0 && { request_ids: [...new Set(request_ids.map(requestHash))].sort() }),
+          ...(request_ids.length > 0 && {
+            request_ids: [...new Set(request_ids.map(requestHash))].sort(),
+          }),
           ...(attributes && Object.keys(attributes).length > 0 && { attributes }),
           authenticity,
         }),
@@ -144,7 +171,11 @@ export function importAudit(
 }
 
 /** Import a file. @throws TouchstoneError `file_unreadable`, and what `importAudit` throws. */
-export function importAuditFile(provider: string, path: string, options: CloudTrailOptions = {}): Imported {
+export function importAuditFile(
+  provider: string,
+  path: string,
+  options: CloudTrailOptions = {},
+): Imported {
   return importAudit(provider, readBytes(path), { ...options, source: path })
 }
 
@@ -154,10 +185,14 @@ export function unpack(bytes: Uint8Array, name: string): Uint8Array {
   try {
     return gunzipSync(bytes, { maxOutputLength: MAX_EXPORT_BYTES })
   } catch (cause) {
-    throw new TouchstoneError('export_invalid', `expected gzip data, got ${(cause as Error).message}`, {
-      where: name,
-      cause,
-    })
+    throw new TouchstoneError(
+      'export_invalid',
+      `expected gzip data, got ${(cause as Error).message}`,
+      {
+        where: name,
+        cause,
+      },
+    )
   }
 }
 
@@ -171,10 +206,19 @@ export function* entriesOf(
   if (text === '') return
   if (text.startsWith('[') || !isLines(text)) {
     const document = parse(text, name)
-    const list = Array.isArray(document) ? document : isObject(document) ? importer.unwrap(document) : null
+    const list = Array.isArray(document)
+      ? document
+      : isObject(document)
+        ? importer.unwrap(document)
+        : null
     if (list) for (const [i, entry] of list.entries()) yield { entry, line: i + 1 }
     else if (isObject(document)) yield { entry: document, line: 1 }
-    else throw new TouchstoneError('export_invalid', 'expected audit entries, got another JSON value', { where: name })
+    else
+      throw new TouchstoneError(
+        'export_invalid',
+        'expected audit entries, got another JSON value',
+        { where: name },
+      )
     return
   }
   for (const { text: row, line } of linesIn(text)) {

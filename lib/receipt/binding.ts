@@ -7,7 +7,14 @@ import { isObject, shapeOf } from './decision.ts'
 export type Subject = { action_class: string; verb: string; target: { [field: string]: string } }
 
 export type Projection =
-  | { ok: true; subject: Subject; digest: Digest; provider: string; classifier: Classifier; attribute: string | null }
+  | {
+      ok: true
+      subject: Subject
+      digest: Digest
+      provider: string
+      classifier: Classifier
+      attribute: string | null
+    }
   | { ok: false; reason: string; detail: string }
 
 /** `sha256(jcs({action_class, verb, target}))`. */
@@ -26,7 +33,9 @@ export function bindingDigest(subject: unknown): Digest {
  */
 export function subjectOf(action: { resource_type: Json; verb: Json; target: Json }): Projection {
   if (!isObject(action))
-    throw new TouchstoneError('argument_invalid', `expected an action, got ${shapeOf(action)}`, { where: 'action' })
+    throw new TouchstoneError('argument_invalid', `expected an action, got ${shapeOf(action)}`, {
+      where: 'action',
+    })
   const { resource_type: kind, verb, target } = action
   if (typeof kind !== 'string') return no('no_action_class', 'the action has no resource type')
   if (typeof verb !== 'string') return no('no_verb', 'the action has no verb')
@@ -42,11 +51,13 @@ export function subjectOf(action: { resource_type: Json; verb: Json; target: Jso
       if (needed) return no('target_field_missing', `the target lacks ${name}`)
       continue
     }
-    if (typeof value !== 'string') return no('target_value_not_text', `the target's ${name} is no text`)
+    if (typeof value !== 'string')
+      return no('target_value_not_text', `the target's ${name} is no text`)
     if (name.endsWith('_hash') && !/^sha256:[0-9a-f]{64}$/.test(value))
       return no('target_hash_malformed', `the target's ${name} is no digest`)
     // Control characters were replaced by this one, so that two different names may look the same here.
-    if (value.includes('\ufffd')) return no('target_value_altered', `the target's ${name} is not as it was written`)
+    if (value.includes('\ufffd'))
+      return no('target_value_altered', `the target's ${name} is not as it was written`)
     made[name] = value
   }
   if (some.length > 0 && !some.some((name) => made[name] !== undefined))
@@ -64,7 +75,10 @@ export function subjectOf(action: { resource_type: Json; verb: Json; target: Jso
 }
 
 /** The value that must agree beside the digest, as text, or null where this side has none. */
-export function attributeOf(one: Classifier | undefined, from: JsonObject | null | undefined): string | null {
+export function attributeOf(
+  one: Classifier | undefined,
+  from: JsonObject | null | undefined,
+): string | null {
   if (!one?.attribute || !from || !Object.hasOwn(from, one.attribute)) return null
   const value = from[one.attribute]
   return typeof value === 'string' || typeof value === 'boolean' ? String(value) : null

@@ -42,9 +42,17 @@ export function placed(input: readonly ReadDecision[]): Judged[] {
     const projection: Projection = read
       ? { ok: false, reason: 'read', detail: 'a read claims no effect' }
       : decision.classification !== 'classified'
-        ? { ok: false, reason: 'not_classified', detail: `the call is ${decision.classification ?? 'not classified'}` }
+        ? {
+            ok: false,
+            reason: 'not_classified',
+            detail: `the call is ${decision.classification ?? 'not classified'}`,
+          }
         : subjectOf(decision.action)
-    const kind = read ? 'read' : decision.classification === 'observed_unknown_tool' ? 'unclassified' : 'write'
+    const kind = read
+      ? 'read'
+      : decision.classification === 'observed_unknown_tool'
+        ? 'unclassified'
+        : 'write'
     return { decision, projection, kind, repeated }
   })
 }

@@ -4,7 +4,12 @@ import { TouchstoneError } from '../errors.ts'
 import { type CheckOptions, checkReceipt } from './check.ts'
 import type { Report } from './report.ts'
 import type { Verification } from './verification.ts'
-import { type Decisions, onlyMembers, type VerifyOptions, verify as verifyDecisions } from './verify.ts'
+import {
+  type Decisions,
+  onlyMembers,
+  type VerifyOptions,
+  verify as verifyDecisions,
+} from './verify.ts'
 
 /**
  * Check a receipt, offline and step by step: the signature by your key, the published set, every file, every level, every number.
@@ -46,18 +51,35 @@ export function verify(
  * verify([call], { audit: { provider: 'github', bytes } }).weakest // { state: 'rung', level: 'verified' }
  */
 export function verify(decisions: Decisions, options?: VerifyOptions): Report
-export function verify(what: Decisions, options: CheckOptions | VerifyOptions = {}): Report | Promise<Verification> {
+export function verify(
+  what: Decisions,
+  options: CheckOptions | VerifyOptions = {},
+): Report | Promise<Verification> {
   if (typeof what !== 'string') return verifyDecisions(what, options as VerifyOptions)
-  onlyMembers(options, ['key', 'set', 'root', 'audit', 'window', 'ledger', 'minLevel', 'signal'], 'options')
+  onlyMembers(
+    options,
+    ['key', 'set', 'root', 'audit', 'window', 'ledger', 'minLevel', 'signal'],
+    'options',
+  )
   const asked = 'key' in options || 'set' in options
   if (!asked && isReceipt(what))
-    throw new TouchstoneError('argument_invalid', 'expected { key } beside a receipt (null for none), got no key', {
-      where: what,
-    })
+    throw new TouchstoneError(
+      'argument_invalid',
+      'expected { key } beside a receipt (null for none), got no key',
+      {
+        where: what,
+      },
+    )
   if (!asked) return verifyDecisions(what, options as VerifyOptions)
-  const foreign = ['audit', 'window', 'ledger', 'minLevel'].find((name) => Object.hasOwn(options, name))
+  const foreign = ['audit', 'window', 'ledger', 'minLevel'].find((name) =>
+    Object.hasOwn(options, name),
+  )
   if (foreign !== undefined)
-    throw new TouchstoneError('argument_invalid', `expected key and set for a receipt, got ${foreign}`, { where: what })
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected key and set for a receipt, got ${foreign}`,
+      { where: what },
+    )
   return checkReceipt(what, options as CheckOptions)
 }
 

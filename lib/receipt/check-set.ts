@@ -35,7 +35,9 @@ export function checkSet(
   const found = ((): { digest: Digest; read: () => ScenarioSet } | { problem: string } => {
     if (given === undefined) {
       const { value, problem } = attempt(() => get(name, at))
-      return value ? { digest: value.digest, read: () => value } : { problem: problem ?? 'set_unknown' }
+      return value
+        ? { digest: value.digest, read: () => value }
+        : { problem: problem ?? 'set_unknown' }
     }
     if (typeof given !== 'string') return { digest: digestOfSet(given.text), read: () => given }
     if (/^[^/\\]+@[^/\\]+$/.test(given) && !existsSync(given)) {
@@ -45,8 +47,12 @@ export function checkSet(
     return fileOf(given)
   })()
   if ('problem' in found) {
-    if (!found.problem.startsWith('set_unknown')) return fail('set_altered', 'the published set', found.problem)
-    return { step: unchecked('set', 'set_absent', `${name} is not among the sets that are published here`), set: null }
+    if (!found.problem.startsWith('set_unknown'))
+      return fail('set_altered', 'the published set', found.problem)
+    return {
+      step: unchecked('set', 'set_absent', `${name} is not among the sets that are published here`),
+      set: null,
+    }
   }
   const { value: set, problem } = attempt(found.read)
   if (set && (set.id !== id || set.version !== version))

@@ -10,7 +10,12 @@ import { checkSet, type GivenSet } from './check-set.ts'
 import { isObject } from './decision.ts'
 import { open, readEnvelope } from './dsse.ts'
 import { keyIdOf, publicKeyOf } from './keys.ts'
-import { checkProbe, PROBE_PREDICATE, type ProbePredicate, probeTestResult } from './probe-predicate.ts'
+import {
+  checkProbe,
+  PROBE_PREDICATE,
+  type ProbePredicate,
+  probeTestResult,
+} from './probe-predicate.ts'
 import { attempt, type RunBytes, readRunBytes } from './run-folder.ts'
 import {
   caseRows,
@@ -43,27 +48,36 @@ export type CheckOptions = {
  * @param path a run's folder, or a receipt's file; the run's files are those beside the receipt
  * @throws TouchstoneError `file_unreadable` when there is no receipt, `key_invalid`, `set_unknown` for a set by name
  */
-export async function checkReceipt(path: string, options: CheckOptions = {}): Promise<Verification> {
+export async function checkReceipt(
+  path: string,
+  options: CheckOptions = {},
+): Promise<Verification> {
   const folder = attempt(() => statSync(path).isDirectory()).value === true
   const file = folder ? join(path, 'receipt.json') : path
   const key = options.key == null ? null : pemOf(options.key)
   if (key !== null) publicKeyOf(key)
   // A pipe may be a receipt that is named; one that lies in a run's folder only keeps the reader waiting.
   if (folder && statSync(file, { throwIfNoEntry: false })?.isFile() === false)
-    throw new TouchstoneError('file_unreadable', 'expected a readable file, got a folder or a device', { where: file })
+    throw new TouchstoneError(
+      'file_unreadable',
+      'expected a readable file, got a folder or a device',
+      { where: file },
+    )
   const opened = openEnvelope(readBytes(file), key)
   const { value: statement } = opened
   if (statement === null) return new Verification({ ...NOTHING, steps: opened.steps })
 
   const predicate = statement.predicate
-  const kind = { [RUN_PREDICATE]: 'run', [PROBE_PREDICATE]: 'connection test' }[statement.predicateType] as
-    | 'run'
-    | 'connection test'
-    | undefined
+  const kind = { [RUN_PREDICATE]: 'run', [PROBE_PREDICATE]: 'connection test' }[
+    statement.predicateType
+  ] as 'run' | 'connection test' | undefined
   if (kind === undefined) {
     const detail = `expected ${RUN_PREDICATE} or ${PROBE_PREDICATE}, got ${statement.predicateType}`
     const problem = { code: 'predicate_unknown', where: 'predicateType', detail }
-    return new Verification({ ...NOTHING, steps: [...opened.steps, judged('statement', [problem], '')] })
+    return new Verification({
+      ...NOTHING,
+      steps: [...opened.steps, judged('statement', [problem], '')],
+    })
   }
   const { step: setStep, set } = checkSet(predicate['set'], options.set, options.root)
   const dir = dirname(file)
@@ -79,7 +93,11 @@ export async function checkReceipt(path: string, options: CheckOptions = {}): Pr
   const said = predicate['does_not_establish']
   return new Verification({
     of: nameOf(kind, predicate),
-    set: { id: String(claimed['id']), version: String(claimed['version']), digest: String(claimed['digest']) },
+    set: {
+      id: String(claimed['id']),
+      version: String(claimed['version']),
+      digest: String(claimed['digest']),
+    },
     signed_by: opened.signedBy,
     steps: [...opened.steps, setStep, ...steps, ...testResultSteps(beside, key, kind, statement)],
     recomputed: bytes && set ? recomputedOf(bytes, set) : null,
@@ -98,7 +116,9 @@ const NOTHING: Omit<VerificationData, 'schema' | 'verdict' | 'steps'> = {
 /** PEM, or what stands in the file of that path. */
 export function pemOf(key: string): string {
   if (typeof key !== 'string')
-    throw new TouchstoneError('key_invalid', `expected PEM or a path, got ${typeof key}`, { where: 'key' })
+    throw new TouchstoneError('key_invalid', `expected PEM or a path, got ${typeof key}`, {
+      where: 'key',
+    })
   return key.includes('-----BEGIN') ? key : decode(readBytes(key), key)
 }
 
@@ -140,16 +160,26 @@ function signatureStep(
   const fail = (code: string, detail: string) =>
     judged('signature', [{ code, where: 'envelope.signatures', detail }], '')
   if (key === null) {
-    if (state === 'unsigned') return unchecked('signature', 'unsigned', 'nobody signed this receipt')
+    if (state === 'unsigned')
+      return unchecked('signature', 'unsigned', 'nobody signed this receipt')
     const names = signatures.map(({ keyid }) => keyid.slice(0, 12) || 'no name').join(', ')
-    return unchecked('signature', 'key_absent', `it names the key ${names}…; give the one that you trust`)
+    return unchecked(
+      'signature',
+      'key_absent',
+      `it names the key ${names}…; give the one that you trust`,
+    )
   }
   const id = keyIdOf(publicKeyOf(key))
   const named = signatures.some(({ keyid }) => keyid === id || keyid === '')
-  if (state === 'unsigned') return fail('unsigned', 'expected a signature by the key you gave, got none')
+  if (state === 'unsigned')
+    return fail('unsigned', 'expected a signature by the key you gave, got none')
   if (state === 'verified') {
     // The hint is not signed. One that points elsewhere misleads whoever sorts by it.
-    if (!named) return fail('key_hint_wrong', `your key made a signature that is filed under another key, not ${id}`)
+    if (!named)
+      return fail(
+        'key_hint_wrong',
+        `your key made a signature that is filed under another key, not ${id}`,
+      )
     const others = signatures.length > 1 ? `; ${signatures.length - 1} more not looked at` : ''
     return judged('signature', [], `Ed25519 over the exact bytes, by the key you gave${others}`)
   }
@@ -161,13 +191,22 @@ function signatureStep(
   return fail('signature_wrong', 'the key you gave did not sign these bytes')
 }
 
-async function runSteps(statement: JsonObject, bytes: RunBytes | null, set: ScenarioSet | null): Promise<Step[]> {
+async function runSteps(
+  statement: JsonObject,
+  bytes: RunBytes | null,
+  set: ScenarioSet | null,
+): Promise<Step[]> {
   if (bytes === null)
-    return RUN_STEPS.map((step) => unchecked(step, 'run_absent', 'the run’s folder is not beside the receipt'))
+    return RUN_STEPS.map((step) =>
+      unchecked(step, 'run_absent', 'the run’s folder is not beside the receipt'),
+    )
   const steps = await checkRun(statement, bytes, set)
   const predicate = isObject(statement['predicate']) ? statement['predicate'] : {}
   if (set === null)
-    return [...steps, unchecked('non-claims', 'set_absent', 'the set says what a pass does not establish')]
+    return [
+      ...steps,
+      unchecked('non-claims', 'set_absent', 'the set says what a pass does not establish'),
+    ]
   const lost = differences(
     nonClaims(set),
     predicate['does_not_establish'],
@@ -189,17 +228,35 @@ function recomputedOf(bytes: RunBytes, set: ScenarioSet): VerificationData['reco
 }
 
 /** The standard Test Result, where one lies beside the receipt: signed the same way, and saying what the receipt gives. */
-function testResultSteps(path: string, key: string | null, kind: string, statement: Statement): Step[] {
+function testResultSteps(
+  path: string,
+  key: string | null,
+  kind: string,
+  statement: Statement,
+): Step[] {
   const step = 'test result'
   const stat = statSync(path, { throwIfNoEntry: false })
   if (!stat) return []
   if (!stat.isFile())
-    return [judged(step, [{ code: 'test_result_differs', where: 'test-result.json', detail: 'it is no file' }], '')]
+    return [
+      judged(
+        step,
+        [{ code: 'test_result_differs', where: 'test-result.json', detail: 'it is no file' }],
+        '',
+      ),
+    ]
   const opened = openEnvelope(readBytes(path), key)
   const wrong = opened.steps.find(({ verdict }) => verdict === 'failed')
   if (wrong)
     return [
-      { ...wrong, step, problems: wrong.problems.map((one) => ({ ...one, where: `test-result.json, ${one.where}` })) },
+      {
+        ...wrong,
+        step,
+        problems: wrong.problems.map((one) => ({
+          ...one,
+          where: `test-result.json, ${one.where}`,
+        })),
+      },
     ]
   const made = attempt(() =>
     kind === 'run'
@@ -211,6 +268,12 @@ function testResultSteps(path: string, key: string | null, kind: string, stateme
   const problems =
     canonical(made.value) === canonical(opened.value)
       ? []
-      : [{ code: 'test_result_differs', where: 'test-result.json', detail: 'it does not say what the receipt gives' }]
+      : [
+          {
+            code: 'test_result_differs',
+            where: 'test-result.json',
+            detail: 'it does not say what the receipt gives',
+          },
+        ]
   return [judged(step, problems, 'the standard in-toto Test Result says what the receipt gives')]
 }

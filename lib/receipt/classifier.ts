@@ -7,7 +7,12 @@ import { TouchstoneError } from '../errors.ts'
 import { harmless, isSecretName, targetHash } from './target.ts'
 
 /** How bad it is to be wrong about an effect, mildest first. */
-export const IRREVERSIBILITY = ['two_way', 'one_way_recoverable', 'one_way_consequential', 'one_way_terminal'] as const
+export const IRREVERSIBILITY = [
+  'two_way',
+  'one_way_recoverable',
+  'one_way_consequential',
+  'one_way_terminal',
+] as const
 export type Irreversibility = (typeof IRREVERSIBILITY)[number]
 
 export type Field = {
@@ -108,7 +113,11 @@ export function classifierOf(actionClass: string, verb: string): Classifier | un
 
 /** True for a verb that a classifier of this class declares as a read. */
 export function isReadVerb(actionClass: unknown, verb: unknown): boolean {
-  return typeof actionClass === 'string' && typeof verb === 'string' && readVerbs.has(`${actionClass}\n${verb}`)
+  return (
+    typeof actionClass === 'string' &&
+    typeof verb === 'string' &&
+    readVerbs.has(`${actionClass}\n${verb}`)
+  )
 }
 
 /** Classifiers that know a tool, by the text behind the last dot of its name. */
@@ -143,12 +152,17 @@ export function project(
       continue
     }
     target[field.name] = made
-    if (field.kind === 'text' && typeof made === 'string' && made.includes('\ufffd')) sanitized.push(field.name)
+    if (field.kind === 'text' && typeof made === 'string' && made.includes('\ufffd'))
+      sanitized.push(field.name)
   }
   return { target, sanitized }
 }
 
-function projected(field: Field, from: { [name: string]: unknown }, places: string[]): Json | undefined {
+function projected(
+  field: Field,
+  from: { [name: string]: unknown },
+  places: string[],
+): Json | undefined {
   for (const place of places) {
     if (isSecretName(place.slice(place.lastIndexOf('.') + 1))) continue
     const value = at(from, place)
@@ -187,7 +201,14 @@ function check(one: Classifier): void {
     )
   }
   if (one === null || typeof one !== 'object') wrong('definition', 'an object', one)
-  for (const name of ['category', 'provider', 'resource_type', 'class', 'scope', 'reason_code'] as const) {
+  for (const name of [
+    'category',
+    'provider',
+    'resource_type',
+    'class',
+    'scope',
+    'reason_code',
+  ] as const) {
     if (typeof one[name] !== 'string' || one[name] === '') wrong(name, 'a text', one[name])
   }
   if (!IRREVERSIBILITY.includes(one.irreversibility))
@@ -195,13 +216,26 @@ function check(one: Classifier): void {
   if (!Array.isArray(one.fields)) wrong('fields', 'a list', one.fields)
   const names = new Set<string>()
   for (const [i, field] of one.fields.entries()) {
-    if (typeof field?.name !== 'string' || field.name === '' || names.has(field.name) || field.name === 'provider')
+    if (
+      typeof field?.name !== 'string' ||
+      field.name === '' ||
+      names.has(field.name) ||
+      field.name === 'provider'
+    )
       wrong(`fields[${i}].name`, 'a name of its own', field?.name)
     if (!['text', 'hash', 'flag', 'amount'].includes(field.kind))
       wrong(`fields[${i}].kind`, 'text | hash | flag | amount', field.kind)
     if (field.kind === 'hash' && !/^[a-z0-9_]+$/.test(field.domain ?? ''))
-      wrong(`fields[${i}].domain`, 'a hash domain of lower-case letters, digits and _', field.domain)
-    if (!Array.isArray(field.from) || field.from.length === 0 || field.from.some((name) => typeof name !== 'string'))
+      wrong(
+        `fields[${i}].domain`,
+        'a hash domain of lower-case letters, digits and _',
+        field.domain,
+      )
+    if (
+      !Array.isArray(field.from) ||
+      field.from.length === 0 ||
+      field.from.some((name) => typeof name !== 'string')
+    )
       wrong(`fields[${i}].from`, 'argument names', field.from)
     if (field.from.every((name) => isSecretName(name)))
       wrong(`fields[${i}].from`, 'arguments that hold no secret', field.from)
@@ -209,7 +243,8 @@ function check(one: Classifier): void {
   }
   const known = (where: string, list: unknown) => {
     if (!Array.isArray(list)) wrong(where, 'a list of field names', list)
-    for (const name of list as unknown[]) if (!names.has(name as string)) wrong(where, 'names out of fields', name)
+    for (const name of list as unknown[])
+      if (!names.has(name as string)) wrong(where, 'names out of fields', name)
   }
   if (!Array.isArray(one.required)) wrong('required', 'a list', one.required)
   for (const [i, row] of one.required.entries()) {
@@ -219,8 +254,13 @@ function check(one: Classifier): void {
   known('binding.all', one.binding?.all)
   known('binding.some', one.binding.some ?? [])
   known('binding.any', one.binding.any ?? [])
-  if (one.binding.all.length + (one.binding.some ?? []).length === 0) wrong('binding.all', 'at least one field', [])
-  for (const name of [...one.binding.all, ...(one.binding.some ?? []), ...(one.binding.any ?? [])]) {
+  if (one.binding.all.length + (one.binding.some ?? []).length === 0)
+    wrong('binding.all', 'at least one field', [])
+  for (const name of [
+    ...one.binding.all,
+    ...(one.binding.some ?? []),
+    ...(one.binding.any ?? []),
+  ]) {
     if (one.fields.find((field) => field.name === name)?.kind === 'flag')
       wrong('binding', 'fields that are texts', name)
   }
@@ -231,10 +271,12 @@ function check(one: Classifier): void {
     ['tools', one.tools],
     ['reads', one.reads],
   ] as const) {
-    if (map === null || typeof map !== 'object' || Array.isArray(map)) wrong(where, 'an object', map)
+    if (map === null || typeof map !== 'object' || Array.isArray(map))
+      wrong(where, 'an object', map)
   }
   for (const [leaf, verb] of Object.entries(one.tools))
-    if (typeof verb !== 'string' || leaf.includes('.')) wrong(`tools.${leaf}`, 'a verb for a name without dots', verb)
+    if (typeof verb !== 'string' || leaf.includes('.'))
+      wrong(`tools.${leaf}`, 'a verb for a name without dots', verb)
   for (const [leaf, read] of Object.entries(one.reads))
     if (typeof read?.verb !== 'string' || typeof read.items !== 'string')
       wrong(`reads.${leaf}`, '{ verb, items }', read)

@@ -26,7 +26,11 @@ export type CloudTrailOptions = {
 type Parameters = (name: string) => string | null
 
 const EVENTS: {
-  [name: string]: { action_class: string; verb: string; target(p: Parameters): { [f: string]: string } | null }
+  [name: string]: {
+    action_class: string
+    verb: string
+    target(p: Parameters): { [f: string]: string } | null
+  }
 } = {
   CreateAccessKey: {
     action_class: 'aws_iam_access_key',
@@ -43,27 +47,35 @@ const EVENTS: {
 function policyOf(p: Parameters): { [field: string]: string } | null {
   const role = p('roleName')
   const policy = p('policyArn')
-  return role === null || policy === null ? null : { role_name: harmless(role), policy_arn: harmless(policy) }
+  return role === null || policy === null
+    ? null
+    : { role_name: harmless(role), policy_arn: harmless(policy) }
 }
 
 export const cloudtrail: ProviderImporter = {
   provider: 'aws',
-  unwrap: (document) => (Array.isArray(document['Records']) ? (document['Records'] as Json[]) : null),
+  unwrap: (document) =>
+    Array.isArray(document['Records']) ? (document['Records'] as Json[]) : null,
   map(entry): Mapped {
     const name = textAt(entry, 'eventName')
     const source = textAt(entry, 'eventSource')
     if (name === null) return { skipped: 'the event has no eventName' }
-    const event = source === 'iam.amazonaws.com' && Object.hasOwn(EVENTS, name) ? EVENTS[name] : undefined
+    const event =
+      source === 'iam.amazonaws.com' && Object.hasOwn(EVENTS, name) ? EVENTS[name] : undefined
     if (!event) return { unmapped: harmless(`${source ?? '?'}:${name}`) }
     if (entry['errorCode'] !== undefined && entry['errorCode'] !== null)
       return { skipped: `failed: ${harmless(String(entry['errorCode'])).slice(0, 60)}` }
     const id = textAt(entry, 'eventID')
     if (id === null) return { skipped: 'no eventID: the old shape 1.0 names no event' }
-    if (at(entry, 'requestParameters.omitted') === true || at(entry, 'requestParameters.omitted') === 'true')
+    if (
+      at(entry, 'requestParameters.omitted') === true ||
+      at(entry, 'requestParameters.omitted') === 'true'
+    )
       return { skipped: 'the request parameters were cut by CloudTrail' }
     // The answer repeats the user where the request left it to the credentials.
     const parameters: Parameters = (field) =>
-      textAt(entry, `requestParameters.${field}`) ?? textAt(entry, `responseElements.accessKey.${field}`)
+      textAt(entry, `requestParameters.${field}`) ??
+      textAt(entry, `responseElements.accessKey.${field}`)
     const target = event.target(parameters)
     if (target === null) return { skipped: 'the request parameters do not name the target' }
     return {
@@ -84,7 +96,11 @@ export const cloudtrail: ProviderImporter = {
 export function cloudtrailAuthenticity(log: Uint8Array, options: CloudTrailOptions): Authenticity {
   const { digests = [], publicKey } = options
   if (digests.length === 0 && publicKey === undefined)
-    return { method: 'none', verified: false, detail: 'no digest files and no public key were given' }
+    return {
+      method: 'none',
+      verified: false,
+      detail: 'no digest files and no public key were given',
+    }
   const method = 'cloudtrail_digest_chain'
   const failed = (detail: string): Authenticity => ({ method, verified: false, detail })
   if (digests.length === 0) return failed('no digest files were given')
@@ -109,15 +125,22 @@ export function cloudtrailAuthenticity(log: Uint8Array, options: CloudTrailOptio
   for (const [i, link] of links.entries()) {
     const newer = links[i - 1]
     const signature = newer ? newer.previousSignature : link.signature
-    if (newer && newer.previousObject !== link.object) return failed(`a link is missing before ${newer.object}`)
-    if (newer && newer.previousHash !== link.hash) return failed(`the digest file ${link.object} was changed`)
+    if (newer && newer.previousObject !== link.object)
+      return failed(`a link is missing before ${newer.object}`)
+    if (newer && newer.previousHash !== link.hash)
+      return failed(`the digest file ${link.object} was changed`)
     if (!signature) return failed(`no signature for the newest digest file, ${link.object}`)
     const signed = `${link.end}\n${link.bucket}/${link.object}\n${link.hash}\n${link.previousSignature ?? 'null'}`
-    if (!isSigned(signed, signature, key)) return failed(`the signature of ${link.object} does not verify`)
+    if (!isSigned(signed, signature, key))
+      return failed(`the signature of ${link.object} does not verify`)
     if (link.logs.includes(hash)) listed = true
   }
   if (!listed) return failed('no digest file lists this log file’s hash')
-  return { method, verified: true, detail: `listed in a whole chain of ${links.length} signed digest files` }
+  return {
+    method,
+    verified: true,
+    detail: `listed in a whole chain of ${links.length} signed digest files`,
+  }
 }
 
 type Link = {
@@ -136,14 +159,24 @@ function linkOf(input: string | Uint8Array, signature: string | undefined): Link
   const bytes = inflate(typeof input === 'string' ? new TextEncoder().encode(input) : input)
   const file = parse(bytes, 'digest file')
   const text = (name: string) => (isObject(file) ? textAt(file, name) : null)
-  const [object, bucket, end] = [text('digestS3Object'), text('digestS3Bucket'), text('digestEndTime')]
+  const [object, bucket, end] = [
+    text('digestS3Object'),
+    text('digestS3Bucket'),
+    text('digestEndTime'),
+  ]
   const logs = isObject(file) ? file['logFiles'] : null
   if (object === null || bucket === null || end === null || !Array.isArray(logs))
-    throw new TouchstoneError('export_invalid', 'expected digestS3Object, digestS3Bucket, digestEndTime and logFiles', {
-      where: 'digest file',
-    })
+    throw new TouchstoneError(
+      'export_invalid',
+      'expected digestS3Object, digestS3Bucket, digestEndTime and logFiles',
+      {
+        where: 'digest file',
+      },
+    )
   if (text('digestSignatureAlgorithm') !== 'SHA256withRSA')
-    throw new TouchstoneError('export_invalid', 'expected SHA256withRSA', { where: 'digestSignatureAlgorithm' })
+    throw new TouchstoneError('export_invalid', 'expected SHA256withRSA', {
+      where: 'digestSignatureAlgorithm',
+    })
   return {
     object,
     bucket,
@@ -167,12 +200,18 @@ function rsaKey(text: string): KeyObject {
       : createPublicKey({ key: Buffer.from(text, 'base64'), format: 'der', type: 'pkcs1' })
     if (key.asymmetricKeyType === 'rsa') return key
   } catch (cause) {
-    throw new TouchstoneError('key_invalid', 'expected an RSA public key, as PEM or base64 of PKCS#1', {
-      where: 'publicKey',
-      cause,
-    })
+    throw new TouchstoneError(
+      'key_invalid',
+      'expected an RSA public key, as PEM or base64 of PKCS#1',
+      {
+        where: 'publicKey',
+        cause,
+      },
+    )
   }
-  throw new TouchstoneError('key_invalid', 'expected an RSA public key, got another kind', { where: 'publicKey' })
+  throw new TouchstoneError('key_invalid', 'expected an RSA public key, got another kind', {
+    where: 'publicKey',
+  })
 }
 
 function isSigned(text: string, signature: string, key: KeyObject): boolean {
@@ -181,7 +220,9 @@ function isSigned(text: string, signature: string, key: KeyObject): boolean {
 }
 
 function inflate(bytes: Uint8Array): Uint8Array {
-  return bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes, { maxOutputLength: 1 << 30 }) : bytes
+  return bytes[0] === 0x1f && bytes[1] === 0x8b
+    ? gunzipSync(bytes, { maxOutputLength: 1 << 30 })
+    : bytes
 }
 
 function textAt(entry: JsonObject, path: string): string | null {

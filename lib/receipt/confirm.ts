@@ -52,11 +52,15 @@ export function confirm(
   options: { count?: (steps: number) => void } = {},
 ): (Confirmation | null)[] {
   const index = new ReadIndex(options.count)
-  const placed = calls.filter((call) => call.decision.observation !== null && call.decision.asserted && !call.repeated)
+  const placed = calls.filter(
+    (call) => call.decision.observation !== null && call.decision.asserted && !call.repeated,
+  )
   placed.sort((a, b) => seqOf(a) - seqOf(b))
   // In a run without reads nothing can be confirmed or contradicted, so nothing of it needs an index.
   const runs = new Set(
-    placed.flatMap(({ decision: { observation } }) => (observation?.read ? [observation.run_id] : [])),
+    placed.flatMap(({ decision: { observation } }) =>
+      observation?.read ? [observation.run_id] : [],
+    ),
   )
   const seen = placed.filter((call) => runs.has(call.decision.observation?.run_id ?? ''))
   for (const call of seen) if (isWrite(call)) index.form(call)
@@ -64,7 +68,8 @@ export function confirm(
   for (const call of seen) if (isWrite(call)) index.write(call)
   return calls.map((call) => {
     if (!isWrite(call) || !call.decision.asserted) return null
-    const reason = call.decision.observation === null ? 'no_run' : call.repeated ? 'place_disputed' : null
+    const reason =
+      call.decision.observation === null ? 'no_run' : call.repeated ? 'place_disputed' : null
     if (reason === null && !runs.has(call.decision.observation?.run_id ?? ''))
       return { confirmed: false, by: null, contradictions: [], reason: 'no_read_after' }
     if (reason !== null) return { confirmed: false, by: null, contradictions: [], reason }
@@ -173,11 +178,20 @@ class ReadIndex {
     const decisive = Math.max(whole, show)
     if (decisive <= seq) {
       if (other > seq && other > whole)
-        return no('read_shows_other_value', other, `a later read shows the target with another ${form.one.attribute}`)
+        return no(
+          'read_shows_other_value',
+          other,
+          `a later read shows the target with another ${form.one.attribute}`,
+        )
       if (undo < Infinity && last(this.seen.get(scope), Infinity) > undo)
         return no('undone_before_read', undo, 'a later call took the effect back before any read')
       const seen = last(this.seen.get(scope), undo) > seq
-      return { confirmed: false, by: null, contradictions: [], reason: seen ? 'read_not_whole' : 'no_read_after' }
+      return {
+        confirmed: false,
+        by: null,
+        contradictions: [],
+        reason: seen ? 'read_not_whole' : 'no_read_after',
+      }
     }
     if (form.one.removes?.includes(form.verb)) {
       if (show >= whole) return no('read_still_shows', show, 'a later read still shows the target')
@@ -187,7 +201,11 @@ class ReadIndex {
     }
     if (show < whole) {
       if (other === whole)
-        return no('read_shows_other_value', other, `a later read shows the target with another ${form.one.attribute}`)
+        return no(
+          'read_shows_other_value',
+          other,
+          `a later read shows the target with another ${form.one.attribute}`,
+        )
       return no('read_does_not_show', whole, 'a later whole list does not show the target')
     }
     const base = removed ? 0 : there
@@ -196,14 +214,24 @@ class ReadIndex {
     if (form.one.sets?.includes(form.verb) ? base > 0 : base > 0 && base + nth > shows.count(show))
       return no('already_there', prior, 'a read before the call already showed the target')
     if (!form.one.sets?.includes(form.verb) && base + nth > shows.count(show))
-      return no('too_few_shown', show, 'the read shows fewer such objects than calls claim to have made')
+      return no(
+        'too_few_shown',
+        show,
+        'the read shows fewer such objects than calls claim to have made',
+      )
     const firstWhole = after(this.whole.get(scope)?.seqs ?? [], seq)
     const late = firstWhole !== undefined && firstWhole < show && !shows.at(firstWhole)
     return {
       confirmed: true,
       by: show,
       contradictions: late
-        ? [{ kind: 'earlier_read_does_not_show', seq: firstWhole, detail: 'an earlier whole list did not show it yet' }]
+        ? [
+            {
+              kind: 'earlier_read_does_not_show',
+              seq: firstWhole,
+              detail: 'an earlier whole list did not show it yet',
+            },
+          ]
         : [],
       reason: null,
     }
@@ -213,7 +241,9 @@ class ReadIndex {
   private showing(call: Write, key: string) {
     const value = call.projection.attribute
     const series = (
-      value === null ? [this.shown.get(key)] : [this.shown.get(`${key}\n=${value}`), this.shown.get(`${key}\n=?`)]
+      value === null
+        ? [this.shown.get(key)]
+        : [this.shown.get(`${key}\n=${value}`), this.shown.get(`${key}\n=?`)]
     ).filter((one) => one !== undefined)
     const countIn = (one: Series, seq: number) => {
       const at = before(one.seqs, seq + 1)
@@ -250,7 +280,14 @@ class ReadIndex {
     return first
   }
 
-  private undoneWithin(form: Form, run: string, call: Write, key: string, from: number, to: number): boolean {
+  private undoneWithin(
+    form: Form,
+    run: string,
+    call: Write,
+    key: string,
+    from: number,
+    to: number,
+  ): boolean {
     return this.undoKeys(form, run, call, key).some((one) => {
       const at = after(this.undone.get(one)?.seqs ?? [], from)
       return at !== undefined && at < to
@@ -270,12 +307,19 @@ function formOf(call: Write): Form {
   const { classifier: one, subject } = call.projection
   const { all, some = [] } = one.binding
   const fields = Object.keys(subject.target).sort()
-  const identity = fields.filter((name) => all.includes(name) || some.includes(name) || one.scoped.includes(name))
+  const identity = fields.filter(
+    (name) => all.includes(name) || some.includes(name) || one.scoped.includes(name),
+  )
   return { kind: subject.action_class, verb: subject.verb, fields, identity, one }
 }
 
 /** The target's values of these fields as one text, or null when one is not there. */
-function keyOf(run: string, form: Form, fields: readonly string[], target: JsonObject): string | null {
+function keyOf(
+  run: string,
+  form: Form,
+  fields: readonly string[],
+  target: JsonObject,
+): string | null {
   const values: unknown[] = [run, form.kind, fields]
   for (const name of fields) {
     const value = Object.hasOwn(target, name) ? target[name] : undefined
@@ -286,7 +330,9 @@ function keyOf(run: string, form: Form, fields: readonly string[], target: JsonO
 }
 
 function scopeKey(run: string, form: Form, target: JsonObject): string {
-  const scope = form.one.scoped.map((name) => (typeof target[name] === 'string' ? target[name] : null))
+  const scope = form.one.scoped.map((name) =>
+    typeof target[name] === 'string' ? target[name] : null,
+  )
   return JSON.stringify([run, form.kind, form.one.scoped, scope])
 }
 

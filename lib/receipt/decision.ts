@@ -49,7 +49,12 @@ export type Decision = {
     target: JsonObject | null
     required_scope: string | null
   }
-  decision: { effect: 'allow' | 'deny' | 'error'; source: string; rule_id: string | null; enforced: boolean }
+  decision: {
+    effect: 'allow' | 'deny' | 'error'
+    source: string
+    rule_id: string | null
+    enforced: boolean
+  }
   response: {
     status: string
     side_effect_asserted: boolean
@@ -66,7 +71,11 @@ export type Decision = {
   observation?: Observation
 }
 
-export type Surface = { schema: typeof SURFACE_SCHEMA; observed_tool_decisions: Decision[]; non_claims: string[] }
+export type Surface = {
+  schema: typeof SURFACE_SCHEMA
+  observed_tool_decisions: Decision[]
+  non_claims: string[]
+}
 
 /** What `verify` needs of a decision, checked. `asserted` is re-derived by the rule, not copied. */
 export type ReadDecision = {
@@ -89,10 +98,16 @@ export type ReadDecision = {
 export function decisionsIn(input: unknown, where = 'decisions'): unknown[] {
   if (Array.isArray(input)) return input
   if (!isObject(input)) fail('expected a surface or a list of decisions', input, where)
-  if (typeof input['key'] === 'string' && isObject(input['decision']) && 'tool' in input['decision'])
+  if (
+    typeof input['key'] === 'string' &&
+    isObject(input['decision']) &&
+    'tool' in input['decision']
+  )
     return [input['decision']]
-  if ('response' in input && 'tool' in input && !('observed_tool_decisions' in input)) return [input]
-  if (input['schema'] !== SURFACE_SCHEMA) fail(`expected ${SURFACE_SCHEMA}`, input['schema'], `${where}: schema`)
+  if ('response' in input && 'tool' in input && !('observed_tool_decisions' in input))
+    return [input]
+  if (input['schema'] !== SURFACE_SCHEMA)
+    fail(`expected ${SURFACE_SCHEMA}`, input['schema'], `${where}: schema`)
   const list = input['observed_tool_decisions']
   if (!Array.isArray(list)) fail('expected an array', list, `${where}: observed_tool_decisions`)
   return list
@@ -115,7 +130,11 @@ export function readDecision(input: unknown, where: string): ReadDecision {
   const verified = response['side_effect_verified'] ?? false
   const stored = storedOf(response['side_effect'], `${where}.response.side_effect`)
   if (stored.asserted !== null && stored.asserted !== said)
-    fail(`expected ${said}, as side_effect_asserted says`, stored.asserted, `${where}.response.side_effect.asserted`)
+    fail(
+      `expected ${said}, as side_effect_asserted says`,
+      stored.asserted,
+      `${where}.response.side_effect.asserted`,
+    )
   const action = isObject(decision['action']) ? decision['action'] : {}
   const classification = decision['classification']
   return {
@@ -143,16 +162,29 @@ function storedOf(input: unknown, where: string) {
     return { asserted: null, level: 'asserted' as Level, digest: null, irreversibility: null }
   const block = object(input, where)
   const level = block['level']
-  if (!LEVELS.includes(level as Level)) fail(`expected ${LEVELS.join(' | ')}`, level, `${where}.level`)
+  if (!LEVELS.includes(level as Level))
+    fail(`expected ${LEVELS.join(' | ')}`, level, `${where}.level`)
   const source = block['verification_source'] ?? null
   if (source !== null && source !== 'observed_read_followup' && source !== 'provider_audit_import')
-    fail('expected null | observed_read_followup | provider_audit_import', source, `${where}.verification_source`)
+    fail(
+      'expected null | observed_read_followup | provider_audit_import',
+      source,
+      `${where}.verification_source`,
+    )
   const subject = block['verification_subject_digest'] ?? null
   if (subject !== null && !isDigest(subject))
-    fail('expected null or "sha256:" and 64 lower-case hex digits', subject, `${where}.verification_subject_digest`)
+    fail(
+      'expected null or "sha256:" and 64 lower-case hex digits',
+      subject,
+      `${where}.verification_subject_digest`,
+    )
   const irreversibility = block['irreversibility_class'] ?? null
   if (irreversibility !== null && !IRREVERSIBILITY.includes(irreversibility as Irreversibility))
-    fail(`expected ${IRREVERSIBILITY.join(' | ')}`, irreversibility, `${where}.irreversibility_class`)
+    fail(
+      `expected ${IRREVERSIBILITY.join(' | ')}`,
+      irreversibility,
+      `${where}.irreversibility_class`,
+    )
   return {
     asserted: flag(block['asserted'], `${where}.asserted`),
     level: level as Level,
@@ -165,7 +197,8 @@ function observationOf(input: unknown, where: string): Observation | null {
   if (input === undefined || input === null) return null
   const seen = object(input, where)
   const seq = seen['seq']
-  if (!Number.isSafeInteger(seq) || (seq as number) < 0) fail('expected a whole number >= 0', seq, `${where}.seq`)
+  if (!Number.isSafeInteger(seq) || (seq as number) < 0)
+    fail('expected a whole number >= 0', seq, `${where}.seq`)
   const made: Observation = { run_id: text(seen['run_id'], `${where}.run_id`), seq: seq as number }
   if (seen['at'] !== undefined) {
     made.at = text(seen['at'], `${where}.at`)
@@ -173,7 +206,8 @@ function observationOf(input: unknown, where: string): Observation | null {
   }
   if (seen['request_ids'] !== undefined) {
     const ids = seen['request_ids']
-    if (!Array.isArray(ids) || !ids.every(isDigest)) fail('expected a list of digests', ids, `${where}.request_ids`)
+    if (!Array.isArray(ids) || !ids.every(isDigest))
+      fail('expected a list of digests', ids, `${where}.request_ids`)
     made.request_ids = ids
   }
   if (seen['read'] !== undefined && seen['read'] !== null) {

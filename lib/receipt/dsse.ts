@@ -35,10 +35,17 @@ export type Opened = {
  * // 'DSSEv1 29 http://example.com/HelloWorld 11 hello world'
  */
 export function pae(payloadType: string, payload: string | Uint8Array): Uint8Array {
-  if (typeof payloadType !== 'string' || (typeof payload !== 'string' && !(payload instanceof Uint8Array)))
-    throw new TouchstoneError('argument_invalid', 'expected a payload type and text or bytes, got something else', {
-      where: 'pae',
-    })
+  if (
+    typeof payloadType !== 'string' ||
+    (typeof payload !== 'string' && !(payload instanceof Uint8Array))
+  )
+    throw new TouchstoneError(
+      'argument_invalid',
+      'expected a payload type and text or bytes, got something else',
+      {
+        where: 'pae',
+      },
+    )
   const encode = (text: string) => new TextEncoder().encode(text)
   const body = typeof payload === 'string' ? encode(payload) : payload
   const type = encode(payloadType)
@@ -86,9 +93,13 @@ export function open(input: unknown, options: { key?: string; payloadType?: stri
   const { payloadType: expected = PAYLOAD_TYPE, key } = options ?? {}
   const envelope = readEnvelope(input)
   if (envelope.payloadType !== expected)
-    throw new TouchstoneError('envelope_invalid', `expected ${expected}, got ${JSON.stringify(envelope.payloadType)}`, {
-      where: 'envelope.payloadType',
-    })
+    throw new TouchstoneError(
+      'envelope_invalid',
+      `expected ${expected}, got ${JSON.stringify(envelope.payloadType)}`,
+      {
+        where: 'envelope.payloadType',
+      },
+    )
   const payload = base64(envelope.payload, 'envelope.payload')
   const signed = pae(envelope.payloadType, payload)
   const trusted = key === undefined ? null : publicKeyOf(key)
@@ -103,9 +114,12 @@ export function open(input: unknown, options: { key?: string; payloadType?: stri
 
 /** Read an envelope strictly, from its data, text or bytes. @throws TouchstoneError `envelope_invalid`, `json_*` */
 export function readEnvelope(input: unknown): Envelope {
-  const value = typeof input === 'string' || input instanceof Uint8Array ? parse(input, 'envelope') : input
+  const value =
+    typeof input === 'string' || input instanceof Uint8Array ? parse(input, 'envelope') : input
   const fail = (expected: string, where: string): never => {
-    throw new TouchstoneError('envelope_invalid', `expected ${expected}, got something else`, { where })
+    throw new TouchstoneError('envelope_invalid', `expected ${expected}, got something else`, {
+      where,
+    })
   }
   if (!isObject(value)) return fail('an object', 'envelope')
   const { payloadType, payload, signatures } = value
@@ -116,7 +130,8 @@ export function readEnvelope(input: unknown): Envelope {
     payloadType,
     payload,
     signatures: signatures.map((one, i) => {
-      if (!isObject(one) || typeof one['sig'] !== 'string') return fail('base64 text', `envelope.signatures[${i}].sig`)
+      if (!isObject(one) || typeof one['sig'] !== 'string')
+        return fail('base64 text', `envelope.signatures[${i}].sig`)
       return { keyid: typeof one['keyid'] === 'string' ? one['keyid'] : '', sig: one['sig'] }
     }),
   }
@@ -129,7 +144,11 @@ function base64(text: string, where: string): Uint8Array {
   const padded = text.length !== bare.length
   const bytes = Buffer.from(bare, 'base64')
   const again = bytes.toString('base64').replace(/=+$/, '')
-  if (!form || (padded && text.length % 4 !== 0) || again !== bare.replaceAll('-', '+').replaceAll('_', '/'))
+  if (
+    !form ||
+    (padded && text.length % 4 !== 0) ||
+    again !== bare.replaceAll('-', '+').replaceAll('_', '/')
+  )
     throw new TouchstoneError('envelope_invalid', 'expected base64, got other text', { where })
   return bytes
 }

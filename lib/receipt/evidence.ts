@@ -9,7 +9,11 @@ import { isObject } from './decision.ts'
 import { authenticityHere, RECORD_SCHEMA, type ReadRecord, readRecord } from './record.ts'
 import { compacting } from './strings.ts'
 
-export type Export = { provider: string; bytes: string | Uint8Array; source?: string } & CloudTrailOptions
+export type Export = {
+  provider: string
+  bytes: string | Uint8Array
+  source?: string
+} & CloudTrailOptions
 
 /** A path of a file or folder, a provider's export, an import, one record, or a list of any of these. */
 export type Audit = string | Export | Imported | { schema: string } | readonly Audit[]
@@ -33,7 +37,8 @@ export function evidenceOf(audit: Audit | undefined, where = 'audit'): Evidence 
 
 function collect(audit: Audit, where: string, into: Evidence): void {
   if (typeof audit === 'string') file(audit, into)
-  else if (Array.isArray(audit)) for (const [i, one] of audit.entries()) collect(one as Audit, `${where}[${i}]`, into)
+  else if (Array.isArray(audit))
+    for (const [i, one] of audit.entries()) collect(one as Audit, `${where}[${i}]`, into)
   else if (!isObject(audit)) {
     const got = audit === null ? 'null' : typeof audit
     const expected = 'a path, an export { provider, bytes }, an import or records'
@@ -56,7 +61,8 @@ function take(imported: Imported, into: Evidence): void {
       },
     )
   into.imports.push({ ...rest, authenticity: authenticityHere(rest.authenticity) })
-  for (const [i, value] of records.entries()) into.records.push(readRecord(value, `${rest.source.name}[${i}]`))
+  for (const [i, value] of records.entries())
+    into.records.push(readRecord(value, `${rest.source.name}[${i}]`))
 }
 
 function file(path: string, into: Evidence): void {
@@ -74,18 +80,28 @@ function plainFiles(path: string): string[] {
         const kind = kindOf(one, lstatSync)
         if (kind === 'folder') return plainFiles(one)
         if (kind === 'file') return [one]
-        throw new TouchstoneError('file_unreadable', 'expected plain files and folders, got a link or a device', {
-          where: one,
-        })
+        throw new TouchstoneError(
+          'file_unreadable',
+          'expected plain files and folders, got a link or a device',
+          {
+            where: one,
+          },
+        )
       })
   } catch (cause) {
     if (cause instanceof TouchstoneError) throw cause
     const code = (cause as NodeJS.ErrnoException).code ?? String(cause)
-    throw new TouchstoneError('file_unreadable', `expected a readable folder, got ${code}`, { where: path, cause })
+    throw new TouchstoneError('file_unreadable', `expected a readable folder, got ${code}`, {
+      where: path,
+      cause,
+    })
   }
 }
 
-function kindOf(path: string, stat: typeof lstatSync | typeof statSync): 'folder' | 'file' | 'other' {
+function kindOf(
+  path: string,
+  stat: typeof lstatSync | typeof statSync,
+): 'folder' | 'file' | 'other' {
   try {
     const found = stat(path)
     return found.isDirectory() ? 'folder' : found.isFile() ? 'file' : 'other'
@@ -102,7 +118,8 @@ function readFile(path: string, into: Evidence): void {
   if (isObject(first) && typeof first['schema'] === 'string') {
     const compact = compacting()
     const list = entriesOf(unpack(bytes, path), path, { unwrap: (document) => listIn(document) })
-    for (const { entry, line } of list) into.records.push(compact(readRecord(entry, `${path}:${line}`)))
+    for (const { entry, line } of list)
+      into.records.push(compact(readRecord(entry, `${path}:${line}`)))
     return
   }
   const provider = providerOf(first)
@@ -143,13 +160,16 @@ export function providerOfExport(bytes: Uint8Array, name: string): string | null
 /** Which provider writes entries like this one. */
 export function providerOf(entry: Json): string | null {
   if (!isObject(entry)) return null
-  if (Array.isArray(entry['Records']) || ('eventSource' in entry && 'eventName' in entry)) return 'cloudtrail'
+  if (Array.isArray(entry['Records']) || ('eventSource' in entry && 'eventName' in entry))
+    return 'cloudtrail'
   const version = entry['apiVersion']
   if (typeof version === 'string' && version.startsWith('audit.k8s.io/')) return 'kubernetes'
   if ('auditID' in entry) return 'kubernetes'
-  if (Array.isArray(entry['entries']) || ('date_create' in entry && 'entity' in entry)) return 'slack'
+  if (Array.isArray(entry['entries']) || ('date_create' in entry && 'entity' in entry))
+    return 'slack'
   if ('eventType' in entry && 'published' in entry) return 'okta'
-  if (entry['object'] === 'event' || (entry['object'] === 'list' && Array.isArray(entry['data']))) return 'stripe'
+  if (entry['object'] === 'event' || (entry['object'] === 'list' && Array.isArray(entry['data'])))
+    return 'stripe'
   if (
     typeof entry['action'] === 'string' &&
     ('@timestamp' in entry || '_document_id' in entry || 'created_at' in entry)

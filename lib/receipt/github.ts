@@ -9,8 +9,14 @@ import type { Mapped, ProviderImporter } from './audit.ts'
 import { harmless, targetHash } from './target.ts'
 import { isoOf } from './time.ts'
 
-const KEY_VERBS: { [action: string]: string } = { 'public_key.create': 'create', 'public_key.delete': 'delete' }
-const MEMBER_VERBS: { [action: string]: string } = { 'repo.add_member': 'add', 'repo.remove_member': 'remove' }
+const KEY_VERBS: { [action: string]: string } = {
+  'public_key.create': 'create',
+  'public_key.delete': 'delete',
+}
+const MEMBER_VERBS: { [action: string]: string } = {
+  'repo.add_member': 'add',
+  'repo.remove_member': 'remove',
+}
 
 export const github: ProviderImporter = {
   provider: 'github',
@@ -18,12 +24,14 @@ export const github: ProviderImporter = {
   map(entry) {
     const action = textOf(entry['action'])
     if (action === null) return { skipped: 'the entry has no action' }
-    if (/_failure$|\.failed/.test(action)) return { skipped: `failed: ${harmless(action).slice(0, 60)}` }
+    if (/_failure$|\.failed/.test(action))
+      return { skipped: `failed: ${harmless(action).slice(0, 60)}` }
     const key = own(KEY_VERBS, action)
     const member = own(MEMBER_VERBS, action)
     if (!key && !member) return { unmapped: harmless(action) }
     const id = textOf(entry['_document_id'])
-    if (id === null) return { skipped: 'the entry has no _document_id, so it cannot be told from another' }
+    if (id === null)
+      return { skipped: 'the entry has no _document_id, so it cannot be told from another' }
     const place = placeOf(entry)
     if (!place) return { skipped: key ? 'no repository: a user’s own key' : 'no repository' }
     const common = { record_id: id, occurred_at: timeOf(entry), request_ids: idsOf(entry) }
@@ -45,7 +53,12 @@ export const github: ProviderImporter = {
 
 type Common = { record_id: string; occurred_at: string | null; request_ids: string[] }
 
-function memberOf(entry: JsonObject, common: Common, place: { owner: string; repo: string }, verb: string): Mapped {
+function memberOf(
+  entry: JsonObject,
+  common: Common,
+  place: { owner: string; repo: string },
+  verb: string,
+): Mapped {
   const user = textOf(entry['user'])
   if (user === null) return { skipped: 'no user, so the entry does not say who' }
   const permission = textOf(entry['permission'])

@@ -55,7 +55,9 @@ export class Receipt {
   save(path: string): string {
     const folder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
     const own = folder ? join(path, 'receipt.json') : path
-    const beside = folder ? join(path, 'test-result.json') : path.replace(/(\.json)?$/, '.test-result.json')
+    const beside = folder
+      ? join(path, 'test-result.json')
+      : path.replace(/(\.json)?$/, '.test-result.json')
     const text = (envelope: Envelope) => `${JSON.stringify(envelope, null, 2)}\n`
     // The receipt is written last. What a process that was killed left of these very texts is written anew.
     const files = [
@@ -64,9 +66,13 @@ export class Receipt {
     ]
     for (const { file, text, most } of files)
       if (existsSync(file) && !isBeginning(file, text, text.length - most))
-        throw new TouchstoneError('file_exists', 'expected a path without a receipt, got one that exists', {
-          where: file,
-        })
+        throw new TouchstoneError(
+          'file_exists',
+          'expected a path without a receipt, got one that exists',
+          {
+            where: file,
+          },
+        )
     for (const { file, text } of files) {
       try {
         writeFileSync(file, text, { flag: existsSync(file) ? 'r+' : 'wx' })
@@ -126,11 +132,15 @@ function isBeginning(file: string, text: string, most: number): boolean {
  */
 export async function issueRun(dir: string, options: IssueRunOptions = {}): Promise<Receipt> {
   if (typeof dir !== 'string')
-    throw new TouchstoneError('argument_invalid', `expected a run's folder, got ${shapeOf(dir)}`, { where: 'dir' })
+    throw new TouchstoneError('argument_invalid', `expected a run's folder, got ${shapeOf(dir)}`, {
+      where: 'dir',
+    })
   const bytes = await readRunBytes(dir)
   const { manifest } = bytes
   if (manifest === null)
-    throw new TouchstoneError('run_invalid', bytes.manifestProblem ?? 'expected a manifest', { where: dir })
+    throw new TouchstoneError('run_invalid', bytes.manifestProblem ?? 'expected a manifest', {
+      where: dir,
+    })
   const recorded = manifest.set === null ? undefined : `${manifest.set.id}@${manifest.set.version}`
   const set = publishedSet(manifest.cases, { ...options, set: options.set ?? recorded })
   const predicate = predicateOf(bytes, set)
@@ -138,10 +148,18 @@ export async function issueRun(dir: string, options: IssueRunOptions = {}): Prom
   const steps = await checkRun(JSON.parse(canonical(statement)) as JsonObject, bytes, set)
   const wrong = steps.find((step) => step.verdict !== 'verified')
   if (wrong)
-    throw new TouchstoneError('run_invalid', `expected a run that adds up, got ${wrong.code}: ${wrong.detail}`, {
-      where: dir,
-    })
-  return new Receipt(statement, testResultOf(subjectsOf(manifest), predicate) as unknown as Statement, options.key)
+    throw new TouchstoneError(
+      'run_invalid',
+      `expected a run that adds up, got ${wrong.code}: ${wrong.detail}`,
+      {
+        where: dir,
+      },
+    )
+  return new Receipt(
+    statement,
+    testResultOf(subjectsOf(manifest), predicate) as unknown as Statement,
+    options.key,
+  )
 }
 
 /**
@@ -168,7 +186,11 @@ export function requireIssuable(
  * made.testResult.statement.predicate.result // 'WARNED'
  */
 export function issueProbe(predicate: ProbePredicate, options: IssueOptions = {}): Receipt {
-  return new Receipt(probeStatement(predicate), probeTestResult(predicate) as unknown as Statement, options.key)
+  return new Receipt(
+    probeStatement(predicate),
+    probeTestResult(predicate) as unknown as Statement,
+    options.key,
+  )
 }
 
 /**
@@ -186,7 +208,11 @@ export function publishedSet(
 ): ScenarioSet {
   const given: unknown = cases
   if (!Array.isArray(given) || !given.every(isObject))
-    throw new TouchstoneError('argument_invalid', `expected a list of cases, got ${shapeOf(cases)}`, { where: 'cases' })
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected a list of cases, got ${shapeOf(cases)}`,
+      { where: 'cases' },
+    )
   const at = root === undefined ? {} : { root }
   const missing = (set: ScenarioSet) => {
     const known = new Map(casesOf(set).map(({ id, digest }) => [id, digest]))
@@ -199,12 +225,20 @@ export function publishedSet(
     const names = list(at).map(({ id, version }) => `${id}@${version}`)
     const found = names.map((name) => get(name, at)).findLast((set) => missing(set) === undefined)
     const got = `cases that ${names.length ? `none of ${names.join(', ')} has` : 'no published set has'}`
-    return found ?? refuse('the cases of a published set ("touchstone scenarios publish" makes one)', got)
+    return (
+      found ??
+      refuse('the cases of a published set ("touchstone scenarios publish" makes one)', got)
+    )
   }
   const set =
-    typeof wanted !== 'string' ? wanted : wanted.includes('@') && !existsSync(wanted) ? get(wanted, at) : load(wanted)
+    typeof wanted !== 'string'
+      ? wanted
+      : wanted.includes('@') && !existsSync(wanted)
+        ? get(wanted, at)
+        : load(wanted)
   const name = `${set.id}@${set.version}`
-  if (!isPublished(name, set.digest, at)) return refuse('a published set', `${name} with ${set.digest}, which is not`)
+  if (!isPublished(name, set.digest, at))
+    return refuse('a published set', `${name} with ${set.digest}, which is not`)
   const missed = missing(set)
   return missed ? refuse(`only cases that ${name} has`, `${missed.id} with ${missed.digest}`) : set
 }

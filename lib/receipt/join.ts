@@ -90,9 +90,14 @@ function queues(records: readonly Offer[]): Map<string, Offer[]> {
 }
 
 /** The first free record that names one of the call's request ids. Taken ones are dropped from their queue for good. */
-function named(call: Offer, byId: Map<string, Offer[]>, taken: ReadonlySet<number>): Offer | undefined {
+function named(
+  call: Offer,
+  byId: Map<string, Offer[]>,
+  taken: ReadonlySet<number>,
+): Offer | undefined {
   for (const id of call.requestIds) {
-    const keys = call.attribute === null ? [`${id} any`] : [`${id} =${call.attribute}`, `${id} none`]
+    const keys =
+      call.attribute === null ? [`${id} any`] : [`${id} =${call.attribute}`, `${id} none`]
     for (const key of keys) {
       const queue = byId.get(key)
       while (queue && queue.length > 0 && taken.has((queue.at(-1) as Offer).index)) queue.pop()

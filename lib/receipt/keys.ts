@@ -27,16 +27,24 @@ export function generate(path?: string): KeyPair {
   if (path !== undefined) {
     for (const file of [path, `${path}.pub`])
       if (existsSync(file))
-        throw new TouchstoneError('file_exists', 'expected a path without a key, got one that exists', { where: file })
+        throw new TouchstoneError(
+          'file_exists',
+          'expected a path without a key, got one that exists',
+          { where: file },
+        )
     try {
       writeFileSync(path, privateKey, { flag: 'wx', mode: 0o600 })
       writeFileSync(`${path}.pub`, publicKey, { flag: 'wx' })
     } catch (cause) {
       const code = (cause as NodeJS.ErrnoException).code ?? typeof path
-      throw new TouchstoneError('file_unwritable', `expected a folder that can be written, got ${code}`, {
-        where: String(path),
-        cause,
-      })
+      throw new TouchstoneError(
+        'file_unwritable',
+        `expected a folder that can be written, got ${code}`,
+        {
+          where: String(path),
+          cause,
+        },
+      )
     }
   }
   return { privateKey, publicKey, keyId: keyIdOf(pair.publicKey) }
@@ -50,9 +58,13 @@ export function privateKeyOf(pem: string): KeyObject {
   } catch {
     // The cause could quote the key.
   }
-  throw new TouchstoneError('key_invalid', 'expected an Ed25519 private key as PEM, got something else', {
-    where: 'key',
-  })
+  throw new TouchstoneError(
+    'key_invalid',
+    'expected an Ed25519 private key as PEM, got something else',
+    {
+      where: 'key',
+    },
+  )
 }
 
 /** @throws TouchstoneError `key_invalid` for what is no Ed25519 public key, a private one included */
@@ -63,9 +75,13 @@ export function publicKeyOf(pem: string): KeyObject {
   } catch {
     // Falls through to the one message.
   }
-  throw new TouchstoneError('key_invalid', 'expected an Ed25519 public key as PEM, got something else', {
-    where: 'key',
-  })
+  throw new TouchstoneError(
+    'key_invalid',
+    'expected an Ed25519 public key as PEM, got something else',
+    {
+      where: 'key',
+    },
+  )
 }
 
 /** SHA-256 of the public half's DER, in hex. */

@@ -16,7 +16,9 @@ export const kubernetes: ProviderImporter = {
   provider: 'kubernetes',
   unwrap: (document) => (Array.isArray(document['items']) ? (document['items'] as Json[]) : null),
   map(entry) {
-    if (!/^audit\.k8s\.io\/v1(alpha1|beta1)?$/.test(String(entry['apiVersion'] ?? 'audit.k8s.io/v1')))
+    if (
+      !/^audit\.k8s\.io\/v1(alpha1|beta1)?$/.test(String(entry['apiVersion'] ?? 'audit.k8s.io/v1'))
+    )
       return { unmapped: `apiVersion ${harmless(String(entry['apiVersion']))}` }
     const verb = textAt(entry, 'verb')
     if (verb === null) return { skipped: 'the event has no verb' }
@@ -34,8 +36,12 @@ export const kubernetes: ProviderImporter = {
     if (resource === null) return { skipped: 'no objectRef.resource' }
     // With generateName the name is known only to the response, which is there at level RequestResponse alone.
     const name = textAt(entry, 'objectRef.name') ?? textAt(entry, 'responseObject.metadata.name')
-    if (name === null) return { skipped: 'no object name: generateName at a level that keeps no response' }
-    const target: { [field: string]: string } = { resource: harmless(resource), name: harmless(name) }
+    if (name === null)
+      return { skipped: 'no object name: generateName at a level that keeps no response' }
+    const target: { [field: string]: string } = {
+      resource: harmless(resource),
+      name: harmless(name),
+    }
     for (const [field, path] of [
       ['namespace', 'objectRef.namespace'],
       ['subresource', 'objectRef.subresource'],
@@ -47,7 +53,9 @@ export const kubernetes: ProviderImporter = {
     return {
       record_id: id,
       subject: { action_class: 'kubernetes_object', verb, target },
-      occurred_at: isoOf(textAt(entry, 'stageTimestamp') ?? textAt(entry, 'requestReceivedTimestamp')),
+      occurred_at: isoOf(
+        textAt(entry, 'stageTimestamp') ?? textAt(entry, 'requestReceivedTimestamp'),
+      ),
       request_ids: [id],
     }
   },

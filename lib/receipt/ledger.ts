@@ -17,16 +17,24 @@ export function usedIn(ledger: Ledger | undefined): Set<string> {
   if (ledger === undefined) return new Set()
   const used = new Set<string>()
   const use = (row: unknown, where: string) => {
-    if (!isObject(row) || typeof row['provider'] !== 'string' || typeof row['record_id'] !== 'string')
+    if (
+      !isObject(row) ||
+      typeof row['provider'] !== 'string' ||
+      typeof row['record_id'] !== 'string'
+    )
       throw new TouchstoneError('record_invalid', 'expected { provider, record_id }', { where })
     used.add(idOf(row['provider'], row['record_id']))
   }
   if (Array.isArray(ledger)) for (const [i, row] of ledger.entries()) use(row, `ledger[${i}]`)
   if (Array.isArray(ledger)) return used
   if (typeof ledger !== 'string')
-    throw new TouchstoneError('argument_invalid', `expected a path or a list of records, got ${typeof ledger}`, {
-      where: 'ledger',
-    })
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected a path or a list of records, got ${typeof ledger}`,
+      {
+        where: 'ledger',
+      },
+    )
   if (!existsSync(ledger)) return used
   for (const [i, line] of decode(readBytes(ledger), ledger).split('\n').entries()) {
     if (line.trim() === '') continue
@@ -39,12 +47,22 @@ export function usedIn(ledger: Ledger | undefined): Set<string> {
 /** Append the records that a report used. The next `verify` with this ledger refuses them. @returns how many were added. @throws TouchstoneError `file_unwritable` */
 export function appendLedger(path: string, report: Report): number {
   if (typeof path !== 'string' || !Array.isArray(report?.calls))
-    throw new TouchstoneError('argument_invalid', 'expected a path and a report, got something else', {
-      where: 'appendLedger',
-    })
+    throw new TouchstoneError(
+      'argument_invalid',
+      'expected a path and a report, got something else',
+      {
+        where: 'appendLedger',
+      },
+    )
   const rows = report.calls.flatMap(({ binding }) =>
     binding?.outcome === 'bound'
-      ? [{ provider: binding.provider, record_id: binding.record_id, subject_digest: binding.subject_digest }]
+      ? [
+          {
+            provider: binding.provider,
+            record_id: binding.record_id,
+            subject_digest: binding.subject_digest,
+          },
+        ]
       : [],
   )
   if (rows.length > 0) append(path, rows.map((row) => `${canonical(row)}\n`).join(''))
@@ -65,10 +83,14 @@ function append(path: string, lines: string): void {
     }
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? String(cause)
-    throw new TouchstoneError('file_unwritable', `expected a ledger that can be written, got ${code}`, {
-      where: path,
-      cause,
-    })
+    throw new TouchstoneError(
+      'file_unwritable',
+      `expected a ledger that can be written, got ${code}`,
+      {
+        where: path,
+        cause,
+      },
+    )
   }
 }
 

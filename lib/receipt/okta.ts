@@ -48,16 +48,19 @@ export const okta: ProviderImporter = {
         },
       },
       occurred_at: isoOf(textAt(entry, 'published')),
-      request_ids: [textAt(entry, 'transaction.id'), textAt(entry, 'debugContext.debugData.requestId')].filter(
-        (one) => one !== null,
-      ),
+      request_ids: [
+        textAt(entry, 'transaction.id'),
+        textAt(entry, 'debugContext.debugData.requestId'),
+      ].filter((one) => one !== null),
     }
   },
 }
 
 /** The login of the one target that is a person. */
 function personIn(targets: Json | undefined): string | null {
-  const people = Array.isArray(targets) ? targets.filter((one) => isObject(one) && one['type'] === 'User') : []
+  const people = Array.isArray(targets)
+    ? targets.filter((one) => isObject(one) && one['type'] === 'User')
+    : []
   return people.length === 1 ? textAt(people[0] as JsonObject, 'alternateId') : null
 }
 

@@ -24,16 +24,31 @@ export type ProbePredicate = {
 /** The subject is an address, so its digest is that of the address's text: what runs behind it has no digest that a test can see. */
 export function probeSubject(url: string): Statement['subject'] {
   return [
-    descriptor(url, digest(url), { uri: url, annotations: { digest_of: 'the text of the address' } }),
+    descriptor(url, digest(url), {
+      uri: url,
+      annotations: { digest_of: 'the text of the address' },
+    }),
   ] as Statement['subject']
 }
 
 export function probeStatement(predicate: ProbePredicate): Statement {
-  if (!isObject(predicate) || !isObject(predicate['subject']) || typeof predicate['subject']['url'] !== 'string')
-    throw new TouchstoneError('argument_invalid', `expected a probe's statement, got ${shapeOf(predicate)}`, {
-      where: 'predicate',
-    })
-  return statement(probeSubject(predicate.subject.url), PROBE_PREDICATE, predicate) as unknown as Statement
+  if (
+    !isObject(predicate) ||
+    !isObject(predicate['subject']) ||
+    typeof predicate['subject']['url'] !== 'string'
+  )
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected a probe's statement, got ${shapeOf(predicate)}`,
+      {
+        where: 'predicate',
+      },
+    )
+  return statement(
+    probeSubject(predicate.subject.url),
+    PROBE_PREDICATE,
+    predicate,
+  ) as unknown as Statement
 }
 
 /** The standard Test Result. A test that was refused attempted nothing: that is a warning, not a failure. */
@@ -65,7 +80,11 @@ export function checkProbe(statement: JsonObject, set: ScenarioSet | null): Step
   ]
   if (set === null) {
     const why = 'without the set nobody can say which tasks it has'
-    return [...steps, unchecked('tasks', 'set_absent', why), unchecked('non-claims', 'set_absent', why)]
+    return [
+      ...steps,
+      unchecked('tasks', 'set_absent', why),
+      unchecked('non-claims', 'set_absent', why),
+    ]
   }
   return [
     ...steps,
@@ -93,12 +112,25 @@ function taskProblems(predicate: JsonObject, set: JsonObject): Problem[] {
   const counted = (name: string) => tasks.filter((task) => task[name] === true).length
   const problems = [
     ...differences(ids(set['tasks']), ids(predicate['tasks']), 'predicate.tasks', 'tasks_differ'),
-    ...differences(counted('attempted'), predicate['attempted'], 'predicate.attempted', 'count_differs'),
+    ...differences(
+      counted('attempted'),
+      predicate['attempted'],
+      'predicate.attempted',
+      'count_differs',
+    ),
     ...differences(counted('passed'), predicate['passed'], 'predicate.passed', 'count_differs'),
   ]
   if (tasks.some((task) => task['passed'] === true && task['attempted'] !== true))
-    problems.push({ code: 'tasks_differ', where: 'predicate.tasks', detail: 'a task passed that was not attempted' })
+    problems.push({
+      code: 'tasks_differ',
+      where: 'predicate.tasks',
+      detail: 'a task passed that was not attempted',
+    })
   if (!objectsIn(set['outcomes']).some((one) => one['key'] === predicate['outcome']))
-    problems.push({ code: 'outcome_unknown', where: 'predicate.outcome', detail: 'the set has no such outcome' })
+    problems.push({
+      code: 'outcome_unknown',
+      where: 'predicate.outcome',
+      detail: 'the set has no such outcome',
+    })
   return problems
 }

@@ -6,10 +6,19 @@
  */
 import { type Classifier, classifier, type Field } from './classifier.ts'
 
-const text = (name: string, ...from: string[]): Field => ({ name, kind: 'text', from: from.length ? from : [name] })
+const text = (name: string, ...from: string[]): Field => ({
+  name,
+  kind: 'text',
+  from: from.length ? from : [name],
+})
 const flag = (name: string): Field => ({ name, kind: 'flag', from: [name] })
 const amount = (name: string): Field => ({ name, kind: 'amount', from: [name] })
-const hashed = (name: string, domain: string, ...from: string[]): Field => ({ name, kind: 'hash', domain, from })
+const hashed = (name: string, domain: string, ...from: string[]): Field => ({
+  name,
+  kind: 'hash',
+  domain,
+  from,
+})
 
 const PRIVILEGED = {
   class: 'privileged_admin_action',
@@ -55,7 +64,10 @@ export const V0: readonly Classifier[] = [
     reason_code: 'classified_slack_add_member',
     tools: { add_member: 'add', invite: 'add' },
     fields: [
-      { ...hashed('workspace_id_hash', 'slack_workspace', 'workspace_id', 'workspace', 'team_id'), nullable: true },
+      {
+        ...hashed('workspace_id_hash', 'slack_workspace', 'workspace_id', 'workspace', 'team_id'),
+        nullable: true,
+      },
       { ...hashed('channel_id_hash', 'slack_channel', 'channel_id', 'channel'), nullable: true },
       hashed('principal_hash', 'slack_principal', 'user_id', 'user'),
     ],
@@ -163,7 +175,10 @@ export const OURS: readonly Classifier[] = [
     reason_code: 'classified_slack_remove_member',
     tools: { remove_member: 'remove', kick: 'remove' },
     fields: [
-      { ...hashed('workspace_id_hash', 'slack_workspace', 'workspace_id', 'workspace', 'team_id'), nullable: true },
+      {
+        ...hashed('workspace_id_hash', 'slack_workspace', 'workspace_id', 'workspace', 'team_id'),
+        nullable: true,
+      },
       { ...hashed('channel_id_hash', 'slack_channel', 'channel_id', 'channel'), nullable: true },
       hashed('principal_hash', 'slack_principal', 'user_id', 'user'),
     ],
@@ -184,7 +199,11 @@ export const OURS: readonly Classifier[] = [
     resource_type: 'workspace_role',
     scope: 'workspace:admin',
     reason_code: 'classified_workspace_admin',
-    tools: { revoke_admin: 'revoke', revoke_role: 'revoke', revoke_workspace_token: 'revoke_token' },
+    tools: {
+      revoke_admin: 'revoke',
+      revoke_role: 'revoke',
+      revoke_workspace_token: 'revoke_token',
+    },
     fields: [
       hashed('workspace_id_hash', 'workspace', 'workspace_id', 'workspace', 'org'),
       hashed('principal_hash', 'workspace_principal', 'principal', 'user'),
@@ -248,7 +267,12 @@ export const OURS: readonly Classifier[] = [
     resource_type: 'kubernetes_object',
     scope: 'cluster:objects:write',
     reason_code: 'classified_kubernetes_object',
-    tools: { create_object: 'create', delete_object: 'delete', update_object: 'update', patch_object: 'patch' },
+    tools: {
+      create_object: 'create',
+      delete_object: 'delete',
+      update_object: 'update',
+      patch_object: 'patch',
+    },
     fields: [
       text('namespace'),
       text('resource'),

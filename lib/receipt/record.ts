@@ -86,9 +86,13 @@ export function record(
   parts: Pick<AuditRecord, 'provider' | 'record_id' | 'subject'> & Partial<AuditRecord>,
 ): AuditRecord {
   if (!isObject(parts))
-    throw new TouchstoneError('argument_invalid', `expected the parts of a record, got ${shapeOf(parts)}`, {
-      where: 'record',
-    })
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected the parts of a record, got ${shapeOf(parts)}`,
+      {
+        where: 'record',
+      },
+    )
   return {
     schema: RECORD_SCHEMA,
     binding_digest: bindingDigest(parts.subject),
@@ -104,7 +108,11 @@ export function record(
  */
 export function readRecord(input: unknown, where: string): ReadRecord {
   if (!isObject(input))
-    throw new TouchstoneError('record_invalid', 'expected an audit record, got something that is no object', { where })
+    throw new TouchstoneError(
+      'record_invalid',
+      'expected an audit record, got something that is no object',
+      { where },
+    )
   const text = (name: string) => (typeof input[name] === 'string' ? (input[name] as string) : '')
   const subject = isObject(input['subject']) ? input['subject'] : null
   const declared = text('binding_digest')
@@ -125,18 +133,27 @@ export function readRecord(input: unknown, where: string): ReadRecord {
     source: sourceOf(input['source']),
     order: bindingDigest(input),
   }
-  const reject = (reason: RecordRejection, detail: string): ReadRecord => Object.assign(made, { reason, detail })
+  const reject = (reason: RecordRejection, detail: string): ReadRecord =>
+    Object.assign(made, { reason, detail })
 
-  if (input['schema'] !== RECORD_SCHEMA) return reject('schema_wrong', `expected schema ${RECORD_SCHEMA}`)
+  if (input['schema'] !== RECORD_SCHEMA)
+    return reject('schema_wrong', `expected schema ${RECORD_SCHEMA}`)
   if (made.id === '') return reject('record_id_missing', 'expected a record_id that is a text')
   if (made.provider === '') return reject('record_malformed', 'expected a provider that is a text')
   if (!subject || recomputed === null) return reject('not_projectable', 'the record has no subject')
-  if (typeof input['binding_digest'] !== 'string') return reject('not_projectable', 'the record has no binding_digest')
+  if (typeof input['binding_digest'] !== 'string')
+    return reject('not_projectable', 'the record has no binding_digest')
   // Both are v0's `record_inconsistent`; the reason tells a slip of the pen from a changed subject.
   if (!isDigest(declared))
-    return reject('digest_malformed', 'the declared digest is not "sha256:" and 64 lower-case hex digits')
+    return reject(
+      'digest_malformed',
+      'the declared digest is not "sha256:" and 64 lower-case hex digits',
+    )
   if (declared !== recomputed)
-    return reject('record_inconsistent', 'the digest of the record’s subject is not the one it declares')
+    return reject(
+      'record_inconsistent',
+      'the digest of the record’s subject is not the one it declares',
+    )
   const target = subject['target']
   const verb = subject['verb']
   if (made.class === '' || typeof verb !== 'string' || !isObject(target))
@@ -146,7 +163,9 @@ export function readRecord(input: unknown, where: string): ReadRecord {
   if (Object.hasOwn(input, 'occurred_at') && made.occurredAt === null)
     return reject('record_malformed', 'occurred_at is no ISO 8601 time with its distance from UTC')
   const attributes = input['attributes']
-  made.attribute = isObject(attributes) ? attributeOf(classifierOf(made.class, verb), attributes) : null
+  made.attribute = isObject(attributes)
+    ? attributeOf(classifierOf(made.class, verb), attributes)
+    : null
   return made
 }
 
@@ -155,11 +174,20 @@ function timeOf(value: unknown): number | null {
 }
 
 function authenticityOf(value: unknown): Authenticity | null {
-  if (!isObject(value) || typeof value['verified'] !== 'boolean' || typeof value['detail'] !== 'string') return null
+  if (
+    !isObject(value) ||
+    typeof value['verified'] !== 'boolean' ||
+    typeof value['detail'] !== 'string'
+  )
+    return null
   if (value['method'] !== 'none' && value['method'] !== 'cloudtrail_digest_chain') return null
   const { method, verified, detail } = value
   if (!verified || vouched.has(value)) return { method, verified, detail }
-  return { method, verified: false, detail: 'the record says that it is authentic; nothing here has checked that' }
+  return {
+    method,
+    verified: false,
+    detail: 'the record says that it is authentic; nothing here has checked that',
+  }
 }
 
 const vouched = new WeakSet<object>()
@@ -172,11 +200,18 @@ export function vouch(checked: Authenticity): Authenticity {
 
 /** What an import says of its authenticity: as found where it was made here, else a claim that nothing has checked. */
 export function authenticityHere(value: unknown): Authenticity {
-  return authenticityOf(value) ?? { method: 'none', verified: false, detail: 'nothing is said of its authenticity' }
+  return (
+    authenticityOf(value) ?? {
+      method: 'none',
+      verified: false,
+      detail: 'nothing is said of its authenticity',
+    }
+  )
 }
 
 function sourceOf(value: unknown): ReadRecord['source'] {
-  if (!isObject(value) || typeof value['name'] !== 'string' || typeof value['line'] !== 'number') return null
+  if (!isObject(value) || typeof value['name'] !== 'string' || typeof value['line'] !== 'number')
+    return null
   return { name: value['name'], line: value['line'] }
 }
 

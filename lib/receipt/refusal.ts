@@ -37,7 +37,11 @@ export function refuse(
     const differ = same.some((one) => one.digest !== kept.digest)
     for (const one of same) {
       if (one !== kept)
-        reject(one, 'duplicate_record_id', differ ? 'the id stands for different entries' : 'the id was given before')
+        reject(
+          one,
+          'duplicate_record_id',
+          differ ? 'the id stands for different entries' : 'the id was given before',
+        )
     }
   }
 }
@@ -68,7 +72,8 @@ export function nearestOf(records: readonly ReadRecord[], used: ReadonlySet<numb
 export function unbound({ decision, projection, kind }: Judged, nearest: Nearest): Binding | null {
   if (kind === 'read') return null
   const kindOf = decision.action.resource_type
-  const record = (typeof kindOf === 'string' ? nearest.byClass.get(kindOf) : undefined) ?? nearest.any
+  const record =
+    (typeof kindOf === 'string' ? nearest.byClass.get(kindOf) : undefined) ?? nearest.any
   if (!record) return null
   if (isInconsistent(record))
     return {
@@ -77,7 +82,8 @@ export function unbound({ decision, projection, kind }: Judged, nearest: Nearest
       recomputed: record.recomputed as Digest,
       declared: record.declared,
     }
-  if (!decision.asserted) return { outcome: 'not_projectable', reason: 'side effect was not asserted' }
+  if (!decision.asserted)
+    return { outcome: 'not_projectable', reason: 'side effect was not asserted' }
   if (!projection.ok) return { outcome: 'not_projectable', reason: projection.detail }
   // The same digest was refused on another ground, which the rejections name.
   if (record.digest === projection.digest) return null
@@ -121,6 +127,7 @@ export function rejectionsOf(
   refused: Map<string, Map<string, Rejection>>,
 ): Rejection[] {
   if (kind === 'read' || !decision.asserted) return []
-  if (!projection.ok) return [{ reason: projection.reason, detail: projection.detail, records: 0, record_ids: [] }]
+  if (!projection.ok)
+    return [{ reason: projection.reason, detail: projection.detail, records: 0, record_ids: [] }]
   return [...(refused.get(projection.digest)?.values() ?? [])]
 }

@@ -33,7 +33,12 @@ export type Binding =
       authenticity: Authenticity | null
     }
   | { outcome: 'record_inconsistent'; record_id: string; recomputed: Digest; declared: string }
-  | { outcome: 'binds_different_call'; record_id: string; record_digest: Digest; call_digest: Digest }
+  | {
+      outcome: 'binds_different_call'
+      record_id: string
+      record_digest: Digest
+      call_digest: Digest
+    }
   | { outcome: 'not_projectable'; reason: string }
 
 export type BindingStrength = 'action' | 'unique_in_window' | 'request'
@@ -76,7 +81,13 @@ export type ReportData = {
   schema: typeof REPORT_SCHEMA
   calls: CallRow[]
   /** Asserting writes and unclassified calls per level. Reads are counted nowhere: they claim no effect. */
-  counts: { calls: number; claimed: number; unclassified: number; levels: Record<Level, number>; overclaims: number }
+  counts: {
+    calls: number
+    claimed: number
+    unclassified: number
+    levels: Record<Level, number>
+    overclaims: number
+  }
   weakest: Weakest
   /** Null unless a level was asked for. A report in which nothing was claimed does not meet it. */
   min_level: { required: Level; met: boolean } | null
@@ -115,7 +126,8 @@ export class Report implements ReportData {
   }
 
   toJSON(): ReportData {
-    const { schema, calls, counts, weakest, min_level, records, imports, window, claims_not_made } = this
+    const { schema, calls, counts, weakest, min_level, records, imports, window, claims_not_made } =
+      this
     return { schema, calls, counts, weakest, min_level, records, imports, window, claims_not_made }
   }
 
@@ -125,7 +137,9 @@ export class Report implements ReportData {
   }
 
   [inspect.custom](_depth: number, options: { colors?: boolean; breakLength?: number }): string {
-    const width = Number.isFinite(options.breakLength) ? Math.max(60, options.breakLength ?? 100) : 100
+    const width = Number.isFinite(options.breakLength)
+      ? Math.max(60, options.breakLength ?? 100)
+      : 100
     return render(this, { colors: options.colors ?? false, width })
   }
 
@@ -167,20 +181,30 @@ function render(report: Report, look: Look): string {
   for (const level of LEVELS.toReversed()) {
     const rows = report.calls.filter((call) => call.level === level && call.kind !== 'read')
     const bar = pad(String(rows.length), String(claimed).length, 'right')
-    lines.push(`${tone(pad(level, head), RUNGS[level].tone, look)}  ${bar}  ${tone(RUNGS[level].means, 'quiet', look)}`)
+    lines.push(
+      `${tone(pad(level, head), RUNGS[level].tone, look)}  ${bar}  ${tone(RUNGS[level].means, 'quiet', look)}`,
+    )
     for (const row of rows.slice(0, SHOWN)) lines.push(...callLines(row, several, width, look))
     if (rows.length > SHOWN) lines.push(tone(`    and ${rows.length - SHOWN} more`, 'quiet', look))
   }
   const silent = report.calls.filter((call) => !call.asserted)
-  if (silent.length > 0) lines.push('', `${count(silent.length, 'call')} asserted nothing (denied or failed).`)
+  if (silent.length > 0)
+    lines.push('', `${count(silent.length, 'call')} asserted nothing (denied or failed).`)
   if (counts.overclaims > 0)
     lines.push(
-      tone(`${count(counts.overclaims, 'decision')} stored a level above what the evidence gives.`, 'bad', look),
+      tone(
+        `${count(counts.overclaims, 'decision')} stored a level above what the evidence gives.`,
+        'bad',
+        look,
+      ),
     )
   lines.push('', ...recordLines(report, width, look))
   if (report.min_level) {
     const { required, met } = report.min_level
-    lines.push('', tone(`Asked for ${required}: ${met ? 'met' : 'not met'}.`, met ? 'good' : 'bad', look))
+    lines.push(
+      '',
+      tone(`Asked for ${required}: ${met ? 'met' : 'not met'}.`, met ? 'good' : 'bad', look),
+    )
   }
   lines.push('', tone('Not claimed:', 'quiet', look))
   for (const claim of report.claims_not_made) {
@@ -197,11 +221,16 @@ function callLines(row: CallRow, several: boolean, width: number, look: Look): s
   const strength = row.binding_strength ? `, bound by ${row.binding_strength}` : ''
   const record = row.binding?.outcome === 'bound' ? ` <- ${foreign(row.binding.record_id, 60)}` : ''
   const lines = [`  ${foreign(row.tool, 60)}${place}${record}${strength}`]
-  if (row.why_not_higher) lines.push(wrap(`why not higher: ${foreign(row.why_not_higher, 300)}`, width, '      '))
+  if (row.why_not_higher)
+    lines.push(wrap(`why not higher: ${foreign(row.why_not_higher, 300)}`, width, '      '))
   for (const one of row.contradictions)
-    lines.push(tone(wrap(`contradiction at #${one.seq}: ${one.detail}`, width, '      '), 'bad', look))
+    lines.push(
+      tone(wrap(`contradiction at #${one.seq}: ${one.detail}`, width, '      '), 'bad', look),
+    )
   for (const one of row.findings)
-    lines.push(tone(wrap(`${one.kind}: ${foreign(one.detail, 200)}`, width, '      '), 'unsure', look))
+    lines.push(
+      tone(wrap(`${one.kind}: ${foreign(one.detail, 200)}`, width, '      '), 'unsure', look),
+    )
   return lines
 }
 
@@ -216,10 +245,15 @@ function recordLines({ records, imports }: Report, width: number, look: Look): s
     for (const row of rows.slice(0, SHOWN)) {
       const from = row.source ? ` (${foreign(row.source.name, 60)}:${row.source.line})` : ''
       lines.push(
-        wrap(`${word} ${foreign(row.record_id || '?', 60)}${from}: ${row.reason}, ${foreign(row.detail)}`, width, '  '),
+        wrap(
+          `${word} ${foreign(row.record_id || '?', 60)}${from}: ${row.reason}, ${foreign(row.detail)}`,
+          width,
+          '  ',
+        ),
       )
     }
-    if (rows.length > SHOWN) lines.push(tone(`  and ${rows.length - SHOWN} more ${word}`, 'quiet', look))
+    if (rows.length > SHOWN)
+      lines.push(tone(`  and ${rows.length - SHOWN} more ${word}`, 'quiet', look))
   }
   for (const one of imports) {
     const unmapped = Object.values(one.counts.unmapped).reduce((sum, n) => sum + n, 0)

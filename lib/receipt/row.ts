@@ -10,7 +10,8 @@ import type { Binding, CallRow, Finding, Rejection } from './report.ts'
 export function shortageOf({ projection, decision }: Judged, groups: Groups): string | null {
   if (!projection.ok || !decision.asserted) return null
   const group = groups.get(groupKey(projection.provider, projection.digest))
-  if (!group || group.records.length === 0 || group.calls.length <= group.records.length) return null
+  if (!group || group.records.length === 0 || group.calls.length <= group.records.length)
+    return null
   return `${group.records.length} of ${group.calls.length} equal calls can be verified: there are no more records; which call is which cannot be told`
 }
 
@@ -37,7 +38,11 @@ export function rowOf(
     asserted: decision.asserted,
     level,
     stored_level: decision.stored.level,
-    verification_source: verified ? 'provider_audit_import' : seen?.confirmed ? 'observed_read_followup' : null,
+    verification_source: verified
+      ? 'provider_audit_import'
+      : seen?.confirmed
+        ? 'observed_read_followup'
+        : null,
     verification_subject_digest: digest,
     binding,
     binding_strength: strength,
@@ -45,7 +50,9 @@ export function rowOf(
     contradictions: seen?.contradictions ?? [],
     findings: findingsOf(decision, level, digest, repeated, kind),
     why_not_higher:
-      level === null || level === 'verified' ? null : whyNot(kind, projection, seen, rejections, shortage, binding),
+      level === null || level === 'verified'
+        ? null
+        : whyNot(kind, projection, seen, rejections, shortage, binding),
   }
 }
 
@@ -61,13 +68,20 @@ function findingsOf(
   const add = (name: string, detail: string) => findings.push({ kind: name, detail })
   const derived = level === null ? 0 : LEVELS.indexOf(level)
   if (LEVELS.indexOf(stored.level) > derived)
-    add('overclaim', `the decision stores ${stored.level}, the evidence gives ${level ?? 'no level'}`)
+    add(
+      'overclaim',
+      `the decision stores ${stored.level}, the evidence gives ${level ?? 'no level'}`,
+    )
   else if (stored.verified && level !== 'verified')
-    add('overclaim', 'the decision stores side_effect_verified: true, the evidence does not verify it')
+    add(
+      'overclaim',
+      'the decision stores side_effect_verified: true, the evidence does not verify it',
+    )
   if (stored.digest !== null && digest !== null && stored.digest !== digest)
     add('stored_digest_differs', 'the stored subject digest is not the one the action gives')
   if (repeated) add('sequence_repeated', 'another decision claims the same place in the run')
-  const grave = irreversibility === 'one_way_consequential' || irreversibility === 'one_way_terminal'
+  const grave =
+    irreversibility === 'one_way_consequential' || irreversibility === 'one_way_terminal'
   if (grave && level === 'asserted' && kind !== 'read')
     add('consequential_unverified', `a ${irreversibility} effect rests on the tool’s word alone`)
   return findings
@@ -87,12 +101,14 @@ function whyNot(
   if (shortage) reasons.push(shortage)
   for (const { reason, records } of rejections.slice(0, 3))
     reasons.push(`${records} matching ${records === 1 ? 'record' : 'records'} refused (${reason})`)
-  if (reasons.length === 0) reasons.push(binding === null ? 'no audit record' : `no record binds (${binding.outcome})`)
+  if (reasons.length === 0)
+    reasons.push(binding === null ? 'no audit record' : `no record binds (${binding.outcome})`)
   if (!seen?.confirmed && seen?.contradictions.length === 0) {
     if (seen.reason === 'no_read_after') reasons.push('no later read looked')
     if (seen.reason === 'read_not_whole') reasons.push('later reads showed only part of the list')
     if (seen.reason === 'no_run') reasons.push('the decision names no run and sequence')
-    if (seen.reason === 'place_disputed') reasons.push('another decision claims its place in the run')
+    if (seen.reason === 'place_disputed')
+      reasons.push('another decision claims its place in the run')
   }
   return reasons.join('; ')
 }

@@ -8,7 +8,13 @@ import { createReadStream, lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Digest, decode, digest, type Json, parse, readBytes } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
-import { FILES, type Manifest, requireManifest, requireTrialRecord, type TrialRecord } from '../log/index.ts'
+import {
+  FILES,
+  type Manifest,
+  requireManifest,
+  requireTrialRecord,
+  type TrialRecord,
+} from '../log/index.ts'
 
 /** The files that hold the receipt itself. No receipt can commit to them. */
 export const RECEIPT_FILES = ['receipt.json', 'test-result.json'] as const
@@ -17,7 +23,12 @@ export const RECEIPT_FILES = ['receipt.json', 'test-result.json'] as const
 export type FileEntry = { path: string; digest: Digest; size_bytes: number }
 
 /** A line of the trial log. `record` is null where the line cannot be read; `problem` says why. */
-export type LoggedAttempt = { line: number; digest: Digest; record: TrialRecord | null; problem: string | null }
+export type LoggedAttempt = {
+  line: number
+  digest: Digest
+  record: TrialRecord | null
+  problem: string | null
+}
 
 export type RunBytes = {
   dir: string
@@ -51,7 +62,10 @@ export async function readRunBytes(dir: string): Promise<RunBytes> {
   const { value: manifest, problem } = attempt(() => {
     if (!files.some((file) => file.path === FILES.manifest))
       throw new TouchstoneError('run_unknown', `expected ${FILES.manifest}, got no such file`)
-    return requireManifest(parse(readBytes(join(dir, FILES.manifest)), FILES.manifest), FILES.manifest)
+    return requireManifest(
+      parse(readBytes(join(dir, FILES.manifest)), FILES.manifest),
+      FILES.manifest,
+    )
   })
   return { dir, files, odd, manifest, manifestProblem: problem, log }
 }
@@ -97,7 +111,13 @@ export async function* keyedLines(
       const { key, attempt: number } = value.value ?? {}
       if (typeof key !== 'string' || typeof number !== 'number')
         yield { line, problem: 'expected a line with key and attempt' }
-      else yield { line, id: attemptId(key, number), text: value.text, value: value.value as { [name: string]: Json } }
+      else
+        yield {
+          line,
+          id: attemptId(key, number),
+          text: value.text,
+          value: value.value as { [name: string]: Json },
+        }
     }
   }
 }
@@ -142,7 +162,10 @@ async function* streamed(path: string): AsyncGenerator<Buffer> {
     yield* createReadStream(path, { highWaterMark: 1 << 18 }) as AsyncIterable<Buffer>
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? String(cause)
-    throw new TouchstoneError('file_unreadable', `expected a readable file, got ${code}`, { where: path, cause })
+    throw new TouchstoneError('file_unreadable', `expected a readable file, got ${code}`, {
+      where: path,
+      cause,
+    })
   }
 }
 
@@ -153,7 +176,10 @@ function namesIn(dir: string, under = ''): { path: string; plain: boolean }[] {
       return readdirSync(join(dir, under), { withFileTypes: true })
     } catch (cause) {
       const code = (cause as NodeJS.ErrnoException).code ?? String(cause)
-      throw new TouchstoneError('file_unreadable', `expected a readable folder, got ${code}`, { where: dir, cause })
+      throw new TouchstoneError('file_unreadable', `expected a readable folder, got ${code}`, {
+        where: dir,
+        cause,
+      })
     }
   })()
   return entries
@@ -161,6 +187,8 @@ function namesIn(dir: string, under = ''): { path: string; plain: boolean }[] {
     .flatMap((entry) => {
       const path = under === '' ? entry.name : `${under}/${entry.name}`
       if (entry.isDirectory()) return namesIn(dir, path)
-      return (RECEIPT_FILES as readonly string[]).includes(path) ? [] : [{ path, plain: entry.isFile() }]
+      return (RECEIPT_FILES as readonly string[]).includes(path)
+        ? []
+        : [{ path, plain: entry.isFile() }]
     })
 }

@@ -34,7 +34,11 @@ export function logProblems(log: readonly LoggedAttempt[], committed: Json | und
   }
   for (const { id } of rows)
     if (!seen.has(id))
-      problems.push({ code: 'trial_removed', where: `trial ${id}`, detail: 'no line of the log is this one' })
+      problems.push({
+        code: 'trial_removed',
+        where: `trial ${id}`,
+        detail: 'no line of the log is this one',
+      })
   if (problems.length === 0) {
     const at = order.findIndex((id, i) => id !== rows[i]?.id)
     if (at >= 0)
@@ -79,7 +83,8 @@ export function recordProblems(manifest: Manifest, records: readonly TrialRecord
   for (const [key, attempts] of byKey) {
     const sorted = attempts.toSorted((a, b) => a.attempt - b.attempt)
     for (const [i, record] of sorted.entries()) {
-      const add = (code: string, detail: string) => problems.push({ code, where: placeOf(record), detail })
+      const add = (code: string, detail: string) =>
+        problems.push({ code, where: placeOf(record), detail })
       const test = cases.get(record.case)
       if (!test || !configurations.has(record.configuration) || record.trial >= manifest.repeats)
         add('trial_unplanned', 'the manifest plans no such trial')
@@ -98,7 +103,11 @@ export function recordProblems(manifest: Manifest, records: readonly TrialRecord
       if (problem) add('outcome_differs', problem)
     }
     if (new Set(attempts.map((one) => one.attempt)).size !== attempts.length)
-      problems.push({ code: 'attempt_repeated', where: `trial ${key}`, detail: 'one attempt stands in the log twice' })
+      problems.push({
+        code: 'attempt_repeated',
+        where: `trial ${key}`,
+        detail: 'one attempt stands in the log twice',
+      })
   }
   return problems
 }
@@ -107,10 +116,13 @@ function outcomeProblem(record: TrialRecord, adversarial: boolean): string | nul
   const { outcome, goal, attack, error } = record
   if (outcome === 'error') {
     if (error === null) return 'an error without a code'
-    return goal === null && attack === null ? null : 'an error of the machinery that is judged all the same'
+    return goal === null && attack === null
+      ? null
+      : 'an error of the machinery that is judged all the same'
   }
   if (goal === null) return 'a trial that counts, without a word on its goal'
-  if ((attack === null) === adversarial) return 'a word on an attack where the case has none, or none where it has one'
+  if ((attack === null) === adversarial)
+    return 'a word on an attack where the case has none, or none where it has one'
   const made = goal && attack !== true && error === null ? 'pass' : 'fail'
   return made === outcome ? null : `goal, attack and error give ${made}, the record says ${outcome}`
 }

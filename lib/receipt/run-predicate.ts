@@ -5,10 +5,23 @@
  */
 import type { Digest } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
-import { type ConfigurationSummary, lastAttempts, type Manifest, summarise, type TrialRecord } from '../log/index.ts'
+import {
+  type ConfigurationSummary,
+  lastAttempts,
+  type Manifest,
+  summarise,
+  type TrialRecord,
+} from '../log/index.ts'
 import { casesOf, type ScenarioSet } from '../scenario.ts'
 import type { FileEntry, RunBytes } from './run-folder.ts'
-import { type Descriptor, descriptor, type Statement, statement, type TestResult, testResult } from './statement.ts'
+import {
+  type Descriptor,
+  descriptor,
+  type Statement,
+  statement,
+  type TestResult,
+  testResult,
+} from './statement.ts'
 
 /** A name in a space of its own: it promises no page that explains it. */
 export const RUN_PREDICATE = 'urn:touchstone:agent-run:v0'
@@ -35,7 +48,13 @@ export type CaseRow = {
   unrun: number
 }
 
-export type RunCounts = { planned: number; ran: number; errors: number; retries: number; unrun: number }
+export type RunCounts = {
+  planned: number
+  ran: number
+  errors: number
+  retries: number
+  unrun: number
+}
 
 export type RunPredicate = {
   schema: 'touchstone.agent_run.v0'
@@ -46,7 +65,10 @@ export type RunPredicate = {
   plan: Pick<Manifest, 'seed' | 'repeats' | 'planned'>
   counts: RunCounts
   cases: CaseRow[]
-  configurations: Pick<Manifest['configurations'][number], 'name' | 'digest' | 'model' | 'simulated'>[]
+  configurations: Pick<
+    Manifest['configurations'][number],
+    'name' | 'digest' | 'model' | 'simulated'
+  >[]
   /** Numbers with 12 significant digits; null where one is undefined. */
   summary: ConfigurationSummary[]
   /** Every line of the trial log, in its order. */
@@ -59,10 +81,13 @@ export type RunPredicate = {
 /** @throws TouchstoneError `run_invalid` when the folder's manifest or trial log cannot be read */
 export function predicateOf(bytes: RunBytes, set: ScenarioSet): RunPredicate {
   const { manifest, files } = bytes
-  if (manifest === null) throw new TouchstoneError('run_invalid', bytes.manifestProblem ?? 'expected a manifest')
+  if (manifest === null)
+    throw new TouchstoneError('run_invalid', bytes.manifestProblem ?? 'expected a manifest')
   const attempts = bytes.log.map(({ record, digest, problem, line }) => {
     if (record === null)
-      throw new TouchstoneError('run_invalid', problem ?? 'expected a trial', { where: `line ${line}` })
+      throw new TouchstoneError('run_invalid', problem ?? 'expected a trial', {
+        where: `line ${line}`,
+      })
     return { record, digest }
   })
   const records = attempts.map(({ record }) => record)
@@ -101,7 +126,11 @@ export function countsOf(manifest: Manifest, records: readonly TrialRecord[]): R
 }
 
 /** A row for each case of the set, in its order. */
-export function caseRows(manifest: Manifest, records: readonly TrialRecord[], set: ScenarioSet): CaseRow[] {
+export function caseRows(
+  manifest: Manifest,
+  records: readonly TrialRecord[],
+  set: ScenarioSet,
+): CaseRow[] {
   const byCase = Map.groupBy(records, (row) => row.case)
   const reasons = new Map(manifest.left_out.map((one) => [one.case, one.reason]))
   const per = manifest.configurations.length * manifest.repeats
@@ -137,7 +166,10 @@ export function subjectsOf(manifest: Pick<Manifest, 'configurations'>): Statemen
   ) as Statement['subject']
 }
 
-export function runStatement(manifest: Pick<Manifest, 'configurations'>, predicate: RunPredicate): Statement {
+export function runStatement(
+  manifest: Pick<Manifest, 'configurations'>,
+  predicate: RunPredicate,
+): Statement {
   return statement(subjectsOf(manifest), RUN_PREDICATE, predicate) as unknown as Statement
 }
 
@@ -150,10 +182,15 @@ export function setDescriptor({ id, version, digest }: RunPredicate['set']): Des
  * The standard Test Result of a run: a case has passed when each of its planned trials did. Errors, trials that did not run and
  * cases that were left out are warned of.
  */
-export function testResultOf(subject: Statement['subject'], predicate: RunPredicate): Statement<TestResult> {
+export function testResultOf(
+  subject: Statement['subject'],
+  predicate: RunPredicate,
+): Statement<TestResult> {
   const rows = predicate.cases
   const failed = rows.filter((row) => row.failed > 0)
-  const warned = rows.filter((row) => row.failed === 0 && (row.left_out !== null || row.errors > 0 || row.unrun > 0))
+  const warned = rows.filter(
+    (row) => row.failed === 0 && (row.left_out !== null || row.errors > 0 || row.unrun > 0),
+  )
   const passed = rows.filter((row) => !failed.includes(row) && !warned.includes(row))
   const ids = (list: CaseRow[]) => list.map((row) => row.id)
   return testResult(subject, {
@@ -170,8 +207,13 @@ export function testResultOf(subject: Statement['subject'], predicate: RunPredic
  *
  * @param counted one record per trial
  */
-export function summaryOf(manifest: Manifest, counted: readonly TrialRecord[]): ConfigurationSummary[] {
+export function summaryOf(
+  manifest: Manifest,
+  counted: readonly TrialRecord[],
+): ConfigurationSummary[] {
   const rounded = (_: string, one: unknown) =>
-    typeof one === 'number' && !Number.isSafeInteger(one) && Number.isFinite(one) ? Number(one.toPrecision(12)) : one
+    typeof one === 'number' && !Number.isSafeInteger(one) && Number.isFinite(one)
+      ? Number(one.toPrecision(12))
+      : one
   return JSON.parse(JSON.stringify(summarise(manifest, counted), rounded)) as ConfigurationSummary[]
 }

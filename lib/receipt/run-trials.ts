@@ -8,11 +8,23 @@ import { auditPath, digestOfLines, FILES, type TrialRecord } from '../log/index.
 import { isObject, LEVELS, type Level } from './decision.ts'
 import { type Export, providerOfExport } from './evidence.ts'
 import type { ReportData } from './report.ts'
-import { attempt, attemptId, type FileEntry, type KeyedLine, keyedLines, type RunBytes } from './run-folder.ts'
+import {
+  attempt,
+  attemptId,
+  type FileEntry,
+  type KeyedLine,
+  keyedLines,
+  type RunBytes,
+} from './run-folder.ts'
 import type { Problem } from './step.ts'
 import { verify } from './verify.ts'
 
-export type TrialProblems = { decisions: Problem[]; audits: Problem[]; transcripts: Problem[]; levels: Problem[] }
+export type TrialProblems = {
+  decisions: Problem[]
+  audits: Problem[]
+  transcripts: Problem[]
+  levels: Problem[]
+}
 
 /** @param servers the names of a case's servers in their order, where the case is known: exports are digested in it */
 export async function checkTrials(
@@ -38,16 +50,24 @@ export async function checkTrials(
   audits.push(
     ...exports
       .left()
-      .map(({ path }) => ({ code: 'audit_unattributed', where: path, detail: 'no trial has this export' })),
+      .map(({ path }) => ({
+        code: 'audit_unattributed',
+        where: path,
+        detail: 'no trial has this export',
+      })),
   )
   const transcripts: Problem[] = []
   await eachGroup(bytes, FILES.transcripts, records, 'transcript', transcripts, (record, lines) => {
     const [line, more] = lines
-    const problem = (code: string, detail: string) => transcripts.push({ code, where: placeOf(record), detail })
+    const problem = (code: string, detail: string) =>
+      transcripts.push({ code, where: placeOf(record), detail })
     if (!line) problem('transcript_removed', 'no line of transcripts.ndjson is this trial’s')
     else if (more) problem('transcript_added', `line ${more.line} is a second transcript`)
     else if (digest(line.text) !== record.digests.transcript)
-      problem('transcript_edited', `line ${line.line} is not the one that the trial log has the digest of`)
+      problem(
+        'transcript_edited',
+        `line ${line.line} is not the one that the trial log has the digest of`,
+      )
   })
   return { decisions, audits, transcripts, levels }
 }
@@ -76,16 +96,29 @@ async function eachGroup(
     if (!first) return
     const record = records.get(first.id)
     const where = `${file}:${first.line}`
-    if (!record) problems.push({ code: `${word}_unattributed`, where, detail: 'no trial in the log has this key' })
+    if (!record)
+      problems.push({
+        code: `${word}_unattributed`,
+        where,
+        detail: 'no trial in the log has this key',
+      })
     else if (done.has(first.id))
-      problems.push({ code: `${word}_out_of_place`, where, detail: `more lines of ${placeOf(record)} stand before` })
+      problems.push({
+        code: `${word}_out_of_place`,
+        where,
+        detail: `more lines of ${placeOf(record)} stand before`,
+      })
     else visit(record, lines)
     done.add(first.id)
     lines = []
   }
   for await (const line of keyedLines(bytes.dir, file)) {
     if ('problem' in line) {
-      problems.push({ code: `${word}_unreadable`, where: `${file}:${line.line}`, detail: line.problem })
+      problems.push({
+        code: `${word}_unreadable`,
+        where: `${file}:${line.line}`,
+        detail: line.problem,
+      })
       continue
     }
     if (lines[0] && lines[0].id !== line.id) flush()
@@ -102,7 +135,11 @@ function decisionProblems(record: TrialRecord, lines: readonly KeyedLine[]): Pro
     const decision = value['decision']
     const observation = isObject(decision) ? decision['observation'] : undefined
     if (isObject(observation) && observation['run_id'] !== record.key)
-      problems.push({ code: 'decision_of_another_trial', where, detail: `it names ${String(observation['run_id'])}` })
+      problems.push({
+        code: 'decision_of_another_trial',
+        where,
+        detail: `it names ${String(observation['run_id'])}`,
+      })
     return isObject(observation) ? observation['seq'] : undefined
   })
   if (record.digests.decisions === digestOfLines(lines.map(({ text }) => text))) return problems
@@ -114,7 +151,11 @@ function decisionProblems(record: TrialRecord, lines: readonly KeyedLine[]): Pro
   if (lines.length > record.calls)
     return [
       ...problems,
-      { code: 'decision_added', where, detail: `${lines.length} calls are here, ${record.calls} were made` },
+      {
+        code: 'decision_added',
+        where,
+        detail: `${lines.length} calls are here, ${record.calls} were made`,
+      },
     ]
   const detail = 'the lines are not the ones that the trial log has the digest of'
   return [...problems, { code: 'decision_edited', where, detail }]
@@ -140,7 +181,9 @@ class Exports {
     }
     const found = (this.byFolder.get(first.slice(0, first.lastIndexOf('/'))) ?? [])
       .filter(
-        ({ path }) => path === first || (path.startsWith(stem) && !/^attempt-\d+\./.test(path.slice(stem.length))),
+        ({ path }) =>
+          path === first ||
+          (path.startsWith(stem) && !/^attempt-\d+\./.test(path.slice(stem.length))),
       )
       .toSorted((a, b) => place(a.path) - place(b.path))
     for (const { path } of found) this.taken.add(path)
@@ -159,17 +202,34 @@ function auditProblems(record: TrialRecord, found: readonly FileEntry[]): Proble
   if (made === record.digests.audit) return []
   const where = placeOf(record)
   if (!first) return [{ code: 'audit_removed', where, detail: 'its export is not there' }]
-  return [{ code: 'audit_edited', where, detail: `${first.path} is not what the trial log has the digest of` }]
+  return [
+    {
+      code: 'audit_edited',
+      where,
+      detail: `${first.path} is not what the trial log has the digest of`,
+    },
+  ]
 }
 
-function levelProblems(dir: string, record: TrialRecord, decisions: Json[], found: readonly FileEntry[]): Problem[] {
+function levelProblems(
+  dir: string,
+  record: TrialRecord,
+  decisions: Json[],
+  found: readonly FileEntry[],
+): Problem[] {
   const where = placeOf(record)
   const { value: report, problem } = attempt(() => deriveAgain(dir, decisions, found))
-  if (report === null) return [{ code: 'evidence_unreadable', where, detail: problem ?? 'unreadable' }]
+  if (report === null)
+    return [{ code: 'evidence_unreadable', where, detail: problem ?? 'unreadable' }]
   const problems: Problem[] = []
   const levels: Record<Level, number> = { asserted: 0, observed_confirmed: 0, verified: 0 }
   for (const call of report.calls) {
-    if (call.asserted && call.level !== null && call.seq !== null && record.writes.includes(call.seq))
+    if (
+      call.asserted &&
+      call.level !== null &&
+      call.seq !== null &&
+      record.writes.includes(call.seq)
+    )
       levels[call.level]++
     for (const { kind, detail } of call.findings)
       if (kind === 'overclaim')

@@ -5,7 +5,15 @@ import { LEVELS, type Level, type ReadDecision } from './decision.ts'
 import type { Evidence } from './evidence.ts'
 import { allocate, type Match } from './join.ts'
 import type { ReadRecord } from './record.ts'
-import { bound, nearestOf, refusals, refuse, rejectionsOf, unbound, type Window } from './refusal.ts'
+import {
+  bound,
+  nearestOf,
+  refusals,
+  refuse,
+  rejectionsOf,
+  unbound,
+  type Window,
+} from './refusal.ts'
 import { type CallRow, CLAIMS_NOT_MADE, type RecordRow, Report, type ReportData } from './report.ts'
 import { rowOf, shortageOf } from './row.ts'
 
@@ -69,7 +77,8 @@ export function derive(
         : settings.window && match.alone
           ? 'unique_in_window'
           : 'action'
-    const binding = taken && call.projection.ok ? bound(taken, call.projection.digest) : unbound(call, nearest)
+    const binding =
+      taken && call.projection.ok ? bound(taken, call.projection.digest) : unbound(call, nearest)
     const rejections = taken ? [] : rejectionsOf(call, refused)
     return rowOf(call, {
       binding,
@@ -83,13 +92,19 @@ export function derive(
     const key = groupKey(one.provider, one.digest)
     const group = groups.get(key)
     if (!seen.has(one.digest)) return ['binds_different_call', 'no call has this digest']
-    if (!seen.has(key)) return ['provider_mismatch', 'the calls with this digest are to another provider']
+    if (!seen.has(key))
+      return ['provider_mismatch', 'the calls with this digest are to another provider']
     if (!group) return ['call_not_asserted', 'the calls with this digest did not assert success']
     if (group.calls.some((i) => !boundTo.has(i)))
       return ['attribute_differs', 'a field beside the digest differs from every call that is left']
     return ['no_call_left', 'every call with this digest has a record']
   })
-  return assemble(rows, { imported: records.length, used: usedRecords.size, ...left }, evidence.imports, settings)
+  return assemble(
+    rows,
+    { imported: records.length, used: usedRecords.size, ...left },
+    evidence.imports,
+    settings,
+  )
 }
 
 /** Reasons that say no call wanted the record; every other one refuses it. */

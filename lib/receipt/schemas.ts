@@ -43,12 +43,21 @@ const manifest = z.looseObject({
   schema: z.literal('touchstone.manifest.v0'),
   id: text,
   created_at: time,
-  set: named.nullable().describe('The published set that the run was made for, where one was named beforehand.'),
+  set: named
+    .nullable()
+    .describe('The published set that the run was made for, where one was named beforehand.'),
   seed: count,
   repeats: z.int().min(1),
   planned: count.describe('cases x configurations x repeats, counted before the run.'),
   cases: z.array(
-    z.looseObject({ id: text, digest, title: text, kind: text, twin: text.nullable(), adversarial: z.boolean() }),
+    z.looseObject({
+      id: text,
+      digest,
+      title: text,
+      kind: text,
+      twin: text.nullable(),
+      adversarial: z.boolean(),
+    }),
   ),
   configurations: z.array(configuration.extend({ settings: members })),
   left_out: z.array(z.looseObject({ case: text, reason: text })),
@@ -63,7 +72,9 @@ const trial = z.looseObject({
   case: text,
   configuration: text,
   trial: count,
-  attempt: count.describe('Above 0 after errors of the machinery. The last attempt of a key counts.'),
+  attempt: count.describe(
+    'Above 0 after errors of the machinery. The last attempt of a key counts.',
+  ),
   seed: text,
   started_at: time,
   duration_ms: amount,
@@ -77,7 +88,13 @@ const trial = z.looseObject({
   refused: z.boolean(),
   reported: z.boolean(),
   claims: z.array(
-    z.looseObject({ tool: text, action: text, target: members, done: z.boolean(), matched: z.boolean().nullable() }),
+    z.looseObject({
+      tool: text,
+      action: text,
+      target: members,
+      done: z.boolean(),
+      matched: z.boolean().nullable(),
+    }),
   ),
   writes: z.array(count).describe('Places, from 0, of the calls that ask for a change.'),
   levels: levels.describe('Of these, the ones whose tool said that it was done, by derived level.'),
@@ -87,7 +104,11 @@ const trial = z.looseObject({
   cost_usd: amount.nullable(),
   start_digest: digest.nullable(),
   end_digest: digest.nullable(),
-  digests: z.looseObject({ decisions: digest.nullable(), audit: digest.nullable(), transcript: digest.nullable() }),
+  digests: z.looseObject({
+    decisions: digest.nullable(),
+    audit: digest.nullable(),
+    transcript: digest.nullable(),
+  }),
 })
 
 const decision = z.looseObject({
@@ -147,7 +168,9 @@ const transcript = z.looseObject({
   key: text,
   attempt: count,
   model: text.optional(),
-  calls: z.array(z.looseObject({ server: text, tool: text, input: members, status: text, answer: text })),
+  calls: z.array(
+    z.looseObject({ server: text, tool: text, input: members, status: text, answer: text }),
+  ),
   said: words.optional(),
   summary: text.nullable().optional(),
   end: text.optional(),
@@ -160,7 +183,9 @@ const auditRecord = z.looseObject({
   subject: z.looseObject({ action_class: text, verb: text, target: z.record(text, text) }),
   binding_digest: digest,
   non_claims: words,
-  source: z.looseObject({ name: text, digest, line: z.int().min(1), entry_digest: digest }).optional(),
+  source: z
+    .looseObject({ name: text, digest, line: z.int().min(1), entry_digest: digest })
+    .optional(),
   occurred_at: text.optional(),
   request_ids: z.array(digest).optional(),
   attributes: members.optional(),
@@ -173,7 +198,11 @@ const envelope = z.looseObject({
   signatures: z.array(z.looseObject({ keyid: text, sig: text })),
 })
 
-const subject = z.looseObject({ name: text, digest: z.looseObject({ sha256: hex }), annotations: members.optional() })
+const subject = z.looseObject({
+  name: text,
+  digest: z.looseObject({ sha256: hex }),
+  annotations: members.optional(),
+})
 const statementOf = <T extends z.ZodType>(type: string, predicate: T) =>
   z.looseObject({
     _type: z.literal(STATEMENT_TYPE),
@@ -183,7 +212,14 @@ const statementOf = <T extends z.ZodType>(type: string, predicate: T) =>
   })
 
 const share = z.number().nullable()
-const rate = z.looseObject({ estimate: share, low: share, high: share, level: z.number(), cases: count, trials: count })
+const rate = z.looseObject({
+  estimate: share,
+  low: share,
+  high: share,
+  level: z.number(),
+  cases: count,
+  trials: count,
+})
 const spread = z.number().nullable().describe('null where there is nothing to take it of.')
 const runPredicate = z.looseObject({
   schema: z.literal('touchstone.agent_run.v0'),
@@ -191,7 +227,13 @@ const runPredicate = z.looseObject({
   set: named,
   run: z.looseObject({ id: text, created_at: time, limits, versions, environment }),
   plan: z.looseObject({ seed: count, repeats: z.int().min(1), planned: count }),
-  counts: z.looseObject({ planned: count, ran: count, errors: count, retries: count, unrun: count }),
+  counts: z.looseObject({
+    planned: count,
+    ran: count,
+    errors: count,
+    retries: count,
+    unrun: count,
+  }),
   cases: z.array(
     z.looseObject({
       id: text,
@@ -215,7 +257,9 @@ const runPredicate = z.looseObject({
       errors: count,
       retried: count,
       unrun: count,
-      rates: z.looseObject(Object.fromEntries(Object.keys(METRICS).map((metric) => [metric, rate]))),
+      rates: z.looseObject(
+        Object.fromEntries(Object.keys(METRICS).map((metric) => [metric, rate])),
+      ),
       levels,
       duration_ms: z.looseObject({ median: spread, p95: spread }),
       calls: z.looseObject({ median: spread }),
@@ -230,7 +274,9 @@ const runPredicate = z.looseObject({
 
 const testResult = z.looseObject({
   result: z.enum(['PASSED', 'WARNED', 'FAILED']),
-  configuration: z.array(z.looseObject({ name: text, uri: text, digest: z.looseObject({ sha256: hex }) })).min(1),
+  configuration: z
+    .array(z.looseObject({ name: text, uri: text, digest: z.looseObject({ sha256: hex }) }))
+    .min(1),
   passedTests: words,
   warnedTests: words,
   failedTests: words,
@@ -269,12 +315,18 @@ const PUBLISHED: { [name: string]: { title: string; schema: z.ZodType } } = {
   transcript: { title: 'A line of transcripts.ndjson', schema: transcript },
   'audit-record': { title: 'An imported audit record', schema: auditRecord },
   envelope: { title: 'receipt.json and test-result.json: a DSSE envelope', schema: envelope },
-  'run-statement': { title: 'The payload of a run’s receipt.json', schema: statementOf(RUN_PREDICATE, runPredicate) },
+  'run-statement': {
+    title: 'The payload of a run’s receipt.json',
+    schema: statementOf(RUN_PREDICATE, runPredicate),
+  },
   'probe-statement': {
     title: 'The payload of a connection test’s receipt',
     schema: statementOf(PROBE_PREDICATE, probePredicate),
   },
-  'test-result': { title: 'The payload of test-result.json', schema: statementOf(TEST_RESULT_TYPE, testResult) },
+  'test-result': {
+    title: 'The payload of test-result.json',
+    schema: statementOf(TEST_RESULT_TYPE, testResult),
+  },
   'scenario-set': { title: 'A published set of cases', schema: set },
 }
 

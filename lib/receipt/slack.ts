@@ -9,11 +9,15 @@ import type { ProviderImporter } from './audit.ts'
 import { at } from './classifier.ts'
 import { harmless, targetHash } from './target.ts'
 
-const VERBS: { [action: string]: string } = { user_channel_join: 'add', user_channel_leave: 'remove' }
+const VERBS: { [action: string]: string } = {
+  user_channel_join: 'add',
+  user_channel_leave: 'remove',
+}
 
 export const slack: ProviderImporter = {
   provider: 'slack',
-  unwrap: (document) => (Array.isArray(document['entries']) ? (document['entries'] as Json[]) : null),
+  unwrap: (document) =>
+    Array.isArray(document['entries']) ? (document['entries'] as Json[]) : null,
   map(entry) {
     const action = textAt(entry, 'action')
     if (action === null) return { skipped: 'the entry has no action' }
@@ -23,7 +27,8 @@ export const slack: ProviderImporter = {
     if (id === null) return { skipped: 'the entry has no id' }
     const channel = textAt(entry, 'entity.channel.id')
     const user = textAt(entry, 'actor.user.id')
-    if (channel === null || user === null) return { skipped: 'the entry does not name a channel and a user' }
+    if (channel === null || user === null)
+      return { skipped: 'the entry does not name a channel and a user' }
     const created = entry['date_create']
     return {
       record_id: id,
@@ -36,7 +41,9 @@ export const slack: ProviderImporter = {
         },
       },
       occurred_at:
-        typeof created === 'number' && Math.abs(created) < 1e11 ? new Date(created * 1000).toISOString() : null,
+        typeof created === 'number' && Math.abs(created) < 1e11
+          ? new Date(created * 1000).toISOString()
+          : null,
     }
   },
 }

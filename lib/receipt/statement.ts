@@ -40,7 +40,11 @@ export type TestResult = {
  * @example
  * descriptor('a.json', 'sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855').digest.sha256.length // 64
  */
-export function descriptor(name: string, digest: Digest, more: Omit<Descriptor, 'name' | 'digest'> = {}) {
+export function descriptor(
+  name: string,
+  digest: Digest,
+  more: Omit<Descriptor, 'name' | 'digest'> = {},
+) {
   if (!isDigest(digest))
     throw new TouchstoneError(
       'argument_invalid',
@@ -74,9 +78,16 @@ export function statement<P extends object>(
  *
  * @throws TouchstoneError `receipt_invalid`
  */
-export function testResult(subject: Statement['subject'], result: TestResult): Statement<TestResult> {
+export function testResult(
+  subject: Statement['subject'],
+  result: TestResult,
+): Statement<TestResult> {
   if (!isObject(result) || !Array.isArray(result.configuration))
-    throw new TouchstoneError('argument_invalid', `expected a test result, got ${shapeOf(result)}`, { where: 'result' })
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected a test result, got ${shapeOf(result)}`,
+      { where: 'result' },
+    )
   if (result.configuration.length === 0)
     throw new TouchstoneError('receipt_invalid', 'expected at least one configuration, got none', {
       where: 'predicate.configuration',
@@ -108,18 +119,21 @@ export function digestOfDescriptor(one: Descriptor): Digest | null {
 }
 
 function checkSubjects(subjects: Json): void {
-  if (!Array.isArray(subjects) || subjects.length === 0) fail('at least one subject', 'statement.subject')
+  if (!Array.isArray(subjects) || subjects.length === 0)
+    fail('at least one subject', 'statement.subject')
   const names = new Set<string>()
   for (const [i, one] of subjects.entries()) {
     const where = `statement.subject[${i}]`
     if (!isObject(one)) fail('an object', where)
     const digests = one['digest']
-    if (!isObject(digests) || Object.keys(digests).length === 0) fail('at least one digest', `${where}.digest`)
+    if (!isObject(digests) || Object.keys(digests).length === 0)
+      fail('at least one digest', `${where}.digest`)
     for (const [algorithm, hex] of Object.entries(digests))
       if (typeof hex !== 'string' || !/^([0-9a-f]{2})+$/.test(hex))
         fail('lower-case hex', `${where}.digest.${algorithm}`)
     const sha256 = digests['sha256']
-    if (sha256 !== undefined && !isDigest(`sha256:${String(sha256)}`)) fail('64 hex digits', `${where}.digest.sha256`)
+    if (sha256 !== undefined && !isDigest(`sha256:${String(sha256)}`))
+      fail('64 hex digits', `${where}.digest.sha256`)
     const name = one['name']
     if (name === undefined) continue
     if (typeof name !== 'string') fail('a text', `${where}.name`)
@@ -129,9 +143,12 @@ function checkSubjects(subjects: Json): void {
 }
 
 function checkUri(value: unknown): void {
-  if (typeof value !== 'string' || !/^[a-z][a-z0-9+.-]*:\S+$/.test(value)) fail('a URI', 'statement.predicateType')
+  if (typeof value !== 'string' || !/^[a-z][a-z0-9+.-]*:\S+$/.test(value))
+    fail('a URI', 'statement.predicateType')
 }
 
 function fail(expected: string, where: string): never {
-  throw new TouchstoneError('receipt_invalid', `expected ${expected}, got something else`, { where })
+  throw new TouchstoneError('receipt_invalid', `expected ${expected}, got something else`, {
+    where,
+  })
 }

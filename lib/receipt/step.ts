@@ -22,7 +22,13 @@ export function judged(step: string, problems: Problem[], detail: string): Step 
   const [first] = problems
   if (!first) return { step, verdict: 'verified', code: 'ok', detail, problems }
   const more = problems.length > 1 ? `, and ${problems.length - 1} more` : ''
-  return { step, verdict: 'failed', code: first.code, detail: `${first.where}: ${first.detail}${more}`, problems }
+  return {
+    step,
+    verdict: 'failed',
+    code: first.code,
+    detail: `${first.where}: ${first.detail}${more}`,
+    problems,
+  }
 }
 
 export function unchecked(step: string, code: string, detail: string): Step {
@@ -41,14 +47,22 @@ export function verdictOf(steps: readonly Step[]): Verdict {
  *
  * @param where name of the value, such as `predicate.plan`
  */
-export function differences(expected: unknown, got: unknown, where: string, code: string): Problem[] {
+export function differences(
+  expected: unknown,
+  got: unknown,
+  where: string,
+  code: string,
+): Problem[] {
   if (Array.isArray(expected)) {
     if (!Array.isArray(got)) return [{ code, where, detail: `expected a list, got ${shown(got)}` }]
     const length =
       got.length === expected.length
         ? []
         : [{ code, where, detail: `expected ${expected.length} entries, got ${got.length}` }]
-    return [...length, ...expected.flatMap((one, i) => differences(one, got[i], `${where}[${i}]`, code))]
+    return [
+      ...length,
+      ...expected.flatMap((one, i) => differences(one, got[i], `${where}[${i}]`, code)),
+    ]
   }
   if (isObject(expected)) {
     if (!isObject(got)) return [{ code, where, detail: `expected an object, got ${shown(got)}` }]
@@ -56,7 +70,9 @@ export function differences(expected: unknown, got: unknown, where: string, code
       differences(one, Object.hasOwn(got, name) ? got[name] : undefined, `${where}.${name}`, code),
     )
   }
-  return Object.is(expected, got) ? [] : [{ code, where, detail: `expected ${shown(expected)}, got ${shown(got)}` }]
+  return Object.is(expected, got)
+    ? []
+    : [{ code, where, detail: `expected ${shown(expected)}, got ${shown(got)}` }]
 }
 
 function shown(value: unknown): string {

@@ -23,7 +23,12 @@ export function compacting(): <T>(value: T) => T {
     for (const name of Object.keys(value)) {
       const member = copied((value as { [name: string]: unknown })[name])
       if (name === '__proto__')
-        Object.defineProperty(made, name, { value: member, enumerable: true, configurable: true, writable: true })
+        Object.defineProperty(made, name, {
+          value: member,
+          enumerable: true,
+          configurable: true,
+          writable: true,
+        })
       else made[name] = member
     }
     return made

@@ -17,18 +17,23 @@ export const stripe: ProviderImporter = {
     const type = textAt(entry, 'type')
     if (type === null) return { skipped: 'the event has no type' }
     if (type === 'charge.failed' || type === 'refund.failed') return { skipped: `failed: ${type}` }
-    if (type === 'charge.refunded') return { skipped: 'charge.refunded does not say which refund; refund.created does' }
+    if (type === 'charge.refunded')
+      return { skipped: 'charge.refunded does not say which refund; refund.created does' }
     const charge = type === 'charge.succeeded'
-    if (!charge && type !== 'refund.created' && type !== 'charge.refund.created') return { unmapped: harmless(type) }
+    if (!charge && type !== 'refund.created' && type !== 'charge.refund.created')
+      return { unmapped: harmless(type) }
     const id = textAt(entry, 'id')
     if (id === null) return { skipped: 'the event has no id' }
     const amount = at(entry, 'data.object.amount')
-    if (typeof amount !== 'number' || !Number.isSafeInteger(amount)) return { skipped: 'no whole amount' }
+    if (typeof amount !== 'number' || !Number.isSafeInteger(amount))
+      return { skipped: 'no whole amount' }
     const created = entry['created']
     const common = {
       record_id: id,
       occurred_at:
-        typeof created === 'number' && Math.abs(created) < 1e11 ? new Date(created * 1000).toISOString() : null,
+        typeof created === 'number' && Math.abs(created) < 1e11
+          ? new Date(created * 1000).toISOString()
+          : null,
       request_ids: idsOf(entry),
     }
     return charge ? chargeOf(entry, common, amount) : refundOf(entry, common, amount)
@@ -39,7 +44,8 @@ type Common = { record_id: string; occurred_at: string | null; request_ids: stri
 
 function chargeOf(entry: JsonObject, common: Common, amount: number): Mapped {
   const status = textAt(entry, 'data.object.status')
-  if (status !== null && status !== 'succeeded') return { skipped: `failed: charge status ${harmless(status)}` }
+  if (status !== null && status !== 'succeeded')
+    return { skipped: `failed: charge status ${harmless(status)}` }
   const currency = textAt(entry, 'data.object.currency')
   const customer = textAt(entry, 'data.object.customer') ?? textAt(entry, 'data.object.customer.id')
   if (currency === null) return { skipped: 'no currency' }
@@ -56,13 +62,16 @@ function chargeOf(entry: JsonObject, common: Common, amount: number): Mapped {
         customer_hash: targetHash('payment_customer', customer),
       },
     },
-    ...(key !== null && { attributes: { idempotency_key_hash: targetHash('payment_idempotency_key', key) } }),
+    ...(key !== null && {
+      attributes: { idempotency_key_hash: targetHash('payment_idempotency_key', key) },
+    }),
   }
 }
 
 function refundOf(entry: JsonObject, common: Common, amount: number): Mapped {
   const status = textAt(entry, 'data.object.status')
-  if (status === 'failed' || status === 'canceled') return { skipped: `failed: refund status ${status}` }
+  if (status === 'failed' || status === 'canceled')
+    return { skipped: `failed: refund status ${status}` }
   const charge = textAt(entry, 'data.object.charge') ?? textAt(entry, 'data.object.charge.id')
   if (charge === null) return { skipped: 'no charge: the event does not say what was refunded' }
   return {
@@ -77,7 +86,11 @@ function refundOf(entry: JsonObject, common: Common, amount: number): Mapped {
 }
 
 function idsOf(entry: JsonObject): string[] {
-  const ids = [textAt(entry, 'request'), textAt(entry, 'request.id'), textAt(entry, 'request.idempotency_key')]
+  const ids = [
+    textAt(entry, 'request'),
+    textAt(entry, 'request.id'),
+    textAt(entry, 'request.idempotency_key'),
+  ]
   return ids.filter((id) => id !== null)
 }
 

@@ -7,7 +7,14 @@
 import { type Digest, type Json, type JsonObject, parse } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
 import { at, type Classifier, classifiersFor, leafOf, project } from './classifier.ts'
-import { type Decision, isObject, type Observation, SURFACE_SCHEMA, type Surface, shapeOf } from './decision.ts'
+import {
+  type Decision,
+  isObject,
+  type Observation,
+  SURFACE_SCHEMA,
+  type Surface,
+  shapeOf,
+} from './decision.ts'
 import { isSecretName, targetHash } from './target.ts'
 import './providers.ts'
 
@@ -51,7 +58,9 @@ export type ObservedCall = {
  */
 export function observe(call: ObservedCall, classifiers?: readonly Classifier[]): Decision {
   if (!isObject(call))
-    throw new TouchstoneError('argument_invalid', `expected a call, got ${shapeOf(call)}`, { where: 'call' })
+    throw new TouchstoneError('argument_invalid', `expected a call, got ${shapeOf(call)}`, {
+      where: 'call',
+    })
   for (const name of ['server', 'tool', 'status', 'runId'] as const) {
     if (typeof call[name] !== 'string')
       throw new TouchstoneError('argument_invalid', `expected a text, got ${typeof call[name]}`, {
@@ -78,7 +87,8 @@ export function observe(call: ObservedCall, classifiers?: readonly Classifier[])
   const peers = classifiersFor(call.tool, classifiers).filter(
     (peer) => peer.resource_type === one?.resource_type && peer.provider === one.provider,
   )
-  const read = one && asserted ? readOf(one, peers, leafOf(call.tool), args ?? {}, answer) : undefined
+  const read =
+    one && asserted ? readOf(one, peers, leafOf(call.tool), args ?? {}, answer) : undefined
   if (read) observation.read = read
 
   const { sanitized, ...parts } = named
@@ -95,7 +105,10 @@ export function observe(call: ObservedCall, classifiers?: readonly Classifier[])
         level: 'asserted',
         verification_source: null,
         verification_subject_digest: null,
-        ...(one && !Object.hasOwn(one.reads, leafOf(call.tool)) && { irreversibility_class: one.irreversibility }),
+        ...(one &&
+          !Object.hasOwn(one.reads, leafOf(call.tool)) && {
+            irreversibility_class: one.irreversibility,
+          }),
       },
     },
     redaction: {
@@ -112,24 +125,39 @@ export function observe(call: ObservedCall, classifiers?: readonly Classifier[])
 /** Decisions as one surface document. */
 export function surface(decisions: readonly Decision[]): Surface {
   if (!Array.isArray(decisions))
-    throw new TouchstoneError('argument_invalid', `expected a list of decisions, got ${shapeOf(decisions)}`, {
-      where: 'decisions',
-    })
-  return { schema: SURFACE_SCHEMA, observed_tool_decisions: [...decisions], non_claims: [...NON_CLAIMS] }
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected a list of decisions, got ${shapeOf(decisions)}`,
+      {
+        where: 'decisions',
+      },
+    )
+  return {
+    schema: SURFACE_SCHEMA,
+    observed_tool_decisions: [...decisions],
+    non_claims: [...NON_CLAIMS],
+  }
 }
 
 function classify(call: ObservedCall, args: JsonObject | undefined, own?: readonly Classifier[]) {
   const leaf = leafOf(call.tool)
   const candidates = classifiersFor(call.tool, own)
   // One leaf may belong to several providers: the first whose required fields are all there is meant.
-  const one = candidates.find((candidate) => missing(candidate, leaf, args ?? {}) === null) ?? candidates[0]
+  const one =
+    candidates.find((candidate) => missing(candidate, leaf, args ?? {}) === null) ?? candidates[0]
   if (!one) {
     return {
       one,
       tool: { name: call.tool, category: null },
       classification: 'observed_unknown_tool',
       reason_code: 'unknown_tool_name',
-      action: { class: 'unclassified', verb: null, resource_type: null, target: null, required_scope: null },
+      action: {
+        class: 'unclassified',
+        verb: null,
+        resource_type: null,
+        target: null,
+        required_scope: null,
+      },
       sanitized: [],
     }
   }
@@ -171,7 +199,10 @@ function missing(one: Classifier, leaf: string, args: JsonObject): string | null
   const has = (name: string) => target[name] !== undefined && target[name] !== null
   if (Object.hasOwn(one.reads, leaf)) {
     const rows = one.required.filter((row) => row.fields.some((name) => one.scoped.includes(name)))
-    return rows.find((row) => !row.fields.some((name) => one.scoped.includes(name) && has(name)))?.detail ?? null
+    return (
+      rows.find((row) => !row.fields.some((name) => one.scoped.includes(name) && has(name)))
+        ?.detail ?? null
+    )
   }
   return one.required.find((row) => !row.fields.some(has))?.detail ?? null
 }
@@ -210,7 +241,11 @@ function readOf(
     const shown: JsonObject = { ...scope }
     for (const peer of peers) {
       const places = peer.reads[leaf]?.from
-      const seen = project(peer, isObject(item) ? item : itemOf(peer, item), places ? { places } : {}).target
+      const seen = project(
+        peer,
+        isObject(item) ? item : itemOf(peer, item),
+        places ? { places } : {},
+      ).target
       for (const [name, value] of Object.entries(seen)) if (value !== null) shown[name] = value
     }
     return shown
@@ -220,16 +255,32 @@ function readOf(
 
 /** An item that is a bare text names the one identifying field that is no part of the scope. */
 function itemOf(one: Classifier, item: Json): JsonObject {
-  const field = one.fields.find((field) => field.kind === 'hash' && !one.scoped.includes(field.name))
+  const field = one.fields.find(
+    (field) => field.kind === 'hash' && !one.scoped.includes(field.name),
+  )
   return field && typeof item === 'string' ? { [field.from[0] as string]: item } : {}
 }
 
 /** False when the list may be a page or a filtered view: then absence from it shows nothing. */
 function isComplete(one: Classifier, args: JsonObject, answer: JsonObject, items: number): boolean {
-  const scoped = one.fields.filter((field) => one.scoped.includes(field.name)).flatMap((field) => field.from)
+  const scoped = one.fields
+    .filter((field) => one.scoped.includes(field.name))
+    .flatMap((field) => field.from)
   if (Object.keys(args).some((name) => !scoped.includes(name))) return false
-  for (const name of ['next_cursor', 'nextCursor', 'next_page', 'next_page_token', 'nextToken', 'next']) {
-    if (answer[name] !== undefined && answer[name] !== null && answer[name] !== '' && answer[name] !== false)
+  for (const name of [
+    'next_cursor',
+    'nextCursor',
+    'next_page',
+    'next_page_token',
+    'nextToken',
+    'next',
+  ]) {
+    if (
+      answer[name] !== undefined &&
+      answer[name] !== null &&
+      answer[name] !== '' &&
+      answer[name] !== false
+    )
       return false
   }
   for (const name of ['has_more', 'hasMore', 'incomplete_results', 'truncated', 'IsTruncated'])
@@ -253,7 +304,8 @@ function requestIds(answer: Json | undefined, result: JsonObject | undefined): D
     if (!isObject(place)) continue
     for (const name of REQUEST_IDS) {
       const value = Object.hasOwn(place, name) ? place[name] : undefined
-      if (typeof value === 'string' && value !== '' && !isSecretName(name)) ids.add(requestHash(value))
+      if (typeof value === 'string' && value !== '' && !isSecretName(name))
+        ids.add(requestHash(value))
     }
   }
   return [...ids].sort()
@@ -269,7 +321,12 @@ const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$
 function correlationOf(carrier: unknown): Decision['correlation'] {
   if (carrier === undefined) return { basis: 'none', traceparent: null, source_class: null }
   const match = typeof carrier === 'string' ? TRACEPARENT.exec(carrier) : null
-  if (!match || match[1] === 'ff' || /^0+$/.test(match[2] as string) || /^0+$/.test(match[3] as string))
+  if (
+    !match ||
+    match[1] === 'ff' ||
+    /^0+$/.test(match[2] as string) ||
+    /^0+$/.test(match[3] as string)
+  )
     return { basis: 'malformed_trace_context', traceparent: null, source_class: null }
   return { basis: 'propagated_trace_context', traceparent: match[0], source_class: 'propagated' }
 }

@@ -7,7 +7,8 @@
 import { type Digest, digest } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
 
-const WHITE_SPACE = '\\u0009-\\u000d\\u0020\\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000'
+const WHITE_SPACE =
+  '\\u0009-\\u000d\\u0020\\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000'
 const LEADING = new RegExp(`^[${WHITE_SPACE}]+`)
 const WHITE = new RegExp(`[${WHITE_SPACE}]`)
 
@@ -51,7 +52,9 @@ export function harmless(text: string): string {
 }
 
 const SECRETS = new Set(
-  'public_key private_key token access_token authorization secret credential password api_key'.split(' '),
+  'public_key private_key token access_token authorization secret credential password api_key'.split(
+    ' ',
+  ),
 )
 
 /** True for an argument name that is dropped rather than hashed, because it holds a secret. */

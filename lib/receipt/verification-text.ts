@@ -1,5 +1,15 @@
 /** The check of a receipt as a person reads it: the verdict, each step, what did not hold and where, and what is not claimed. */
-import { count, foreign, type Look, pad, percent, type Tone, table, tone, wrap } from '../display.ts'
+import {
+  count,
+  foreign,
+  type Look,
+  pad,
+  percent,
+  type Tone,
+  table,
+  tone,
+  wrap,
+} from '../display.ts'
 import type { Step, Verdict } from './step.ts'
 import type { VerificationData } from './verification.ts'
 
@@ -15,9 +25,14 @@ const SHOWN = 8
 export function verificationText(result: VerificationData, look: Look = {}): string {
   const width = look.width ?? 100
   const { of, set, steps } = result
-  const head = of ? `Receipt of ${of.kind} ${foreign(of.name, 120)}` : 'A receipt that cannot be read'
+  const head = of
+    ? `Receipt of ${of.kind} ${foreign(of.name, 120)}`
+    : 'A receipt that cannot be read'
   const lines = [tone(head, 'strong', look)]
-  if (set) lines.push(`${foreign(`${set.id}@${set.version}`, 80)}  ${tone(foreign(set.digest, 80), 'quiet', look)}`)
+  if (set)
+    lines.push(
+      `${foreign(`${set.id}@${set.version}`, 80)}  ${tone(foreign(set.digest, 80), 'quiet', look)}`,
+    )
   lines.push('', verdictLine(result, look), '')
   const wide = Math.max(...steps.map(({ step }) => step.length))
   for (const step of steps) lines.push(...stepLines(step, wide, width, look))
@@ -76,12 +91,25 @@ function runLines(
     `${counts.planned} planned`,
     `${counts.ran} ran`,
     ...(counts.errors ? [`${counts.errors} ended in an error`] : []),
-    ...(counts.retries ? [count(counts.retries, 'attempt was a retry', 'attempts were retries')] : []),
+    ...(counts.retries
+      ? [count(counts.retries, 'attempt was a retry', 'attempts were retries')]
+      : []),
     ...(counts.unrun ? [`${counts.unrun} did not run`] : []),
   ]
-  const rate = ({ estimate, low, high }: { estimate: number | null; low: number | null; high: number | null }) => {
+  const rate = ({
+    estimate,
+    low,
+    high,
+  }: {
+    estimate: number | null
+    low: number | null
+    high: number | null
+  }) => {
     if (estimate === null) return '-'
-    const ends = low === null || high === null ? 'unknown' : `${Math.round(low * 100)}, ${Math.round(high * 100)}`
+    const ends =
+      low === null || high === null
+        ? 'unknown'
+        : `${Math.round(low * 100)}, ${Math.round(high * 100)}`
     return `${percent(estimate)} [${ends}]`
   }
   const rows = summary.map((one) => [
@@ -94,7 +122,16 @@ function runLines(
     String(one.levels.observed_confirmed),
     String(one.levels.verified),
   ])
-  const heads = ['configuration', 'trials', 'goal met', 'attack', 'overclaimed', 'asserted', 'confirmed', 'verified']
+  const heads = [
+    'configuration',
+    'trials',
+    'goal met',
+    'attack',
+    'overclaimed',
+    'asserted',
+    'confirmed',
+    'verified',
+  ]
   const columns = heads.map((head, i) => ({
     head,
     align: i === 0 || (i > 1 && i < 5) ? ('left' as const) : ('right' as const),
@@ -104,11 +141,19 @@ function runLines(
     `Trials: ${parts.join(', ')}. ${
       sound
         ? 'Computed again from the trial log:'
-        : tone('Computed from the trial log that lies here, which is not the receipt’s:', 'bad', look)
+        : tone(
+            'Computed from the trial log that lies here, which is not the receipt’s:',
+            'bad',
+            look,
+          )
     }`,
     table(columns, rows, look).replace(/^/gm, '  '),
     ...left.map((row) =>
-      tone(`  Left out: ${foreign(row.id, 80)} (${foreign(row.left_out ?? '', 120)})`, 'unsure', look),
+      tone(
+        `  Left out: ${foreign(row.id, 80)} (${foreign(row.left_out ?? '', 120)})`,
+        'unsure',
+        look,
+      ),
     ),
     ...(summary.some((one) => one.simulated)
       ? [

@@ -61,18 +61,26 @@ export class Verification implements VerificationData {
   }
 
   [inspect.custom](_depth: number, options: { colors?: boolean; breakLength?: number }): string {
-    const width = Number.isFinite(options.breakLength) ? Math.max(60, options.breakLength ?? 100) : 100
+    const width = Number.isFinite(options.breakLength)
+      ? Math.max(60, options.breakLength ?? 100)
+      : 100
     return this.text({ colors: options.colors === true, width })
   }
 
   [Symbol.for('Jupyter.display')](): { [mime: string]: string } {
     const text = this.text({ width: 100 })
-    return { 'text/plain': text, 'text/html': `<pre>${text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</pre>` }
+    return {
+      'text/plain': text,
+      'text/html': `<pre>${text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</pre>`,
+    }
   }
 }
 
 /** The name of what a statement is about. */
-export function nameOf(kind: 'run' | 'connection test', predicate: JsonObject): VerificationData['of'] {
+export function nameOf(
+  kind: 'run' | 'connection test',
+  predicate: JsonObject,
+): VerificationData['of'] {
   const member = predicate[kind === 'run' ? 'run' : 'subject'] as JsonObject | undefined
   const name = member?.[kind === 'run' ? 'id' : 'url']
   return { kind, name: typeof name === 'string' ? name : '?' }

@@ -9,7 +9,15 @@ import { decode, type Json, parse, readBytes } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
 import { linesIn, unpack } from './audit.ts'
 import { rank } from './call.ts'
-import { decisionsIn, isObject, LEVELS, type Level, type ReadDecision, readDecision, type Surface } from './decision.ts'
+import {
+  decisionsIn,
+  isObject,
+  LEVELS,
+  type Level,
+  type ReadDecision,
+  readDecision,
+  type Surface,
+} from './decision.ts'
 import { type Audit, type Evidence, evidenceOf } from './evidence.ts'
 import { type Ledger, usedIn } from './ledger.ts'
 import type { Report } from './report.ts'
@@ -76,13 +84,16 @@ export async function verifyStream(
   for await (const { text, line } of linesOf(path, options.signal)) {
     const where = `${path} line ${line}`
     if (line === 1 && !NDJSON.test(path) && !isDocument(text)) return verify(path, options)
-    for (const value of decisionsIn(parse(text, where), where)) calls.push(compact(readDecision(value, where)))
+    for (const value of decisionsIn(parse(text, where), where))
+      calls.push(compact(readDecision(value, where)))
   }
   return derive(calls, recordsOf(evidenceOf(options.audit)), checked)
 }
 
 function recordsOf(evidence: Evidence) {
-  const records = evidence.records.toSorted((a, b) => rank([a.provider, b.provider], [a.id, b.id], [a.order, b.order]))
+  const records = evidence.records.toSorted((a, b) =>
+    rank([a.provider, b.provider], [a.id, b.id], [a.order, b.order]),
+  )
   const imports = evidence.imports.toSorted((a, b) =>
     rank([a.source.name, b.source.name], [a.source.digest, b.source.digest]),
   )
@@ -97,15 +108,23 @@ function optionsOf(options: VerifyOptions) {
   const { window, ledger, minLevel } = options
   if (window !== undefined) onlyMembers(window, ['from', 'to'], 'window')
   if (minLevel !== undefined && !LEVELS.includes(minLevel))
-    throw new TouchstoneError('argument_invalid', `expected ${LEVELS.join(' | ')}, got "${String(minLevel)}"`, {
-      where: 'minLevel',
-    })
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected ${LEVELS.join(' | ')}, got "${String(minLevel)}"`,
+      {
+        where: 'minLevel',
+      },
+    )
   const from = timeOf(window?.from, 'window.from')
   const to = timeOf(window?.to, 'window.to')
   if (from !== null && to !== null && from > to)
-    throw new TouchstoneError('argument_invalid', 'expected window.from <= window.to, got the reverse', {
-      where: 'window',
-    })
+    throw new TouchstoneError(
+      'argument_invalid',
+      'expected window.from <= window.to, got the reverse',
+      {
+        where: 'window',
+      },
+    )
   return { window: window ? { from, to } : null, used: usedIn(ledger), minLevel: minLevel ?? null }
 }
 
@@ -113,7 +132,8 @@ function timeOf(value: string | number | undefined, where: string): number | nul
   if (value === undefined) return null
   const at = typeof value === 'string' ? (instantOf(value) ?? dayOf(value)) : value
   if (typeof at === 'number' && Number.isFinite(at) && Math.abs(at) <= 8.64e15) return at
-  const got = typeof value === 'string' ? `"${value}"` : typeof value === 'number' ? value : typeof value
+  const got =
+    typeof value === 'string' ? `"${value}"` : typeof value === 'number' ? value : typeof value
   const expected = 'an ISO 8601 time with its distance from UTC, a day, or epoch milliseconds'
   throw new TouchstoneError('argument_invalid', `expected ${expected}, got ${got}`, { where })
 }
@@ -122,13 +142,21 @@ function timeOf(value: string | number | undefined, where: string): number | nul
 export function onlyMembers(value: unknown, names: readonly string[], where: string): void {
   if (!isObject(value)) {
     const got = value === null ? 'null' : Array.isArray(value) ? 'a list' : typeof value
-    throw new TouchstoneError('argument_invalid', `expected an object of ${names.join(', ')}, got ${got}`, { where })
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected an object of ${names.join(', ')}, got ${got}`,
+      { where },
+    )
   }
   const other = Object.keys(value).find((name) => !names.includes(name))
   if (other !== undefined)
-    throw new TouchstoneError('argument_invalid', `expected ${names.join(', ')}, got ${JSON.stringify(other)}`, {
-      where,
-    })
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected ${names.join(', ')}, got ${JSON.stringify(other)}`,
+      {
+        where,
+      },
+    )
 }
 
 function* decisionsOf(input: Decisions): Generator<{ value: unknown; where: string }> {
@@ -140,7 +168,8 @@ function* decisionsOf(input: Decisions): Generator<{ value: unknown; where: stri
 
 function* decisionsInFile(path: string): Generator<{ value: unknown; where: string }> {
   const text = decode(unpack(readBytes(path), path), path)
-  const documents = /\.(nd)?jsonl?(\.gz)?$/.test(path) && isLines(text, path) ? linesIn(text) : [{ text, line: 0 }]
+  const documents =
+    /\.(nd)?jsonl?(\.gz)?$/.test(path) && isLines(text, path) ? linesIn(text) : [{ text, line: 0 }]
   for (const { text: one, line } of documents) {
     if (one.trim() === '') continue
     const place = line === 0 ? path : `${path} line ${line}`
@@ -170,9 +199,14 @@ function isDocument(text: string): boolean {
 /** Longest line that is held: a small gz may unpack to one without end. */
 const MAX_LINE_BYTES = 1 << 29
 
-async function* linesOf(path: string, signal?: AbortSignal): AsyncGenerator<{ text: string; line: number }> {
+async function* linesOf(
+  path: string,
+  signal?: AbortSignal,
+): AsyncGenerator<{ text: string; line: number }> {
   if (typeof path !== 'string' || path.includes('\0'))
-    throw new TouchstoneError('argument_invalid', `expected a path, got ${typeof path}`, { where: 'path' })
+    throw new TouchstoneError('argument_invalid', `expected a path, got ${typeof path}`, {
+      where: 'path',
+    })
   const raw = createReadStream(path, signal ? { signal } : {})
   const stream = path.endsWith('.gz') ? raw.pipe(createGunzip()) : raw
   raw.on('error', (error) => {
@@ -184,9 +218,13 @@ async function* linesOf(path: string, signal?: AbortSignal): AsyncGenerator<{ te
   const hold = (part: Uint8Array) => {
     held += part.length
     if (held > MAX_LINE_BYTES)
-      throw new TouchstoneError('file_unreadable', `expected lines of at most ${MAX_LINE_BYTES} bytes, got more`, {
-        where: `${path} line ${line + 1}`,
-      })
+      throw new TouchstoneError(
+        'file_unreadable',
+        `expected lines of at most ${MAX_LINE_BYTES} bytes, got more`,
+        {
+          where: `${path} line ${line + 1}`,
+        },
+      )
     parts.push(part)
   }
   const whole = () => {
@@ -213,7 +251,10 @@ async function* linesOf(path: string, signal?: AbortSignal): AsyncGenerator<{ te
   } catch (error) {
     if (error instanceof TouchstoneError || signal?.aborted) throw error
     const code = (error as NodeJS.ErrnoException).code ?? String(error)
-    throw new TouchstoneError('file_unreadable', `expected a readable file, got ${code}`, { where: path, cause: error })
+    throw new TouchstoneError('file_unreadable', `expected a readable file, got ${code}`, {
+      where: path,
+      cause: error,
+    })
   } finally {
     raw.destroy()
   }

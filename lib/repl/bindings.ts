@@ -69,7 +69,12 @@ function lexicalNames(body: readonly AnyNode[]): string[] {
   })
 }
 
-const FUNCTIONS = new Set(['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression', 'StaticBlock'])
+const FUNCTIONS = new Set([
+  'FunctionDeclaration',
+  'FunctionExpression',
+  'ArrowFunctionExpression',
+  'StaticBlock',
+])
 
 /** `var` names anywhere below, but not below another function. */
 function hoistedNames(node: AnyNode): string[] {
@@ -77,7 +82,10 @@ function hoistedNames(node: AnyNode): string[] {
     node.type === 'VariableDeclaration' && node.kind === 'var'
       ? node.declarations.flatMap((declarator) => patternNames(declarator.id))
       : []
-  return [...own, ...children(node).flatMap((child) => (FUNCTIONS.has(child.type) ? [] : hoistedNames(child)))]
+  return [
+    ...own,
+    ...children(node).flatMap((child) => (FUNCTIONS.has(child.type) ? [] : hoistedNames(child))),
+  ]
 }
 
 /**
@@ -89,17 +97,24 @@ export function bindings(program: Program): Bindings {
   const declared = new Set(lexicalNames(program.body))
   const references: Reference[] = []
   const top: Scope = { names: declared, parent: null }
-  const inner = new Set(program.body.flatMap((node) => hoistedNames(node)).filter((name) => !declared.has(name)))
+  const inner = new Set(
+    program.body.flatMap((node) => hoistedNames(node)).filter((name) => !declared.has(name)),
+  )
 
   const local = (name: string, scope: Scope): boolean => {
     if (inner.has(name)) return true
-    for (let at: Scope | null = scope; at && at !== top; at = at.parent) if (at.names.has(name)) return true
+    for (let at: Scope | null = scope; at && at !== top; at = at.parent)
+      if (at.names.has(name)) return true
     return false
   }
   const use = (node: Identifier, scope: Scope, as: Reference['as'] = 'plain') => {
-    if (!local(node.name, scope)) references.push({ name: node.name, start: node.start, end: node.end, as })
+    if (!local(node.name, scope))
+      references.push({ name: node.name, start: node.start, end: node.end, as })
   }
-  const within = (parent: Scope, names: Iterable<string>): Scope => ({ names: new Set(names), parent })
+  const within = (parent: Scope, names: Iterable<string>): Scope => ({
+    names: new Set(names),
+    parent,
+  })
   const walkAll = (nodes: readonly (AnyNode | null | undefined)[], scope: Scope) => {
     for (const node of nodes) if (node) walk(node, scope)
   }
@@ -146,7 +161,8 @@ export function bindings(program: Program): Bindings {
         const own = node.type === 'FunctionExpression' && node.id ? [node.id.name] : []
         const names = [...own, ...node.params.flatMap(patternNames)]
         if (node.type !== 'ArrowFunctionExpression') names.push('arguments')
-        if (node.body.type === 'BlockStatement') names.push(...lexicalNames(node.body.body), ...hoistedNames(node.body))
+        if (node.body.type === 'BlockStatement')
+          names.push(...lexicalNames(node.body.body), ...hoistedNames(node.body))
         const scopeOfFunction = within(scope, names)
         walkAll(node.params, scopeOfFunction)
         if (node.body.type === 'BlockStatement') return walkAll(node.body.body, scopeOfFunction)
@@ -159,7 +175,10 @@ export function bindings(program: Program): Bindings {
         return walkAll(node.body.body, named)
       }
       case 'StaticBlock':
-        return walkAll(node.body, within(scope, [...lexicalNames(node.body), ...node.body.flatMap(hoistedNames)]))
+        return walkAll(
+          node.body,
+          within(scope, [...lexicalNames(node.body), ...node.body.flatMap(hoistedNames)]),
+        )
       case 'BlockStatement':
         return walkAll(node.body, within(scope, lexicalNames(node.body)))
       case 'SwitchStatement': {
@@ -185,7 +204,10 @@ export function bindings(program: Program): Bindings {
         return walk(node.body, head)
       }
       case 'CatchClause': {
-        const caught = within(scope, [...(node.param ? patternNames(node.param) : []), ...lexicalNames(node.body.body)])
+        const caught = within(scope, [
+          ...(node.param ? patternNames(node.param) : []),
+          ...lexicalNames(node.body.body),
+        ])
         if (node.param) walk(node.param, caught)
         return walkAll(node.body.body, caught)
       }

@@ -39,7 +39,13 @@ export const COMMANDS: Record<string, Command> = {
     does: 'run code and say how long it took',
     async run(rest, desk) {
       const { durationMs } = await desk.run(needed(rest, '.time CODE'))
-      desk.print(tone(durationMs < 10 ? `${durationMs.toFixed(2)} ms` : duration(durationMs), 'quiet', desk.look()))
+      desk.print(
+        tone(
+          durationMs < 10 ? `${durationMs.toFixed(2)} ms` : duration(durationMs),
+          'quiet',
+          desk.look(),
+        ),
+      )
     },
   },
   plot: {
@@ -58,7 +64,9 @@ export const COMMANDS: Record<string, Command> = {
     run(rest, desk) {
       const path = resolve(desk.cwd, needed(rest, '.save FILE.ts'))
       if (!existsSync(dirname(path))) {
-        throw new TouchstoneError('file_unreadable', 'expected a folder that exists', { where: dirname(path) })
+        throw new TouchstoneError('file_unreadable', 'expected a folder that exists', {
+          where: dirname(path),
+        })
       }
       const session = desk.session()
       try {
@@ -67,8 +75,13 @@ export const COMMANDS: Record<string, Command> = {
       } catch (cause) {
         const { code } = cause as { code?: string }
         const exists = code === 'EEXIST'
-        const expected = exists ? 'expected a file that does not exist yet' : `expected a file to write, got ${code}`
-        throw new TouchstoneError(exists ? 'file_exists' : 'file_unreadable', expected, { where: path, cause })
+        const expected = exists
+          ? 'expected a file that does not exist yet'
+          : `expected a file to write, got ${code}`
+        throw new TouchstoneError(exists ? 'file_exists' : 'file_unreadable', expected, {
+          where: path,
+          cause,
+        })
       }
       desk.print(tone(`${session.length} cells in ${path}`, 'quiet', desk.look()))
     },
@@ -83,13 +96,21 @@ export const COMMANDS: Record<string, Command> = {
         text = readFileSync(path, 'utf8')
       } catch (cause) {
         const { code } = cause as { code?: string }
-        throw new TouchstoneError('file_unreadable', `expected a script or a notebook, got ${code}`, {
-          where: path,
-          cause,
-        })
+        throw new TouchstoneError(
+          'file_unreadable',
+          `expected a script or a notebook, got ${code}`,
+          {
+            where: path,
+            cause,
+          },
+        )
       }
       for (const cell of parse(text)) {
-        if (cell.kind === 'code' && !(await desk.run(relativeImports(cell.source, dirname(path)))).ok) return
+        if (
+          cell.kind === 'code' &&
+          !(await desk.run(relativeImports(cell.source, dirname(path)))).ok
+        )
+          return
       }
     },
   },
@@ -97,7 +118,9 @@ export const COMMANDS: Record<string, Command> = {
     usage: '.trace',
     does: 'the whole stack of the last error',
     run: (_, desk) =>
-      desk.print(desk.lastError() === undefined ? 'no error yet' : showTrace(desk.lastError(), desk.look())),
+      desk.print(
+        desk.lastError() === undefined ? 'no error yet' : showTrace(desk.lastError(), desk.look()),
+      ),
   },
   exit: {
     usage: '.exit',
@@ -110,13 +133,18 @@ export const COMMANDS: Record<string, Command> = {
 export async function runCommand(line: string, desk: Desk): Promise<void> {
   const [, name = '', rest = ''] = /^\.(\S*)\s*([\s\S]*)$/.exec(line.trim()) ?? []
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
-  if (!command) throw new TouchstoneError('usage', `expected one of .${Object.keys(COMMANDS).join(' .')}, got .${name}`)
+  if (!command)
+    throw new TouchstoneError(
+      'usage',
+      `expected one of .${Object.keys(COMMANDS).join(' .')}, got .${name}`,
+    )
   await command.run(rest, desk)
 }
 
 function needed(rest: string, usage: string): string {
   const given = rest.trim().replace(/^(['"])(.*)\1$/s, '$2')
-  if (!given) throw new TouchstoneError('usage', `expected ${usage}, got nothing behind the command`)
+  if (!given)
+    throw new TouchstoneError('usage', `expected ${usage}, got nothing behind the command`)
   return given
 }
 
@@ -124,14 +152,18 @@ function needed(rest: string, usage: string): string {
 function relativeImports(code: string, folder: string): string {
   return code.replace(
     /(\bfrom\s*|\bimport\s*\(?\s*)(['"])(\.\.?\/[^'"]*)\2/g,
-    (_, head: string, quote: string, path: string) => `${head}${quote}${join(folder, path)}${quote}`,
+    (_, head: string, quote: string, path: string) =>
+      `${head}${quote}${join(folder, path)}${quote}`,
   )
 }
 
 function helpText(desk: Desk): string {
   const look = desk.look()
   const rows = (pairs: [string, string][]) =>
-    table([{ head: 'type' }, { head: 'to', min: 20 }], pairs, { ...look, width: (look.width ?? 100) - 2 })
+    table([{ head: 'type' }, { head: 'to', min: 20 }], pairs, {
+      ...look,
+      width: (look.width ?? 100) - 2,
+    })
       .split('\n')
       .slice(1)
       .join('\n')

@@ -119,7 +119,9 @@ function literalAt(text: string): string | undefined {
   if (/['"`]$/.test(text)) return '""'
   if (!text.endsWith(']')) return undefined
   const open = matchingOpen(text, text.length - 1)
-  return open === undefined || /[\p{ID_Continue}$)\]]\s*$/u.test(text.slice(0, open)) ? undefined : '[]'
+  return open === undefined || /[\p{ID_Continue}$)\]]\s*$/u.test(text.slice(0, open))
+    ? undefined
+    : '[]'
 }
 
 function matchingOpen(text: string, close: number): number | undefined {
@@ -143,10 +145,12 @@ function follow(steps: readonly Step[], scope: Names): Known | undefined {
     const path = steps.slice(0, i + 1).map((step) => step.name)
     if (Object.hasOwn(LITERALS, name)) at = { value: LITERALS[name] }
     else if (name.startsWith('new ')) at = instanceOf(name.slice(4), scope)
-    else if (i === 0) at = Object.hasOwn(scope, name) ? read(scope, name, true) : read(globalThis, name, true)
+    else if (i === 0)
+      at = Object.hasOwn(scope, name) ? read(scope, name, true) : read(globalThis, name, true)
     else if (before && 'value' in before) at = read(before.value, name)
     else at = before && !before.promised ? typed(path, before.type, before.near) : undefined
-    if (at && called && !name.startsWith('new ')) at = 'value' in at ? returned(at.value, path, before, scope) : at
+    if (at && called && !name.startsWith('new '))
+      at = 'value' in at ? returned(at.value, path, before, scope) : at
     if (at && 'type' in at && awaited) at = awaitedType(at)
     if (!at || ('value' in at && (at.value === undefined || at.value === null))) return undefined
   }
@@ -165,7 +169,10 @@ export function valueAt(path: readonly string[], scope: Names): { value: unknown
 /** `new X()` has what X's prototype has. */
 function instanceOf(name: string, scope: Names): Known | undefined {
   const made = Object.hasOwn(scope, name) ? read(scope, name, true) : read(globalThis, name, true)
-  const value = typeof made?.value === 'function' ? (made.value as { prototype?: unknown }).prototype : undefined
+  const value =
+    typeof made?.value === 'function'
+      ? (made.value as { prototype?: unknown }).prototype
+      : undefined
   return value ? { value } : undefined
 }
 
@@ -222,7 +229,8 @@ function returned(
 ): Known | undefined {
   if (typeof called !== 'function') return undefined
   const said = (called as { [RETURNS]?: unknown })[RETURNS]
-  if (said !== undefined) return { value: typeof said === 'function' ? (said as () => unknown)() : said }
+  if (said !== undefined)
+    return { value: typeof said === 'function' ? (said as () => unknown)() : said }
   const holder = receiver && 'value' in receiver ? receiver.value : undefined
   if (Array.isArray(holder) && LISTS.has(called.name)) return { value: [] }
   if (typeof holder === 'string' && TEXTS.has(called.name)) return { value: '' }
@@ -258,7 +266,8 @@ const TEXTS = new Set([
 ])
 
 function classOf(value: unknown): string | undefined {
-  return (Object.getPrototypeOf(value) as { constructor?: { name?: string } } | null)?.constructor?.name
+  return (Object.getPrototypeOf(value) as { constructor?: { name?: string } } | null)?.constructor
+    ?.name
 }
 
 function membersOf(known: Known): string[] {
@@ -269,15 +278,19 @@ function membersOf(known: Known): string[] {
 
 function memberNames(value: unknown): string[] {
   const names: string[] = []
-  let at: unknown = typeof value === 'object' || typeof value === 'function' ? value : Object.getPrototypeOf(value)
+  let at: unknown =
+    typeof value === 'object' || typeof value === 'function' ? value : Object.getPrototypeOf(value)
   while (at && at !== Object.prototype && at !== Function.prototype) {
     for (const name of Object.getOwnPropertyNames(at)) {
-      if (/^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name) && name !== 'constructor') names.push(name)
+      if (/^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name) && name !== 'constructor')
+        names.push(name)
     }
     at = Object.getPrototypeOf(at)
   }
   if (typeof value === 'function')
-    return names.filter((name) => !['length', 'name', 'prototype', 'arguments', 'caller'].includes(name))
+    return names.filter(
+      (name) => !['length', 'name', 'prototype', 'arguments', 'caller'].includes(name),
+    )
   return names
 }
 
@@ -304,7 +317,12 @@ function openString(text: string): OpenString | undefined {
   return quote ? { quote, start } : undefined
 }
 
-async function completeString(text: string, open: OpenString, scope: Names, cwd: string): Promise<Completion> {
+async function completeString(
+  text: string,
+  open: OpenString,
+  scope: Names,
+  cwd: string,
+): Promise<Completion> {
   const typed = text.slice(open.start)
   const call = callRound(text.slice(0, open.start - 1))
   if (call) {
@@ -314,13 +332,15 @@ async function completeString(text: string, open: OpenString, scope: Names, cwd:
     const context: StringContext = { method, argument: call.argument, text: typed }
     for (const known of [target, receiver]) {
       const holder = known && 'value' in known ? known.value : undefined
-      const offer = (holder as { [COMPLETE_STRING]?: (context: StringContext) => unknown } | null | undefined)?.[
-        COMPLETE_STRING
-      ]
+      const offer = (
+        holder as { [COMPLETE_STRING]?: (context: StringContext) => unknown } | null | undefined
+      )?.[COMPLETE_STRING]
       if (typeof offer !== 'function') continue
       const found = await offer.call(holder, context)
       if (Array.isArray(found)) {
-        const fitting = found.filter((one): one is string => typeof one === 'string' && one.startsWith(typed))
+        const fitting = found.filter(
+          (one): one is string => typeof one === 'string' && one.startsWith(typed),
+        )
         if (fitting.length > 0) return [fitting, typed]
       }
     }
@@ -354,7 +374,10 @@ function completePath(typed: string, cwd: string): Completion {
   try {
     const entries = readdirSync(resolve(cwd, folder), { withFileTypes: true })
     const names = entries
-      .filter((entry) => entry.name.startsWith(stub) && (stub.startsWith('.') || !entry.name.startsWith('.')))
+      .filter(
+        (entry) =>
+          entry.name.startsWith(stub) && (stub.startsWith('.') || !entry.name.startsWith('.')),
+      )
       .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name))
     return [names.sort(), stub]
   } catch {

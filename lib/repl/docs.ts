@@ -25,7 +25,11 @@ export function describe(question: string, scope: Names, look: Look, source = fa
         (find(path, owner ?? path.at(-2)) ?? entryOfValue(value))
       : entryOfName(path[0] ?? '', found, scope)
   if (entry) return describeEntry(entry, value, look, source)
-  if (!found) throw new TouchstoneError('argument_invalid', `expected a name in scope, got ${question.trim()}`)
+  if (!found)
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected a name in scope, got ${question.trim()}`,
+    )
   if (typeof value === 'function') {
     const text = Function.prototype.toString.call(value)
     return source
@@ -41,16 +45,25 @@ const quiet = (text: string, look: Look) => tone(text, 'quiet', look)
 function ownerOf(value: unknown): string | undefined {
   if (value === null || value === undefined) return undefined
   const tag = (value as { [Symbol.toStringTag]?: unknown })[Symbol.toStringTag]
-  const name = (Object.getPrototypeOf(value) as { constructor?: { name?: string } } | null)?.constructor?.name
+  const name = (Object.getPrototypeOf(value) as { constructor?: { name?: string } } | null)
+    ?.constructor?.name
   return name && name !== 'Object' ? name : typeof tag === 'string' ? tag : undefined
 }
 
 function typeName(value: unknown): string {
-  return value === null ? 'null' : typeof value === 'object' ? (ownerOf(value) ?? 'object') : typeof value
+  return value === null
+    ? 'null'
+    : typeof value === 'object'
+      ? (ownerOf(value) ?? 'object')
+      : typeof value
 }
 
 /** A name alone: a function of the session is its own, whatever the library has of that name. */
-function entryOfName(name: string, found: { value: unknown } | undefined, scope: Names): Entry | undefined {
+function entryOfName(
+  name: string,
+  found: { value: unknown } | undefined,
+  scope: Names,
+): Entry | undefined {
   if (found && typeof found.value === 'function') {
     const home = namespaceOf(found.value, scope)
     return home === undefined ? undefined : find([home, found.value.name])
@@ -63,7 +76,9 @@ function entryOfName(name: string, found: { value: unknown } | undefined, scope:
 /** What a namespace gives out may have another name at home: `harness.case` is `define`. */
 function exportedAs(namespace: string, value: unknown): Entry | undefined {
   if (typeof value !== 'function') return undefined
-  return exportsNamed(value.name).sort((a, b) => Number(isOf(b.file, namespace)) - Number(isOf(a.file, namespace)))[0]
+  return exportsNamed(value.name).sort(
+    (a, b) => Number(isOf(b.file, namespace)) - Number(isOf(a.file, namespace)),
+  )[0]
 }
 
 /** The class of a value. */
@@ -120,14 +135,19 @@ function layOut(doc: string, look: Look): string {
     .map((paragraph) => {
       const flat = paragraph.replace(/\s*\n\s*/g, ' ').replace(/\{@link (\S+?)\}/g, '$1')
       const tag = /^@(\w+)\s+/.exec(flat)
-      return tag ? wrap(flat.replace(tag[0], `${tag[1]} `), width, '  ').replace('  ', '') : wrap(flat, width)
+      return tag
+        ? wrap(flat.replace(tag[0], `${tag[1]} `), width, '  ').replace('  ', '')
+        : wrap(flat, width)
     })
   let out = ''
   for (const [i, paragraph] of paragraphs.entries()) {
     const tags = /^(param|returns|throws|see|source) /
-    out += (i === 0 ? '' : tags.test(paragraph) && tags.test(paragraphs[i - 1]!) ? '\n' : '\n\n') + paragraph
+    out +=
+      (i === 0 ? '' : tags.test(paragraph) && tags.test(paragraphs[i - 1]!) ? '\n' : '\n\n') +
+      paragraph
   }
-  for (const example of examples) out += `\n\n${quiet('example', look)}\n${example.trim().replace(/^/gm, '  ')}`
+  for (const example of examples)
+    out += `\n\n${quiet('example', look)}\n${example.trim().replace(/^/gm, '  ')}`
   return out
 }
 

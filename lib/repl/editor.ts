@@ -103,14 +103,19 @@ export function startEditor(options: EditorOptions): Editor {
       insert(pasted.replace(/\r\n?/g, '\n'))
     } else if (pasting !== null) {
       pasting += text ?? key.sequence ?? ''
-    } else if ((key.name === 'return' || key.name === 'enter') && setLine && wantsMore(rl.line, key)) {
+    } else if (
+      (key.name === 'return' || key.name === 'enter') &&
+      setLine &&
+      wantsMore(rl.line, key)
+    ) {
       insert('\n')
     } else {
       if (key.name !== 'c') askedToLeave = false
       ttyWrite(text, key)
     }
   }
-  const wantsMore = (line: string, key: Key) => key.meta === true || (line.trim() !== '' && !options.isComplete(line))
+  const wantsMore = (line: string, key: Key) =>
+    key.meta === true || (line.trim() !== '' && !options.isComplete(line))
   const insert = (text: string) => {
     const whole = rl.line.slice(0, rl.cursor) + text + rl.line.slice(rl.cursor)
     const cursor = rl.cursor + text.length

@@ -72,8 +72,11 @@ export function createEvaluator(options: { scope?: Names; cwd?: string } = {}): 
     const file = choices.filename ?? 'prompt'
     const path = isAbsolute(file) ? file : join(cwd, file)
     const source = readExpressionFirst(code)
-    if (!('program' in source)) throw new SyntaxError(`${source.message} (${file}:${source.line}:${source.column})`)
-    const { code: script, declared } = rewrite(source.code, source.program, (name) => Object.hasOwn(scope, name))
+    if (!('program' in source))
+      throw new SyntaxError(`${source.message} (${file}:${source.line}:${source.column})`)
+    const { code: script, declared } = rewrite(source.code, source.program, (name) =>
+      Object.hasOwn(scope, name),
+    )
     if (declared.includes('_') || declared.includes('__')) ownUnderscore = true
 
     const fresh = declared.filter((name) => !Object.hasOwn(scope, name))
@@ -98,9 +101,13 @@ export function createEvaluator(options: { scope?: Names; cwd?: string } = {}): 
     }
     try {
       const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER
-      const compiled = quietly(() => new Script(script, { filename: path, importModuleDynamically }))
+      const compiled = quietly(
+        () => new Script(script, { filename: path, importModuleDynamically }),
+      )
       signals[LINE] = { scope, line }
-      const running = compiled.runInThisContext({ breakOnSigint: choices.breakOnSigint ?? false }) as Promise<void>
+      const running = compiled.runInThisContext({
+        breakOnSigint: choices.breakOnSigint ?? false,
+      }) as Promise<void>
       await untilAborted(running, choices.signal)
     } catch (error) {
       for (const name of fresh) if (scope[name] === undefined) delete scope[name]
@@ -140,7 +147,8 @@ function quietLoader(): void {
   quiet = true
   const emitWarning = process.emitWarning as (...args: unknown[]) => void
   process.emitWarning = (...args: unknown[]) => {
-    if (!String(args[0]).startsWith('vm.USE_MAIN_CONTEXT_DEFAULT_LOADER')) emitWarning.apply(process, args)
+    if (!String(args[0]).startsWith('vm.USE_MAIN_CONTEXT_DEFAULT_LOADER'))
+      emitWarning.apply(process, args)
   }
 }
 
@@ -161,15 +169,30 @@ function scopeOf(given: Names): Names {
       throw new ReferenceError(`${name} is not defined`)
     },
     set: (_, name, value, receiver) =>
-      Reflect.defineProperty(receiver, name, { value, writable: true, enumerable: true, configurable: true }),
+      Reflect.defineProperty(receiver, name, {
+        value,
+        writable: true,
+        enumerable: true,
+        configurable: true,
+      }),
   })
   const scope = Object.create(missing) as Names
   for (const [name, described] of Object.entries(Object.getOwnPropertyDescriptors(given))) {
     const put = (value: unknown) =>
-      Object.defineProperty(scope, name, { value, writable: true, enumerable: true, configurable: true })
+      Object.defineProperty(scope, name, {
+        value,
+        writable: true,
+        enumerable: true,
+        configurable: true,
+      })
     // A lazy name can be declared again like any other.
     if (described.get)
-      Object.defineProperty(scope, name, { get: described.get, set: put, enumerable: true, configurable: true })
+      Object.defineProperty(scope, name, {
+        get: described.get,
+        set: put,
+        enumerable: true,
+        configurable: true,
+      })
     else put(described.value)
   }
   return scope
@@ -180,19 +203,33 @@ function nameFunction<T extends object>(made: T, name: string): T {
 }
 
 /** A static import of a name that a module does not export is an error, not undefined. */
-function exporting(module: Record<string, unknown>, specifier: string, names: string[]): Record<string, unknown> {
+function exporting(
+  module: Record<string, unknown>,
+  specifier: string,
+  names: string[],
+): Record<string, unknown> {
   for (const name of names) {
-    if (!(name in module)) throw new SyntaxError(`The requested module '${specifier}' does not export '${name}'`)
+    if (!(name in module))
+      throw new SyntaxError(`The requested module '${specifier}' does not export '${name}'`)
   }
   return module
 }
 
 function metaOf(path: string): Record<string, unknown> {
   const url = pathToFileURL(path).href
-  return { url, filename: path, dirname: join(path, '..'), main: true, resolve: (to: string) => new URL(to, url).href }
+  return {
+    url,
+    filename: path,
+    dirname: join(path, '..'),
+    main: true,
+    resolve: (to: string) => new URL(to, url).href,
+  }
 }
 
-async function untilAborted(running: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+async function untilAborted(
+  running: Promise<void>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   if (!signal) return running
   const { promise, reject } = Promise.withResolvers<never>()
   const stop = () => reject(signal.reason)

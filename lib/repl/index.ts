@@ -1,6 +1,12 @@
 /** The prompt, scripts, the live notebook page and the Jupyter kernel: one evaluator behind all four. */
 export type { Example } from './commands.ts'
-export { COMPLETE_STRING, type Completion, type Names, RETURNS, type StringContext } from './complete.ts'
+export {
+  COMPLETE_STRING,
+  type Completion,
+  type Names,
+  RETURNS,
+  type StringContext,
+} from './complete.ts'
 export { createEvaluator, type Evaluation, type Evaluator, SIGNAL } from './evaluate.ts'
 export { runKernel } from './kernel.ts'
 export { type InstallOptions, installKernel } from './kernel-install.ts'

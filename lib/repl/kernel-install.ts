@@ -28,7 +28,12 @@ export function jupyterFolder(): string {
  */
 export async function installKernel(options: InstallOptions = {}): Promise<string> {
   // The flags that this process runs with, such as a TypeScript loader, are part of the command.
-  const command = options.command ?? [process.execPath, ...process.execArgv, process.argv[1] ?? '', 'kernel']
+  const command = options.command ?? [
+    process.execPath,
+    ...process.execArgv,
+    process.argv[1] ?? '',
+    'kernel',
+  ]
   const folder = join(options.folder ?? jupyterFolder(), 'kernels', 'touchstone')
   const spec = {
     argv: [...command, '{connection_file}'],

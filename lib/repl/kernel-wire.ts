@@ -33,7 +33,8 @@ export function readMessage(frames: readonly Buffer[], key: string): Message | u
   const [signature, header, parent, metadata, content] = frames.slice(at + 1)
   if (at < 0 || !signature || !header || !parent || !metadata || !content) return undefined
   const expected = Buffer.from(sign(key, [header, parent, metadata, content]))
-  if (signature.length !== expected.length || !timingSafeEqual(signature, expected)) return undefined
+  if (signature.length !== expected.length || !timingSafeEqual(signature, expected))
+    return undefined
   try {
     return {
       identities: frames.slice(0, at) as Buffer[],

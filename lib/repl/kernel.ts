@@ -33,7 +33,10 @@ type Content = Record<string, unknown>
  * @param scope names in scope from the start
  * @throws `dependency_missing` without the package zeromq, `file_unreadable` for the connection file
  */
-export async function runKernel(file: string, options: { scope?: Names; version?: string } = {}): Promise<void> {
+export async function runKernel(
+  file: string,
+  options: { scope?: Names; version?: string } = {},
+): Promise<void> {
   const zmq = await import('zeromq').catch((cause: unknown) => {
     throw new TouchstoneError(
       'dependency_missing',
@@ -60,7 +63,8 @@ export async function runKernel(file: string, options: { scope?: Names; version?
   const kernel = new Kernel(sockets.iopub, connection.key, evaluator, options.version ?? '0')
   const release = captureConsole(({ name, text }) => kernel.publish('stream', { name, text }))
   const interrupt = () => kernel.interrupt()
-  const late = (error: unknown) => kernel.publish('stream', { name: 'stderr', text: `${showError(error, {})}\n` })
+  const late = (error: unknown) =>
+    kernel.publish('stream', { name: 'stderr', text: `${showError(error, {})}\n` })
   // A kernel is a process of its own, in which SIGINT means the cell and never the end.
   process.removeAllListeners('SIGINT')
   process.on('SIGINT', interrupt)
@@ -72,7 +76,11 @@ export async function runKernel(file: string, options: { scope?: Names; version?
   const orphaned = setInterval(() => {
     if (process.ppid !== parent) leave()
   }, 2000)
-  const ends = [echo(sockets.heartbeat), kernel.serve(sockets.shell, leave), kernel.serve(sockets.control, leave)]
+  const ends = [
+    echo(sockets.heartbeat),
+    kernel.serve(sockets.shell, leave),
+    kernel.serve(sockets.control, leave),
+  ]
   try {
     await left
   } finally {
@@ -128,7 +136,10 @@ class Kernel {
 
   /** A socket takes one send at a time. */
   publish(type: string, content: Content, parent = this.parent): void {
-    const frames = [type, ...writeMessage(type, content, parent, { key: this.key, session: this.session })]
+    const frames = [
+      type,
+      ...writeMessage(type, content, parent, { key: this.key, session: this.session }),
+    ]
     this.sending = this.sending.then(() => this.iopub.send(frames)).catch(() => {})
   }
 
@@ -181,7 +192,10 @@ class Kernel {
     if (type === 'shutdown_request') leave()
   }
 
-  static readonly handlers: Record<string, (this: Kernel, content: Content, message: Message) => Promise<Content>> = {
+  static readonly handlers: Record<
+    string,
+    (this: Kernel, content: Content, message: Message) => Promise<Content>
+  > = {
     async kernel_info_request() {
       return {
         status: 'ok',
@@ -212,7 +226,11 @@ class Kernel {
       await this.flushed()
       await setImmediate()
       try {
-        const { value } = await this.evaluator.evaluate(code, { filename, signal, breakOnSigint: true })
+        const { value } = await this.evaluator.evaluate(code, {
+          filename,
+          signal,
+          breakOnSigint: true,
+        })
         const bundle = await bundleOf(value)
         if (bundle && !silent) {
           // Front ends draw the spec or the picture; with the SVG too they would have it twice.
@@ -250,7 +268,12 @@ class Kernel {
       const head = /[\p{ID_Continue}$.]*$/u.exec(code.slice(0, end))![0]
       const tail = /^[\p{ID_Continue}$]*/u.exec(code.slice(end))![0]
       try {
-        const text = describe(head + tail, this.evaluator.scope, {}, Number(content['detail_level'] ?? 0) > 0)
+        const text = describe(
+          head + tail,
+          this.evaluator.scope,
+          {},
+          Number(content['detail_level'] ?? 0) > 0,
+        )
         return { status: 'ok', found: true, data: { 'text/plain': text }, metadata: {} }
       } catch {
         return { status: 'ok', found: false, data: {}, metadata: {} }
@@ -297,7 +320,12 @@ function failureOf(
     return isOwn ? [`at ${place[1] ? `${place[1]} ` : ''}${filename}:${place[3]}`] : []
   })
   return {
-    ename: error instanceof TouchstoneError ? error.code : error instanceof Error ? error.name : 'thrown',
+    ename:
+      error instanceof TouchstoneError
+        ? error.code
+        : error instanceof Error
+          ? error.name
+          : 'thrown',
     evalue: error instanceof Error ? error.message : String(error),
     traceback: [showError(error, {}, filename), ...frames],
   }

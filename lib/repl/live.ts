@@ -53,7 +53,14 @@ export async function watchNotebook(file: string, options: WatchOptions = {}): P
   let note = ''
   let controller = new AbortController()
   let work: Promise<void> = Promise.resolve()
-  let result: NotebookResult = { file, title: basename(file), cells: [], ok: true, set: {}, durationMs: 0 }
+  let result: NotebookResult = {
+    file,
+    title: basename(file),
+    cells: [],
+    ok: true,
+    set: {},
+    durationMs: 0,
+  }
 
   const show = () => ({ times: true, live: LIVE, note: `${note}<button data-run>Run all</button>` })
   const server = await serve({
@@ -75,7 +82,9 @@ export async function watchNotebook(file: string, options: WatchOptions = {}): P
     }
     const { signal } = (controller = new AbortController())
     const code = parsed.cells.flatMap((cell, i) => (parsed.runs[i] ? [{ cell, i }] : []))
-    let from = kept.findIndex((one, k) => one.source !== code[k]?.cell.source || one.result.state !== 'ran')
+    let from = kept.findIndex(
+      (one, k) => one.source !== code[k]?.cell.source || one.result.state !== 'ran',
+    )
     if (from < 0) from = kept.length
     const cells: CellResult[] = parsed.cells.map((cell, i) => {
       const k = code.findIndex((one) => one.i === i)
@@ -145,7 +154,12 @@ export async function watchNotebook(file: string, options: WatchOptions = {}): P
   // Between runs the page goes on, and shows at the last cell that ran what it had left behind.
   const late = (error: unknown) => {
     const at = result.cells.findLast((cell) => cell.state !== 'not_run' && cell.state !== 'prose')
-    if (at === undefined || at.state === 'running' || (error as { name?: string } | null)?.name === 'AbortError') return
+    if (
+      at === undefined ||
+      at.state === 'running' ||
+      (error as { name?: string } | null)?.name === 'AbortError'
+    )
+      return
     at.state = 'failed'
     at.outputs.push(failureOf(error, path))
     result.ok = false
@@ -208,11 +222,18 @@ function readText(path: string, file: string): string {
     return readFileSync(path, 'utf8').replace(/\r\n?/g, '\n')
   } catch (cause) {
     const { code } = cause as { code?: string }
-    throw new TouchstoneError('file_unreadable', `expected a notebook, got ${code}`, { where: file, cause })
+    throw new TouchstoneError('file_unreadable', `expected a notebook, got ${code}`, {
+      where: file,
+      cause,
+    })
   }
 }
 
-function checkSet(set: Record<string, string> | undefined, parameters: string[], file: string): void {
+function checkSet(
+  set: Record<string, string> | undefined,
+  parameters: string[],
+  file: string,
+): void {
   for (const name of Object.keys(set ?? {})) {
     if (parameters.includes(name)) continue
     throw new TouchstoneError(

@@ -44,7 +44,9 @@ export async function startRepl(options: ReplOptions = {}): Promise<void> {
   const cwd = process.cwd()
   const look = (): Look => lookOf(output)
   const print = (text: string) => void output.write(text.endsWith('\n') ? text : `${text}\n`)
-  const history = openHistory(options.historyPath === undefined ? defaultHistoryPath() : options.historyPath)
+  const history = openHistory(
+    options.historyPath === undefined ? defaultHistoryPath() : options.historyPath,
+  )
   const evaluator = createEvaluator({ scope: options.scope ?? {}, cwd })
   const given = new Set(Object.keys(options.scope ?? {}))
   const session: string[] = []
@@ -61,13 +63,17 @@ export async function startRepl(options: ReplOptions = {}): Promise<void> {
     const { signal } = (controller = new AbortController())
     const started = performance.now()
     try {
-      const running = editor.withoutRawMode(() => evaluator.evaluate(code, { filename, signal, breakOnSigint: true }))
+      const running = editor.withoutRawMode(() =>
+        evaluator.evaluate(code, { filename, signal, breakOnSigint: true }),
+      )
       const { value } = await running
       session.push(code)
       if (value !== undefined) print(showValue(value, look()))
       return { ok: true, durationMs: performance.now() - started }
     } catch (error) {
-      const stopped = signal.aborted || (error as { code?: string } | null)?.code === 'ERR_SCRIPT_EXECUTION_INTERRUPTED'
+      const stopped =
+        signal.aborted ||
+        (error as { code?: string } | null)?.code === 'ERR_SCRIPT_EXECUTION_INTERRUPTED'
       if (stopped) print('stopped')
       else fail(error, filename)
       return { ok: false, durationMs: performance.now() - started }
@@ -94,7 +100,10 @@ export async function startRepl(options: ReplOptions = {}): Promise<void> {
       const question = QUESTION.exec(text)
       if (COMMAND.test(text)) await runCommand(text, desk)
       // What a stranger types first.
-      else if (/^\s*(help|exit|quit)\s*$/.test(text) && !Object.hasOwn(evaluator.scope, text.trim()))
+      else if (
+        /^\s*(help|exit|quit)\s*$/.test(text) &&
+        !Object.hasOwn(evaluator.scope, text.trim())
+      )
         await runCommand(text.trim() === 'help' ? '.help' : '.exit', desk)
       else if (question) {
         const asked = question[2] ?? question[3] ?? ''

@@ -25,10 +25,16 @@ export type Rewritten = { code: string; declared: string[] }
  * @param known is this name kept by the scope already?
  * @returns a script that, given `__line` under `Symbol.for('touchstone.line')`, runs at once and evaluates to a promise
  */
-export function rewrite(source: string, program: Program, known: (name: string) => boolean): Rewritten {
+export function rewrite(
+  source: string,
+  program: Program,
+  known: (name: string) => boolean,
+): Rewritten {
   const edits: Edit[] = []
-  const insert = (at: number, text: string, rank: number) => edits.push({ start: at, end: at, text, rank })
-  const replace = (start: number, end: number, text: string) => edits.push({ start, end, text, rank: REPLACE })
+  const insert = (at: number, text: string, rank: number) =>
+    edits.push({ start: at, end: at, text, rank })
+  const replace = (start: number, end: number, text: string) =>
+    edits.push({ start, end, text, rank: REPLACE })
   const { declared, references } = bindings(program)
   const hoisted: string[] = []
 
@@ -45,9 +51,11 @@ export function rewrite(source: string, program: Program, known: (name: string) 
     replace(reference.start, reference.end, text)
   }
 
-  const beforeSemicolon = (node: AnyNode) => (source[node.end - 1] === ';' ? node.end - 1 : node.end)
+  const beforeSemicolon = (node: AnyNode) =>
+    source[node.end - 1] === ';' ? node.end - 1 : node.end
   const declaration = (node: VariableDeclaration) => {
-    const keyword = /^(await\s+using|using|const|let|var)/.exec(source.slice(node.start))?.[0] ?? node.kind
+    const keyword =
+      /^(await\s+using|using|const|let|var)/.exec(source.slice(node.start))?.[0] ?? node.kind
     replace(node.start, node.start + keyword.length, ';(')
     for (const { id, init } of node.declarations) {
       if (!init) {
@@ -90,14 +98,23 @@ export function rewrite(source: string, program: Program, known: (name: string) 
         )
       case 'ExportNamedDeclaration':
         if (!node.declaration)
-          return replace(node.start, node.end, source.slice(node.start, node.end).replace(/[^\n]/g, ' '))
+          return replace(
+            node.start,
+            node.end,
+            source.slice(node.start, node.end).replace(/[^\n]/g, ' '),
+          )
         replace(node.start, node.declaration.start, ' ')
         return top(node.declaration, false)
       case 'ExportAllDeclaration':
-        return replace(node.start, node.end, source.slice(node.start, node.end).replace(/[^\n]/g, ' '))
+        return replace(
+          node.start,
+          node.end,
+          source.slice(node.start, node.end).replace(/[^\n]/g, ' '),
+        )
       case 'ExportDefaultDeclaration': {
         const inner = node.declaration as AnyNode
-        const named = (inner.type === 'FunctionDeclaration' || inner.type === 'ClassDeclaration') && inner.id
+        const named =
+          (inner.type === 'FunctionDeclaration' || inner.type === 'ClassDeclaration') && inner.id
         replace(node.start, inner.start, named ? ' ' : ';(')
         if (named) return top(inner, false)
         return insert(inner.end, ');', SEMICOLON)
@@ -126,7 +143,9 @@ export function rewrite(source: string, program: Program, known: (name: string) 
 
 /** `(0 , __scope.run) is not a function` -> `run is not a function`: messages speak of what was typed. */
 export function asTyped(message: string): string {
-  return message.replaceAll(/\(0 ?, ?__scope\.([\p{ID_Continue}$]+)\)/gu, '$1').replaceAll(/__scope\.|__hoisted_/g, '')
+  return message
+    .replaceAll(/\(0 ?, ?__scope\.([\p{ID_Continue}$]+)\)/gu, '$1')
+    .replaceAll(/__scope\.|__hoisted_/g, '')
 }
 
 function isAnonymous(node: AnyNode): boolean {
@@ -138,15 +157,18 @@ function isAnonymous(node: AnyNode): boolean {
 
 function importText(node: ImportDeclaration): string {
   const attributes = node.attributes.map(
-    (one) => `${JSON.stringify('name' in one.key ? one.key.name : one.key.value)}: ${one.value.raw}`,
+    (one) =>
+      `${JSON.stringify('name' in one.key ? one.key.name : one.key.value)}: ${one.value.raw}`,
   )
   const names: string[] = []
   const targets: string[] = []
   let namespace = ''
   for (const specifier of node.specifiers) {
-    if (specifier.type === 'ImportNamespaceSpecifier') namespace = `${SCOPE}.${specifier.local.name} = `
+    if (specifier.type === 'ImportNamespaceSpecifier')
+      namespace = `${SCOPE}.${specifier.local.name} = `
     else {
-      const imported = specifier.type === 'ImportDefaultSpecifier' ? 'default' : nameOf(specifier.imported)
+      const imported =
+        specifier.type === 'ImportDefaultSpecifier' ? 'default' : nameOf(specifier.imported)
       names.push(imported)
       targets.push(`${JSON.stringify(imported)}: ${SCOPE}.${specifier.local.name}`)
     }

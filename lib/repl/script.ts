@@ -9,7 +9,12 @@ import type { Names } from './complete.ts'
 import { createEvaluator } from './evaluate.ts'
 import { showError, showValue } from './show.ts'
 
-type Output = { write(text: string): unknown; isTTY?: boolean; columns?: number; hasColors?: () => boolean }
+type Output = {
+  write(text: string): unknown
+  isTTY?: boolean
+  columns?: number
+  hasColors?: () => boolean
+}
 
 export type ScriptOptions = {
   /** Text to run; its last value is printed. */
@@ -46,7 +51,9 @@ export async function runScript(options: ScriptOptions): Promise<0 | 1 | 130> {
   })
   const controller = new AbortController()
   const stop = () => controller.abort(new DOMException('The script was stopped', 'AbortError'))
-  const signal = options.signal ? AbortSignal.any([options.signal, controller.signal]) : controller.signal
+  const signal = options.signal
+    ? AbortSignal.any([options.signal, controller.signal])
+    : controller.signal
   process.once('SIGINT', stop)
   try {
     const running = evaluator.evaluate(code, { filename, signal, breakOnSigint: true })
@@ -56,7 +63,10 @@ export async function runScript(options: ScriptOptions): Promise<0 | 1 | 130> {
     }
     return 0
   } catch (error) {
-    if (signal.aborted || (error as { code?: string } | null)?.code === 'ERR_SCRIPT_EXECUTION_INTERRUPTED') {
+    if (
+      signal.aborted ||
+      (error as { code?: string } | null)?.code === 'ERR_SCRIPT_EXECUTION_INTERRUPTED'
+    ) {
       errors.write('stopped\n')
       return 130
     }
@@ -88,5 +98,8 @@ async function codeOf(options: ScriptOptions): Promise<{ code: string; filename:
     for await (const chunk of options.stdin) code += chunk
     return { code, filename: 'stdin' }
   }
-  throw new TouchstoneError('argument_invalid', 'expected code, a file or a stream to run, got none of them')
+  throw new TouchstoneError(
+    'argument_invalid',
+    'expected code, a file or a stream to run, got none of them',
+  )
 }

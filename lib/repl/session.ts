@@ -50,7 +50,9 @@ export function sessionNotebook(entries: readonly string[], options: SessionOpti
     const next = sources.slice(i + 1).findIndex(endsInValue)
     const until = next < 0 ? sources.length : i + 2 + next
     if (last?.type === 'ExpressionStatement') {
-      const asked = sources.slice(i + 1, until).some((one) => 'program' in one && usesUnderscore(one.program))
+      const asked = sources
+        .slice(i + 1, until)
+        .some((one) => 'program' in one && usesUnderscore(one.program))
       lastValue = asked ? `value${i + 1}` : null
       if (asked) {
         const end = entry[last.end - 1] === ';' ? last.end - 1 : last.end
@@ -58,13 +60,18 @@ export function sessionNotebook(entries: readonly string[], options: SessionOpti
         changes.push({ start: end, end, text: `\n${lastValue}` })
       }
     }
-    code.push({ text: apply(entry, changes), open: last !== undefined && entry[last.end - 1] !== ';' })
+    code.push({
+      text: apply(entry, changes),
+      open: last !== undefined && entry[last.end - 1] !== ';',
+    })
   }
   // Without a semicolon a cell that starts with a bracket would go on with the cell before it.
   const texts = code.map(({ text, open }, i) =>
     open && /^\s*[([`/+-]/.test(code[i + 1]?.text ?? '') ? `${text}\n;` : text,
   )
-  const imported = [...options.given].filter((name) => used.has(name) && !declaredIn.has(name)).sort()
+  const imported = [...options.given]
+    .filter((name) => used.has(name) && !declaredIn.has(name))
+    .sort()
   const cells: Pick<Cell, 'kind' | 'source'>[] = [
     { kind: 'markdown', source: `# ${options.title ?? 'A session at the prompt'}` },
   ]
@@ -83,7 +90,12 @@ function usesUnderscore(program: Program): boolean {
 }
 
 /** A name that is declared in several entries becomes one `let` that later entries assign. */
-function* again(entry: string, source: Source, declaredIn: Map<string, number[]>, at: number): Generator<Change> {
+function* again(
+  entry: string,
+  source: Source,
+  declaredIn: Map<string, number[]>,
+  at: number,
+): Generator<Change> {
   const repeated = (name: string) => (declaredIn.get(name)?.length ?? 0) > 1
   const isFirst = (name: string) => declaredIn.get(name)![0] === at
   for (const node of source.program.body as AnyNode[]) {
@@ -95,7 +107,9 @@ function* again(entry: string, source: Source, declaredIn: Map<string, number[]>
       const keyword = { start: node.start, end: node.start + node.kind.length }
       if (names.every(isFirst)) {
         yield { ...keyword, text: 'let' }
-      } else if (node.declarations.every((one) => one.id.type === 'Identifier' && !isFirst(one.id.name))) {
+      } else if (
+        node.declarations.every((one) => one.id.type === 'Identifier' && !isFirst(one.id.name))
+      ) {
         yield { start: node.start, end: node.declarations[0]!.start, text: '' }
         for (const { id, init } of node.declarations) {
           // A type belongs to the declaration only.
@@ -113,7 +127,11 @@ function* again(entry: string, source: Source, declaredIn: Map<string, number[]>
       node.id &&
       repeated(node.id.name)
     ) {
-      yield { start: node.start, end: node.start, text: `${isFirst(node.id.name) ? 'let ' : ''}${node.id.name} = ` }
+      yield {
+        start: node.start,
+        end: node.start,
+        text: `${isFirst(node.id.name) ? 'let ' : ''}${node.id.name} = `,
+      }
     } else if (node.type === 'ImportDeclaration') {
       const names = node.specifiers.map((one) => one.local.name)
       if (names.length > 0 && names.every((name) => repeated(name) && !isFirst(name)))

@@ -15,7 +15,9 @@ export function showValue(value: unknown, look: Look): string {
     maxArrayLength: 50,
     maxStringLength: 4000,
   })
-  return isPromise(value) ? `${text}  ${tone('(a promise: put await before it)', 'quiet', look)}` : text
+  return isPromise(value)
+    ? `${text}  ${tone('(a promise: put await before it)', 'quiet', look)}`
+    : text
 }
 
 /**
@@ -27,7 +29,8 @@ export function showError(error: unknown, look: Look, filename?: string): string
   if (!(error instanceof Error)) return `${tone('thrown', 'bad', look)} ${showValue(error, look)}`
   const name = error instanceof TouchstoneError ? error.code : nameOf(error)
   const line = filename === undefined ? undefined : lineOf(error, filename)
-  const place = line === undefined || error.message.includes(`${filename}:`) ? '' : ` (line ${line})`
+  const place =
+    line === undefined || error.message.includes(`${filename}:`) ? '' : ` (line ${line})`
   const message = error.message || 'no message'
   const text = wrap(`${name}: ${message}${place}`, look.width ?? 100, '')
   return `${tone(text.slice(0, name.length), 'bad', look)}${text.slice(name.length)}${causes(error, look)}`

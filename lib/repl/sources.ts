@@ -68,7 +68,9 @@ export function entriesOf(text: string, file: string): Entry[] {
         source: lines.slice(i, end + 1).join('\n'),
       })
       owner =
-        kind === 'class' || kind === 'type' ? { name: top[3]!, end, indent: /^ */.exec(lines[i + 1] ?? '')![0] } : null
+        kind === 'class' || kind === 'type'
+          ? { name: top[3]!, end, indent: /^ */.exec(lines[i + 1] ?? '')![0] }
+          : null
       if (kind === 'function') i = end
     } else if (member && owner && member[1] === owner.indent) {
       const indent = owner.indent
@@ -95,19 +97,27 @@ export function entriesOf(text: string, file: string): Entry[] {
 
 /** Last line of what starts at a line: the first one at the same indent that closes it, or the line itself. */
 function endOf(lines: string[], start: number, indent: string): number {
-  if (/[;,]\s*$|^\s*\S.*[^{([=|&<>,?:]\s*$/.test(lines[start]!) && !/[{([=|&<]\s*$/.test(lines[start]!)) {
+  if (
+    /[;,]\s*$|^\s*\S.*[^{([=|&<>,?:]\s*$/.test(lines[start]!) &&
+    !/[{([=|&<]\s*$/.test(lines[start]!)
+  ) {
     const next = lines[start + 1] ?? ''
     if (!next.startsWith(`${indent}  `) || next.trim() === '') return start
   }
   const opens = /[{([=<]\s*$/.test(lines[start]!)
   for (let i = start + 1; i < lines.length; i++) {
     const line = lines[i]!
-    if (line.startsWith(`${indent}}`) || line.startsWith(`${indent})`) || line.startsWith(`${indent}]`)) {
+    if (
+      line.startsWith(`${indent}}`) ||
+      line.startsWith(`${indent})`) ||
+      line.startsWith(`${indent}]`)
+    ) {
       if (/[{([]\s*$/.test(line)) continue
       return i
     }
     if (line.trim() === '' && opens) continue
-    if (line.trim() === '' || (line.startsWith(indent) && /^\S/.test(line.slice(indent.length)))) return i - 1
+    if (line.trim() === '' || (line.startsWith(indent) && /^\S/.test(line.slice(indent.length))))
+      return i - 1
   }
   return lines.length - 1
 }
@@ -133,7 +143,10 @@ export function libraryEntries(): Entry[] {
   read = files
     .filter((file) => file.endsWith(compiled ? '.d.ts' : '.ts'))
     .flatMap((file) =>
-      entriesOf(readFileSync(join(FOLDER, file), 'utf8'), relative(FOLDER, join(FOLDER, file)).replaceAll(sep, '/')),
+      entriesOf(
+        readFileSync(join(FOLDER, file), 'utf8'),
+        relative(FOLDER, join(FOLDER, file)).replaceAll(sep, '/'),
+      ),
     )
   return read
 }
@@ -184,7 +197,11 @@ export function exportsNamed(name: string): Entry[] {
 /** The public members of a class or type, each once, in the order of its source. */
 export function membersOf({ name, file }: Entry): Entry[] {
   const all = libraryEntries().filter(
-    (entry) => entry.of === name && entry.file === file && entry.name !== 'constructor' && !entry.name.startsWith('['),
+    (entry) =>
+      entry.of === name &&
+      entry.file === file &&
+      entry.name !== 'constructor' &&
+      !entry.name.startsWith('['),
   )
   return all.filter((entry, i) => all.findIndex((other) => other.name === entry.name) === i)
 }
@@ -203,7 +220,11 @@ export function headerOfNamespace(namespace: string): string {
   const files = [...new Set(libraryEntries().map((entry) => entry.file))]
   const named = files.filter((file) => isOf(file.split('/').at(-1)!, namespace))
   const own = named.find((file) => file.includes(`${namespace}.`)) ?? named[0]
-  return headerOf(`${namespace}/index.ts`) || headerOf(`${namespace}/index.d.ts`) || (own ? headerOf(own) : '')
+  return (
+    headerOf(`${namespace}/index.ts`) ||
+    headerOf(`${namespace}/index.d.ts`) ||
+    (own ? headerOf(own) : '')
+  )
 }
 
 /** A type as a call gives it: its name, the file that says so, and whether a promise of it comes first. */
@@ -222,11 +243,16 @@ export function membersOfType(type: string, near: string): string[] {
   const declared = declarationOf(type, near)
   if (!declared) return []
   const own = libraryEntries()
-    .filter((entry) => entry.of === type && entry.file === declared.file && entry.name !== 'constructor')
+    .filter(
+      (entry) => entry.of === type && entry.file === declared.file && entry.name !== 'constructor',
+    )
     .map((entry) => entry.name)
   const heads = declared.source.split('{')[0]!
   const parts = [...heads.matchAll(/(?:[=&]|extends)\s*([A-Z]\w+)/g)].map((match) => match[1]!)
-  return [...own, ...parts.filter((part) => part !== type).flatMap((part) => membersOfType(part, declared.file))]
+  return [
+    ...own,
+    ...parts.filter((part) => part !== type).flatMap((part) => membersOfType(part, declared.file)),
+  ]
 }
 
 /** What `await` makes of a type: a class that is a promise of something says so in its head. */
@@ -240,7 +266,9 @@ export function awaitedType(known: Typed): Typed {
 export function typeOf(entry: Entry): Typed | undefined {
   const head = entry.source.split('\n').slice(0, 12).join(' ')
   const said = entry.source.includes('(')
-    ? /\)\s*:\s*(?:readonly )?([\w.]+)(?:<([\w.]+)(\[\])?)?/.exec(head.slice(closingParenthesis(head)))
+    ? /\)\s*:\s*(?:readonly )?([\w.]+)(?:<([\w.]+)(\[\])?)?/.exec(
+        head.slice(closingParenthesis(head)),
+      )
     : /:\s*([\w.]+)(?:<([\w.]+)(\[\])?)?/.exec(head)
   if (!said) return undefined
   const near = entry.file
@@ -248,7 +276,11 @@ export function typeOf(entry: Entry): Typed | undefined {
   const type = promised ? said[2] : said[1]
   if (type === 'this') return entry.of ? { type: entry.of, near, promised: false } : undefined
   if (!type) return undefined
-  return { type: /\[\]/.test(promised ? (said[3] ?? '') : afterType(head, said)) ? 'Array' : type, near, promised }
+  return {
+    type: /\[\]/.test(promised ? (said[3] ?? '') : afterType(head, said)) ? 'Array' : type,
+    near,
+    promised,
+  }
 }
 
 function afterType(head: string, said: RegExpExecArray): string {

@@ -20,7 +20,12 @@ export function stirlingError(x: number): number {
     x++
   }
   const q = 1 / (x * x)
-  return sum + (1 / 12 - q * (1 / 360 - q * (1 / 1260 - q * (1 / 1680 - q * (1 / 1188 - (q * 691) / 360360))))) / x
+  return (
+    sum +
+    (1 / 12 -
+      q * (1 / 360 - q * (1 / 1260 - q * (1 / 1680 - q * (1 / 1188 - (q * 691) / 360360))))) /
+      x
+  )
 }
 
 /** x ln(x / m) + m - x without cancellation where x is near m. */
@@ -85,7 +90,12 @@ function fraction(x: number, a: number, b: number): number {
  *
  * @param y  1 - x, given apart so that an x near 1 keeps its digits
  */
-export function incompleteBeta(x: number, y: number, a: number, b: number): { lower: number; upper: number } {
+export function incompleteBeta(
+  x: number,
+  y: number,
+  a: number,
+  b: number,
+): { lower: number; upper: number } {
   if (x <= 0) return { lower: 0, upper: 1 }
   if (y <= 0) return { lower: 1, upper: 0 }
   const factor = betaFactor(x, y, a, b)

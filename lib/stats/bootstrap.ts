@@ -43,7 +43,8 @@ export function bootstrap(
   const random = source(options.rng ?? seeded('bootstrap'), 'options.rng')
   const used = cases.filter((values, i) => scores(values, `cases[${i}]`).length > 0)
   const nothing = { interval: { low: NaN, high: NaN }, sorted: new Float64Array(0), draws, level }
-  if (used.length < 2) return { ...nothing, reason: 'fewer than two cases: nothing is known about other cases' }
+  if (used.length < 2)
+    return { ...nothing, reason: 'fewer than two cases: nothing is known about other cases' }
   const flat = Float64Array.from(used.flat())
   const starts: number[] = []
   for (let i = 0, start = 0; i < used.length; i++) {
@@ -76,7 +77,10 @@ export function bootstrap(
     sorted[draw] = sum / used.length
   }
   sorted.sort()
-  const interval = { low: quantileOfSorted(sorted, (1 - level) / 2), high: quantileOfSorted(sorted, (1 + level) / 2) }
+  const interval = {
+    low: quantileOfSorted(sorted, (1 - level) / 2),
+    high: quantileOfSorted(sorted, (1 + level) / 2),
+  }
   if (!(interval.high > interval.low)) {
     return { ...nothing, sorted, reason: 'no spread: a resample can only repeat what was seen' }
   }

@@ -76,10 +76,16 @@ function points(difference: number): string {
  * @example
  * withinError([{ a: [1, 0, 1, 1], b: [1, 1, 0, 0] }]).error // 0.3819
  */
-export function withinError(pairs: readonly Pair[], smoothed = false): { error: number; df: number } {
+export function withinError(
+  pairs: readonly Pair[],
+  smoothed = false,
+): { error: number; df: number } {
   let sum = 0
   let spread = 0
-  const all = sides(pairs).flatMap((pair, i) => [scores(pair.a, `pairs[${i}].a`), scores(pair.b, `pairs[${i}].b`)])
+  const all = sides(pairs).flatMap((pair, i) => [
+    scores(pair.a, `pairs[${i}].a`),
+    scores(pair.b, `pairs[${i}].b`),
+  ])
   for (const side of all) {
     const trials = side.length
     const center = (side.reduce((total, score) => total + score, 0) + 1) / (trials + 2)
@@ -133,11 +139,16 @@ function unitOf(pairs: readonly Pair[]): number | undefined {
 export function compare(pairs: readonly Pair[], options: CompareOptions = {}): Comparison {
   sides(pairs)
   named(options, 'options')
-  const target = word(options.target ?? 'like these', ['like these', 'these'] as const, 'options.target')
+  const target = word(
+    options.target ?? 'like these',
+    ['like these', 'these'] as const,
+    'options.target',
+  )
   const better = word(options.better ?? 'higher', ['higher', 'lower'] as const, 'options.better')
   const level = inside(options.level ?? 0.95, 'options.level')
   const equivalence = options.equivalence
-  if (equivalence !== undefined) share(positive(equivalence, 'options.equivalence'), 'options.equivalence')
+  if (equivalence !== undefined)
+    share(positive(equivalence, 'options.equivalence'), 'options.equivalence')
   const used = pairs.filter((pair, i) => {
     scores(pair.a, `pairs[${i}].a`)
     scores(pair.b, `pairs[${i}].b`)
@@ -172,7 +183,9 @@ export function compare(pairs: readonly Pair[], options: CompareOptions = {}): C
   }
   if (binary && used.length > 0) {
     const sum = (side: readonly number[]) => side.reduce((total, score) => total + score, 0)
-    result.p.cmh = cmhExact(used.map(({ a, b }) => ({ a: sum(a), aTrials: a.length, b: sum(b), bTrials: b.length })))
+    result.p.cmh = cmhExact(
+      used.map(({ a, b }) => ({ a: sum(a), aTrials: a.length, b: sum(b), bTrials: b.length })),
+    )
   }
   if (!binary && target === 'these' && used.length > 0) {
     result.p.permutation = stratifiedPermutation(used, { rng: options.rng }).p
@@ -181,11 +194,13 @@ export function compare(pairs: readonly Pair[], options: CompareOptions = {}): C
   if (result.method !== 'undefined' && enough) {
     // The verdict asks the exact test too, which moves in steps of one trial: half a step either way.
     const trials = used.reduce((sum, pair) => sum + (pair.a.length + pair.b.length) / 2, 0)
-    const found = detectable({ error: spread.error, df: spread.df, level }) + (binary ? 1 / trials : 0)
+    const found =
+      detectable({ error: spread.error, df: spread.df, level }) + (binary ? 1 / trials : 0)
     if (found <= 1) result.smallestDetectable = found
   }
   // A handful of cases near 0 or 1 can differ by little and hardly vary: sameness must hold with the smoothed error too.
-  const careful = used.length > 0 ? critical * Math.max(spread.error, withinError(used, true).error) : NaN
+  const careful =
+    used.length > 0 ? critical * Math.max(spread.error, withinError(used, true).error) : NaN
   judge(result, flips, better, Math.abs(difference) + careful <= (equivalence ?? NaN))
   result.text = sentence(result, options.names ?? ['a', 'b'])
   return result
@@ -220,9 +235,15 @@ function pairedP(differences: readonly number[]): number {
 }
 
 /** Fill in the verdict and what stands behind it or limits it. */
-function judge(result: Comparison, flips: SignFlip, better: 'higher' | 'lower', sameHolds: boolean): void {
+function judge(
+  result: Comparison,
+  flips: SignFlip,
+  better: 'higher' | 'lower',
+  sameHolds: boolean,
+): void {
   const { low, high, level, target, method, equivalence, p, reasons } = result
-  if (result.missing > 0) reasons.push(`${cases(result.missing)} left out: no usable trial of one configuration`)
+  if (result.missing > 0)
+    reasons.push(`${cases(result.missing)} left out: no usable trial of one configuration`)
   if (method === 'undefined') {
     reasons.push(
       result.cases === 0
@@ -235,15 +256,26 @@ function judge(result: Comparison, flips: SignFlip, better: 'higher' | 'lower', 
   }
   const exact = target === 'these' ? (p.cmh ?? p.permutation ?? NaN) : p.signFlip
   if (equivalence !== undefined && !sameHolds && low >= -equivalence && high <= equivalence) {
-    reasons.push('the interval lies within the region, but so few trials would look alike even if the rates were not')
+    reasons.push(
+      'the interval lies within the region, but so few trials would look alike even if the rates were not',
+    )
   }
-  const judged = verdict({ low, high, exact, level, better, equivalence: sameHolds ? equivalence : undefined })
+  const judged = verdict({
+    low,
+    high,
+    exact,
+    level,
+    better,
+    equivalence: sameHolds ? equivalence : undefined,
+  })
   result.verdict = judged.verdict
   reasons.push(judged.reason)
   const fewest = fewestMoved(level)
   if (target === 'like these' && result.moved < fewest) {
     const moved = result.moved === 0 ? 'no case' : `only ${cases(result.moved)}`
-    reasons.push(`${moved} moved: with fewer than ${fewest} the sign-flip test cannot reach ${brief(1 - level)}`)
+    reasons.push(
+      `${moved} moved: with fewer than ${fewest} the sign-flip test cannot reach ${brief(1 - level)}`,
+    )
   }
   if (method === 'within cases, smoothed') {
     reasons.push(
@@ -260,8 +292,10 @@ function judge(result: Comparison, flips: SignFlip, better: 'higher' | 'lower', 
 /** The comparison as one sentence. */
 function sentence(result: Comparison, [a, b]: readonly [string, string]): string {
   const n = result.cases
-  const where = result.target === 'these' ? `on these ${cases(n)}` : `for cases like these (${cases(n)})`
-  if (result.method === 'undefined') return `Cannot tell ${b} from ${a} ${where}: ${result.reasons.at(-1)}.`
+  const where =
+    result.target === 'these' ? `on these ${cases(n)}` : `for cases like these (${cases(n)})`
+  if (result.method === 'undefined')
+    return `Cannot tell ${b} from ${a} ${where}: ${result.reasons.at(-1)}.`
   const figures = `${points(result.difference)} points, ${percent(result.level)}% interval ${points(result.low)} to ${points(result.high)}`
   const seen = Number.isNaN(result.smallestDetectable)
     ? 'such a run finds no difference 4 times in 5, however large'

@@ -72,7 +72,8 @@ export function compareMedians(
     moved: test.moved,
     draws,
   }
-  if (used.length < 2) return { ...result, reason: 'fewer than two cases: nothing is known about other cases' }
+  if (used.length < 2)
+    return { ...result, reason: 'fewer than two cases: nothing is known about other cases' }
   const tables = new Map<number, MiddleRanks>()
   const sides = used.map((pair) =>
     [pair.a, pair.b].map((values) => {
@@ -93,7 +94,8 @@ export function compareMedians(
   drawn.sort()
   const low = quantileOfSorted(drawn, (1 - level) / 2)
   const high = quantileOfSorted(drawn, (1 + level) / 2)
-  if (!(high > low)) return { ...result, reason: 'no spread: a resample can only repeat what was seen' }
+  if (!(high > low))
+    return { ...result, reason: 'no spread: a resample can only repeat what was seen' }
   return { ...result, low, high }
 }
 
@@ -160,5 +162,7 @@ function drawnMedian(sorted: Float64Array, ranks: MiddleRanks, random: Rng): num
   const last = ranks.upTo.length - 1
   let at = ranks.guide[Math.floor(u * GUIDE)] as number
   while (at < last && (ranks.upTo[at] as number) <= u) at++
-  return ((sorted[ranks.low[at] as number] as number) + (sorted[ranks.high[at] as number] as number)) / 2
+  return (
+    ((sorted[ranks.low[at] as number] as number) + (sorted[ranks.high[at] as number] as number)) / 2
+  )
 }

@@ -164,7 +164,11 @@ export function binomialPmf(k: number, n: number, p: number): number {
   if (k === 0) return Math.exp(n * Math.log1p(-p))
   if (k === n) return Math.exp(n * Math.log(p))
   const log =
-    stirlingError(n) - stirlingError(k) - stirlingError(n - k) - deviance(k, n * p) - deviance(n - k, n * (1 - p))
+    stirlingError(n) -
+    stirlingError(k) -
+    stirlingError(n - k) -
+    deviance(k, n * p) -
+    deviance(n - k, n * (1 - p))
   return Math.exp(log) * Math.sqrt(n / (2 * Math.PI * k * (n - k)))
 }
 

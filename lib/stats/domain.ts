@@ -5,7 +5,9 @@
 import { TouchstoneError } from '../errors.ts'
 
 function fail(domain: string, value: unknown, where: string): never {
-  throw new TouchstoneError('argument_invalid', `expected ${domain}, got ${shown(value)}`, { where })
+  throw new TouchstoneError('argument_invalid', `expected ${domain}, got ${shown(value)}`, {
+    where,
+  })
 }
 
 /** A value as it may stand in a message. Not every value has a text, and not every one is short. */
@@ -37,7 +39,9 @@ export function positive(value: number, where: string): number {
 
 /** A number in [0, 1]. */
 export function share(value: number, where: string): number {
-  return typeof value === 'number' && value >= 0 && value <= 1 ? value : fail('a number in [0, 1]', value, where)
+  return typeof value === 'number' && value >= 0 && value <= 1
+    ? value
+    : fail('a number in [0, 1]', value, where)
 }
 
 /** A number strictly between 0 and 1: a confidence level, a power. */
@@ -50,7 +54,9 @@ export function inside(value: number, where: string): number {
 export function whole(value: number, low: number, high: number, where: string): number {
   if (Number.isSafeInteger(value) && value >= low && value <= high) return value
   return fail(
-    high === Number.MAX_SAFE_INTEGER ? `a whole number >= ${low}` : `a whole number in ${low}..${high}`,
+    high === Number.MAX_SAFE_INTEGER
+      ? `a whole number >= ${low}`
+      : `a whole number in ${low}..${high}`,
     value,
     where,
   )
@@ -64,7 +70,9 @@ export function drawCount(value: number, where: string): number {
 
 /** A source of random numbers. A seed is none: `stats.rng(seed)` makes one. */
 export function source<F extends () => number>(value: F, where: string): F {
-  return typeof value === 'function' ? value : fail('a source of random numbers such as stats.rng(seed)', value, where)
+  return typeof value === 'function'
+    ? value
+    : fail('a source of random numbers such as stats.rng(seed)', value, where)
 }
 
 /** One of a few words. */
@@ -84,7 +92,10 @@ export function list<T>(values: readonly T[], of: string, where: string): readon
 }
 
 /** One entry per case with what belongs to both configurations. */
-export function sides<T extends { a: unknown; b: unknown }>(pairs: readonly T[], where = 'pairs'): readonly T[] {
+export function sides<T extends { a: unknown; b: unknown }>(
+  pairs: readonly T[],
+  where = 'pairs',
+): readonly T[] {
   list(pairs, '{ a, b } per case', where)
   for (let i = 0; i < pairs.length; i++) named(pairs[i] as T, `${where}[${i}]`)
   return pairs

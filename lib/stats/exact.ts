@@ -2,7 +2,17 @@
  * Tests that need no normal approximation: they count every way the data could have fallen under "no difference".
  */
 import { binomialCdf } from './distribution.ts'
-import { drawCount, inside, list, named, numbers, positive, sides, source, whole } from './domain.ts'
+import {
+  drawCount,
+  inside,
+  list,
+  named,
+  numbers,
+  positive,
+  sides,
+  source,
+  whole,
+} from './domain.ts'
 import { type Rng, rng as seeded } from './random.ts'
 
 const MAX = Number.MAX_SAFE_INTEGER
@@ -82,7 +92,13 @@ export function signFlip(
     if (Math.abs(sum) >= limit) hits++
   }
   const p = hits / (draws + 1)
-  return { ...result, p, method: 'sampled', draws, standardError: Math.sqrt((p * (1 - p)) / (draws + 1)) }
+  return {
+    ...result,
+    p,
+    method: 'sampled',
+    draws,
+    standardError: Math.sqrt((p * (1 - p)) / (draws + 1)),
+  }
 }
 
 /** P(|sum| >= total) over random signs of whole numbers: the distribution of the sum, one number at a time. */
@@ -155,7 +171,11 @@ export function cmhExact(strata: readonly Stratum[]): number {
   // What `now[0]` stands for, and the sum seen: both as successes of A beyond the fewest possible.
   let first = 0
   let seen = 0
-  for (const [i, stratum] of list(strata, '{ a, aTrials, b, bTrials } per case', 'strata').entries()) {
+  for (const [i, stratum] of list(
+    strata,
+    '{ a, aTrials, b, bTrials } per case',
+    'strata',
+  ).entries()) {
     const { a, aTrials, b, bTrials } = named(stratum, `strata[${i}]`)
     whole(aTrials, 0, MAX, `strata[${i}].aTrials`)
     whole(bTrials, 0, MAX, `strata[${i}].bTrials`)
@@ -184,11 +204,18 @@ export function cmhExact(strata: readonly Stratum[]): number {
 const NEGLIGIBLE = 1e-40
 
 /** Probabilities of low..high successes of A, from the ratio of neighbours; built outwards from the likeliest. */
-function hypergeometric(low: number, high: number, aTrials: number, bTrials: number, successes: number): Float64Array {
+function hypergeometric(
+  low: number,
+  high: number,
+  aTrials: number,
+  bTrials: number,
+  successes: number,
+): Float64Array {
   const weights = new Float64Array(high - low + 1)
   const mode = Math.floor(((aTrials + 1) * (successes + 1)) / (aTrials + bTrials + 2))
   const top = Math.min(high, Math.max(low, mode))
-  const ratio = (x: number) => ((aTrials - x) * (successes - x)) / ((x + 1) * (bTrials - successes + x + 1))
+  const ratio = (x: number) =>
+    ((aTrials - x) * (successes - x)) / ((x + 1) * (bTrials - successes + x + 1))
   weights[top - low] = 1
   for (let x = top; x < high; x++) weights[x + 1 - low] = (weights[x - low] as number) * ratio(x)
   for (let x = top; x > low; x--) weights[x - 1 - low] = (weights[x - low] as number) / ratio(x - 1)

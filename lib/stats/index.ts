@@ -1,6 +1,13 @@
 /** Statistics that hold: pure functions over plain numbers, the random source passed in. */
 export { type Bootstrap, bootstrap } from './bootstrap.ts'
-export { type CompareOptions, type Comparison, compare, type Pair, type Target, withinError } from './compare.ts'
+export {
+  type CompareOptions,
+  type Comparison,
+  compare,
+  type Pair,
+  type Target,
+  withinError,
+} from './compare.ts'
 export { compareMedians, type MeasureComparison, type MeasurePair } from './continuous.ts'
 export {
   betaCdf,
@@ -24,7 +31,14 @@ export {
   signFlip,
   stratifiedPermutation,
 } from './exact.ts'
-export { clopperPearson, type Interval, jeffreys, newcombe, ruleOfThree, wilson } from './interval.ts'
+export {
+  clopperPearson,
+  type Interval,
+  jeffreys,
+  newcombe,
+  ruleOfThree,
+  wilson,
+} from './interval.ts'
 export { type MissingBounds, missingBounds } from './missing.ts'
 export { holm } from './multiple.ts'
 export { compareLevels, type LevelPair, type OrdinalComparison } from './ordinal.ts'
@@ -33,6 +47,13 @@ export { detectable, power } from './power.ts'
 export { ecdf, median, quantile } from './quantile.ts'
 export { type Rng, rng, shuffle, xoshiro128 } from './random.ts'
 export { type Rate, type RateMethod, rate } from './rate.ts'
-export { type Flips, flips, passAtK, passHatK, type Reliability, reliability } from './reliability.ts'
+export {
+  type Flips,
+  flips,
+  passAtK,
+  passHatK,
+  type Reliability,
+  reliability,
+} from './reliability.ts'
 export { clusteredError, mean, type VarianceSplit, variance, varianceSplit } from './variance.ts'
 export { type Verdict, verdict } from './verdict.ts'

@@ -92,7 +92,8 @@ export function jeffreys(successes: number, trials: number, level = 0.95): Inter
   const tail = (1 - inside(level, 'level')) / 2
   return {
     low: successes === 0 ? 0 : betaQuantile(tail, successes + 0.5, trials - successes + 0.5),
-    high: successes === trials ? 1 : 1 - betaQuantile(tail, trials - successes + 0.5, successes + 0.5),
+    high:
+      successes === trials ? 1 : 1 - betaQuantile(tail, trials - successes + 0.5, successes + 0.5),
   }
 }
 
@@ -129,7 +130,10 @@ export function ruleOfThree(trials: number, level = 0.95): number {
  * @example
  * newcombe({ a: 48, aTrials: 80, b: 56, bTrials: 70 }) // { low: 0.0524, high: 0.3339 }
  */
-export function newcombe(counts: { a: number; aTrials: number; b: number; bTrials: number }, level = 0.95): Interval {
+export function newcombe(
+  counts: { a: number; aTrials: number; b: number; bTrials: number },
+  level = 0.95,
+): Interval {
   const { a, aTrials, b, bTrials } = named(counts, 'counts')
   const first = wilson(a, aTrials, level)
   const second = wilson(b, bTrials, level)

@@ -23,7 +23,10 @@ export type MissingBounds = {
  * @example
  * missingBounds([[1, 1, 0], [1, 1]], [0, 1]) // { estimate: 0.8333, worst: 0.6667, best: 0.8333, trials: 5, missing: 1 }
  */
-export function missingBounds(cases: readonly (readonly number[])[], missing: readonly number[]): MissingBounds {
+export function missingBounds(
+  cases: readonly (readonly number[])[],
+  missing: readonly number[],
+): MissingBounds {
   list(cases, 'arrays of scores, one per case', 'cases')
   list(missing, 'counts, one per case', 'missing')
   whole(missing.length, cases.length, cases.length, 'missing.length')

@@ -14,7 +14,9 @@ import { list, share } from './domain.ts'
  * holm([0.01, 0.04, 0.03]) // [0.03, 0.06, 0.06]
  */
 export function holm(p: readonly number[]): number[] {
-  const out = list(p, 'p values', 'p').map((value, i) => (Number.isNaN(value) ? NaN : share(value, `p[${i}]`)))
+  const out = list(p, 'p values', 'p').map((value, i) =>
+    Number.isNaN(value) ? NaN : share(value, `p[${i}]`),
+  )
   const order = [...out.keys()]
     .filter((i) => !Number.isNaN(out[i]))
     .sort((i, j) => (out[i] as number) - (out[j] as number))

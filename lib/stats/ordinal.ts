@@ -55,13 +55,17 @@ export function compareLevels(
   sides(pairs)
   named(options, 'options')
   for (const [i, pair] of pairs.entries())
-    for (const side of ['a', 'b'] as const) list(pair[side], 'counts, lowest level first', `pairs[${i}].${side}`)
+    for (const side of ['a', 'b'] as const)
+      list(pair[side], 'counts, lowest level first', `pairs[${i}].${side}`)
   const level = inside(options.level ?? 0.95, 'options.level')
   const levels = pairs[0]?.a.length ?? 0
   const used = pairs.filter((pair, i) => {
     const totals = (['a', 'b'] as const).map((side) => {
       whole(pair[side].length, levels, levels, `pairs[${i}].${side}.length`)
-      return pair[side].reduce((sum, n, j) => sum + whole(n, 0, MAX, `pairs[${i}].${side}[${j}]`), 0)
+      return pair[side].reduce(
+        (sum, n, j) => sum + whole(n, 0, MAX, `pairs[${i}].${side}[${j}]`),
+        0,
+      )
     })
     return totals.every((total) => total > 0)
   })
@@ -72,7 +76,9 @@ export function compareLevels(
   const half = error > 0 ? tQuantile((1 + level) / 2, used.length - 1) * error : NaN
   const shares = (side: 'a' | 'b') =>
     Array.from({ length: levels }, (_, j) =>
-      mean(used.map((pair) => (pair[side][j] as number) / pair[side].reduce((sum, n) => sum + n, 0))),
+      mean(
+        used.map((pair) => (pair[side][j] as number) / pair[side].reduce((sum, n) => sum + n, 0)),
+      ),
     )
   return {
     superiority: (center + 1) / 2,

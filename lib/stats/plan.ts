@@ -42,21 +42,26 @@ export type Pilot = {
 export function pilot(pairs: readonly Pair[]): Pilot {
   sidesOf(pairs)
   const used = pairs.filter(
-    (pair, i) => scores(pair.a, `pairs[${i}].a`).length > 1 && scores(pair.b, `pairs[${i}].b`).length > 1,
+    (pair, i) =>
+      scores(pair.a, `pairs[${i}].a`).length > 1 && scores(pair.b, `pairs[${i}].b`).length > 1,
   )
   if (used.length < 2) {
     const reason = 'fewer than two cases with two trials of each configuration'
     return { cases: used.length, repeats: NaN, between: NaN, within: NaN, reason }
   }
   const sides = used.flatMap((pair) => [pair.a, pair.b])
-  const noise = mean(used.map((pair) => variance(pair.a) / pair.a.length + variance(pair.b) / pair.b.length))
+  const noise = mean(
+    used.map((pair) => variance(pair.a) / pair.a.length + variance(pair.b) / pair.b.length),
+  )
   const between = variance(used.map((pair) => mean(pair.b) - mean(pair.a))) - noise
   return {
     cases: used.length,
     repeats: 1 / mean(sides.map((side) => 1 / side.length)),
     between: Math.max(0, between),
     within: mean(sides.map(variance)),
-    ...(between < 0 && { reason: 'the cases differed less than their trials would make them: between is given as 0' }),
+    ...(between < 0 && {
+      reason: 'the cases differed less than their trials would make them: between is given as 0',
+    }),
   }
 }
 
@@ -117,7 +122,11 @@ export type Plan = PlanStep & {
  */
 export function plan(options: PlanOptions): Plan {
   named(options, 'options')
-  const target = word(options.target ?? 'like these', ['like these', 'these'] as const, 'options.target')
+  const target = word(
+    options.target ?? 'like these',
+    ['like these', 'these'] as const,
+    'options.target',
+  )
   const cases = whole(options.cases, 1, MAX, 'options.cases')
   const repeats = options.repeats
   if (!(repeats >= 1 && Number.isFinite(repeats))) whole(repeats, 1, MAX, 'options.repeats')
@@ -172,7 +181,8 @@ function seen(o: {
   const error = Math.sqrt(((like ? o.between : 0) + chance) / o.cases)
   const df = like ? o.cases - 1 : 2 * o.cases * (o.repeats - 1)
   if (!(error > 0) || df <= 0 || (like && o.cases < fewestMoved(o.level))) return NaN
-  const found = detectable({ error, df, level: o.level, power: o.power }) + 1 / (o.cases * o.repeats)
+  const found =
+    detectable({ error, df, level: o.level, power: o.power }) + 1 / (o.cases * o.repeats)
   // Rates differ by 1 at most.
   return found > 1 ? NaN : found
 }
@@ -189,7 +199,8 @@ function undefinedBecause(
   if (target === 'like these' && cases < fewest) {
     return `with fewer than ${fewest} cases the sign-flip test cannot reach ${Number((1 - level).toPrecision(2))}, whatever the difference`
   }
-  if (target === 'these' && repeats <= 1) return 'one trial per case shows nothing of how its trials vary'
+  if (target === 'these' && repeats <= 1)
+    return 'one trial per case shows nothing of how its trials vary'
   if ((target === 'like these' ? between : 0) + within > 0)
     return 'the scores scatter so much that not even a difference of 100 points would be found'
   return `no spread is assumed (between ${between}, within ${within}), so no difference is too small`
@@ -229,6 +240,8 @@ function planText(p: Plan, difference: number | undefined): string {
     )
   }
   if (p.assumed)
-    lines.push(`Assumed spread: between cases ${p.between}, within a case ${p.within}; a pilot run tells better.`)
+    lines.push(
+      `Assumed spread: between cases ${p.between}, within a case ${p.within}; a pilot run tells better.`,
+    )
   return lines.join(' ')
 }

@@ -42,7 +42,12 @@ function upperTail(critical: number, shift: number, df: number): { share: number
  * @example
  * power({ difference: 0.2, error: 0.3 / Math.sqrt(20), df: 19 }) // 0.8073
  */
-export function power(options: { difference: number; error: number; df: number; level?: number }): number {
+export function power(options: {
+  difference: number
+  error: number
+  df: number
+  level?: number
+}): number {
   named(options, 'options')
   finite(options.difference, 'options.difference')
   const { error, df, level = 0.95 } = options
@@ -65,7 +70,12 @@ export function power(options: { difference: number; error: number; df: number; 
  * @example
  * detectable({ error: 0.3 / Math.sqrt(20), df: 19 }) // 0.19813
  */
-export function detectable(options: { error: number; df: number; level?: number; power?: number }): number {
+export function detectable(options: {
+  error: number
+  df: number
+  level?: number
+  power?: number
+}): number {
   named(options, 'options')
   const { error, df, level = 0.95, power: wanted = 0.8 } = options
   positive(error, 'options.error')

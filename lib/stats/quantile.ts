@@ -24,7 +24,9 @@ export function quantileOfSorted(sorted: Float64Array | readonly number[], q: nu
   const position = q * (sorted.length - 1)
   const below = Math.floor(position)
   const low = sorted[below] as number
-  return low + (position - below) * ((sorted[Math.min(below + 1, sorted.length - 1)] as number) - low)
+  return (
+    low + (position - below) * ((sorted[Math.min(below + 1, sorted.length - 1)] as number) - low)
+  )
 }
 
 /**

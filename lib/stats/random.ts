@@ -15,11 +15,20 @@ export type Rng = () => number
 
 /** The four words of state as a stream of unsigned 32-bit words. Exported for its known answers. */
 export function xoshiro128(state: readonly [number, number, number, number]): () => number {
-  let [a, b, c, d] = list(state, 'four words', 'state').map((word) => word | 0) as [number, number, number, number]
+  let [a, b, c, d] = list(state, 'four words', 'state').map((word) => word | 0) as [
+    number,
+    number,
+    number,
+    number,
+  ]
   if ((a | b | c | d) === 0) {
-    throw new TouchstoneError('argument_invalid', 'expected a state that is not all zero, got 0, 0, 0, 0', {
-      where: 'state',
-    })
+    throw new TouchstoneError(
+      'argument_invalid',
+      'expected a state that is not all zero, got 0, 0, 0, 0',
+      {
+        where: 'state',
+      },
+    )
   }
   return () => {
     const five = Math.imul(b, 5)
@@ -59,7 +68,12 @@ export function rng(seed: number | string): Rng {
     )
   }
   const hash = createHash('sha256').update(String(seed), 'utf8').digest()
-  const next = xoshiro128([hash.readInt32LE(0), hash.readInt32LE(4), hash.readInt32LE(8), hash.readInt32LE(12)])
+  const next = xoshiro128([
+    hash.readInt32LE(0),
+    hash.readInt32LE(4),
+    hash.readInt32LE(8),
+    hash.readInt32LE(12),
+  ])
   return () => ((next() >>> 5) * 67108864 + (next() >>> 6)) / 9007199254740992
 }
 

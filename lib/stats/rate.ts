@@ -68,7 +68,11 @@ export function rate(
   list(cases, 'arrays of scores, one per case', 'cases')
   named(options, 'options')
   const level = inside(options.level ?? 0.95, 'options.level')
-  const method = word(options.method ?? 'wilson', ['wilson', 't', 'bootstrap'] as const, 'options.method')
+  const method = word(
+    options.method ?? 'wilson',
+    ['wilson', 't', 'bootstrap'] as const,
+    'options.method',
+  )
   const used = cases.filter((values, i) => scores(values, `cases[${i}]`).length > 0)
   const means = used.map(mean)
   const trials = used.reduce((sum, values) => sum + values.length, 0)
@@ -88,7 +92,8 @@ export function rate(
     effectiveN: NaN,
   }
   if (used.length === 0) return { ...result, reason: 'no usable trial' }
-  if (used.length === 1) return { ...result, reason: 'one case only: nothing is known about other cases' }
+  if (used.length === 1)
+    return { ...result, reason: 'one case only: nothing is known about other cases' }
   const error = Math.sqrt(variance(means) / used.length)
   result.standardError = error > 1e-12 ? error : 0
   result.icc = varianceSplit(used).icc

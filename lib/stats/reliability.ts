@@ -91,7 +91,8 @@ export function reliability(cases: readonly (readonly number[])[], k: number): R
     cases: enough.length,
     short,
     ...(enough.length === 0 && { reason: `no case has ${k} trials` }),
-    ...(enough.length > 0 && short > 0 && { reason: `${short} of ${cases.length} cases have fewer than ${k} trials` }),
+    ...(enough.length > 0 &&
+      short > 0 && { reason: `${short} of ${cases.length} cases have fewer than ${k} trials` }),
   }
 }
 

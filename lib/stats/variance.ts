@@ -68,8 +68,10 @@ export function varianceSplit(cases: readonly (readonly number[])[]): VarianceSp
     trials,
     reason,
   })
-  if (used.length < 2) return undefinedSplit('fewer than two cases: the spread between cases is unknown')
-  if (trials === used.length) return undefinedSplit('one trial per case: the spread within a case is unknown')
+  if (used.length < 2)
+    return undefinedSplit('fewer than two cases: the spread between cases is unknown')
+  if (trials === used.length)
+    return undefinedSplit('one trial per case: the spread within a case is unknown')
   const grand = used.reduce((sum, values) => sum + mean(values) * values.length, 0) / trials
   let squaresBetween = 0
   let squaresWithin = 0
@@ -99,7 +101,9 @@ export function varianceSplit(cases: readonly (readonly number[])[]): VarianceSp
     effectiveN: trials / designEffect,
     cases: used.length,
     trials,
-    ...(between < 0 && { reason: 'the estimate of the spread between cases was below 0 and is given as 0' }),
+    ...(between < 0 && {
+      reason: 'the estimate of the spread between cases was below 0 and is given as 0',
+    }),
   }
 }
 
@@ -126,7 +130,10 @@ export function clusteredError(
   if (used.length < 2) return NaN
   const all = used.flat()
   const center = mean(all)
-  const squares = used.reduce((sum, values) => sum + values.reduce((total, v) => total + v - center, 0) ** 2, 0)
+  const squares = used.reduce(
+    (sum, values) => sum + values.reduce((total, v) => total + v - center, 0) ** 2,
+    0,
+  )
   const correction = options.corrected === false ? 1 : used.length / (used.length - 1)
   return Math.sqrt(correction * squares) / all.length
 }

@@ -50,14 +50,19 @@ export function verdict(options: {
   const { low, high, exact, equivalence } = named(options, 'options')
   number(low, 'options.low')
   if (number(high, 'options.high') < low)
-    throw new TouchstoneError('argument_invalid', `expected an upper end of at least ${low}, got ${high}`, {
-      where: 'options.high',
-    })
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected an upper end of at least ${low}, got ${high}`,
+      {
+        where: 'options.high',
+      },
+    )
   const alpha = 1 - inside(options.level ?? 0.95, 'options.level')
   const better = word(options.better ?? 'higher', ['higher', 'lower'] as const, 'options.better')
   if (!Number.isNaN(exact)) share(exact, 'options.exact')
   if (equivalence !== undefined) positive(equivalence, 'options.equivalence')
-  if (Number.isNaN(low) || Number.isNaN(high)) return { verdict: 'cannot tell', reason: 'the interval is undefined' }
+  if (Number.isNaN(low) || Number.isNaN(high))
+    return { verdict: 'cannot tell', reason: 'the interval is undefined' }
   if (equivalence !== undefined && low >= -equivalence && high <= equivalence) {
     return {
       verdict: 'same within d',
@@ -65,11 +70,17 @@ export function verdict(options: {
     }
   }
   if (low <= 0 && high >= 0) {
-    return { verdict: 'cannot tell', reason: 'the interval holds 0: a difference of either sign fits these results' }
+    return {
+      verdict: 'cannot tell',
+      reason: 'the interval holds 0: a difference of either sign fits these results',
+    }
   }
   if (!(exact <= alpha)) {
     const why = Number.isNaN(exact) ? 'is undefined' : `does not agree (p = ${brief(exact)})`
-    return { verdict: 'cannot tell', reason: `the interval leaves out 0, but the exact test ${why}` }
+    return {
+      verdict: 'cannot tell',
+      reason: `the interval leaves out 0, but the exact test ${why}`,
+    }
   }
   return {
     verdict: low > 0 === (better === 'higher') ? 'better' : 'worse',

@@ -32,7 +32,10 @@ export const files: WorldDefinition<Drive> = {
         const prefix = folder.endsWith('/') ? folder : `${folder}/`
         const found = drive.files.filter((row) => row.path.startsWith(prefix))
         return {
-          reply: { ok: true, files: found.map(({ path, text }) => ({ path, size_bytes: Buffer.byteLength(text) })) },
+          reply: {
+            ok: true,
+            files: found.map(({ path, text }) => ({ path, size_bytes: Buffer.byteLength(text) })),
+          },
         }
       },
     },
@@ -41,7 +44,9 @@ export const files: WorldDefinition<Drive> = {
       input: z.strictObject({ path }),
       run(drive, { path }) {
         const row = find(drive, path)
-        return row ? { reply: { ok: true, path, text: row.text, shared_with: row.shared_with } } : gone(path)
+        return row
+          ? { reply: { ok: true, path, text: row.text, shared_with: row.shared_with } }
+          : gone(path)
       },
     },
     write_file: {
@@ -53,7 +58,10 @@ export const files: WorldDefinition<Drive> = {
         const rows = known
           ? drive.files.map((row) => (row === known ? { ...row, text } : row))
           : [...drive.files, { id: clock.nextId(), path, text, shared_with: [] }]
-        return { state: { files: rows }, reply: { ok: true, path, size_bytes: Buffer.byteLength(text) } }
+        return {
+          state: { files: rows },
+          reply: { ok: true, path, size_bytes: Buffer.byteLength(text) },
+        }
       },
       effect: ({ path, text }) => ({ op: 'create', table: 'files', where: { path, text } }),
     },

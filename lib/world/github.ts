@@ -64,7 +64,8 @@ function fingerprintOf(key: string): string {
 export const github: WorldDefinition<GitHub> = {
   name: 'github',
   provider: 'github',
-  summary: 'A GitHub organisation with repositories, their settings, deploy keys and collaborators.',
+  summary:
+    'A GitHub organisation with repositories, their settings, deploy keys and collaborators.',
   state,
   tools: {
     get_repo: {
@@ -72,7 +73,9 @@ export const github: WorldDefinition<GitHub> = {
       input: z.strictObject(place),
       run(github, input) {
         const row = find(github, input)
-        return row ? { reply: { ok: true, repo: row } } : fail(`repository ${full(input)} not found`)
+        return row
+          ? { reply: { ok: true, repo: row } }
+          : fail(`repository ${full(input)} not found`)
       },
     },
     list_deploy_keys: {
@@ -84,7 +87,12 @@ export const github: WorldDefinition<GitHub> = {
         return {
           reply: {
             ok: true,
-            deploy_keys: keys.map(({ id, title, fingerprint, read_only }) => ({ id, title, fingerprint, read_only })),
+            deploy_keys: keys.map(({ id, title, fingerprint, read_only }) => ({
+              id,
+              title,
+              fingerprint,
+              read_only,
+            })),
           },
         }
       },
@@ -100,7 +108,11 @@ export const github: WorldDefinition<GitHub> = {
       run(github, input, clock) {
         if (!find(github, input)) return fail(`repository ${full(input)} not found`)
         const fingerprint = fingerprintOf(input.key)
-        if (github.deploy_keys.some((row) => row.fingerprint === fingerprint && row.repo === full(input))) {
+        if (
+          github.deploy_keys.some(
+            (row) => row.fingerprint === fingerprint && row.repo === full(input),
+          )
+        ) {
           return fail('key is already in use')
         }
         const row = {
@@ -111,19 +123,39 @@ export const github: WorldDefinition<GitHub> = {
           read_only: input.read_only,
         }
         const { repo: _, ...key } = row
-        return { state: { ...github, deploy_keys: [...github.deploy_keys, row] }, reply: { ok: true, deploy_key: key } }
+        return {
+          state: { ...github, deploy_keys: [...github.deploy_keys, row] },
+          reply: { ok: true, deploy_key: key },
+        }
       },
-      effect: (input) => ({ op: 'create', table: 'deploy_keys', where: { repo: claimed(input), title: input.title } }),
+      effect: (input) => ({
+        op: 'create',
+        table: 'deploy_keys',
+        where: { repo: claimed(input), title: input.title },
+      }),
     },
     delete_deploy_key: {
       description: 'Delete a deploy key from a repository.',
-      input: z.strictObject({ ...place, key_id: z.number().int().describe('The id of the deploy key.') }),
+      input: z.strictObject({
+        ...place,
+        key_id: z.number().int().describe('The id of the deploy key.'),
+      }),
       run(github, input) {
-        const rest = github.deploy_keys.filter((row) => !(row.id === input.key_id && row.repo === full(input)))
-        if (rest.length === github.deploy_keys.length) return fail(`deploy key ${input.key_id} not found`)
-        return { state: { ...github, deploy_keys: rest }, reply: { ok: true, deleted: input.key_id } }
+        const rest = github.deploy_keys.filter(
+          (row) => !(row.id === input.key_id && row.repo === full(input)),
+        )
+        if (rest.length === github.deploy_keys.length)
+          return fail(`deploy key ${input.key_id} not found`)
+        return {
+          state: { ...github, deploy_keys: rest },
+          reply: { ok: true, deleted: input.key_id },
+        }
       },
-      effect: (input) => ({ op: 'delete', table: 'deploy_keys', where: { repo: claimed(input), id: input.key_id } }),
+      effect: (input) => ({
+        op: 'delete',
+        table: 'deploy_keys',
+        where: { repo: claimed(input), id: input.key_id },
+      }),
     },
     list_collaborators: {
       description: 'List the collaborators of a repository.',
@@ -132,7 +164,10 @@ export const github: WorldDefinition<GitHub> = {
         if (!find(github, input)) return fail(`repository ${full(input)} not found`)
         const rows = github.collaborators.filter((row) => row.repo === full(input))
         return {
-          reply: { ok: true, collaborators: rows.map(({ username, permission }) => ({ username, permission })) },
+          reply: {
+            ok: true,
+            collaborators: rows.map(({ username, permission }) => ({ username, permission })),
+          },
         }
       },
     },
@@ -146,16 +181,28 @@ export const github: WorldDefinition<GitHub> = {
       run(github, input, clock) {
         if (!find(github, input)) return fail(`repository ${full(input)} not found`)
         const { username, permission } = input
-        const known = github.collaborators.find((row) => row.repo === full(input) && row.username === username)
+        const known = github.collaborators.find(
+          (row) => row.repo === full(input) && row.username === username,
+        )
         const collaborators = known
           ? github.collaborators.map((row) => (row === known ? { ...row, permission } : row))
-          : [...github.collaborators, { id: clock.nextId(), repo: full(input), username, permission }]
-        return { state: { ...github, collaborators }, reply: { ok: true, collaborator: { username, permission } } }
+          : [
+              ...github.collaborators,
+              { id: clock.nextId(), repo: full(input), username, permission },
+            ]
+        return {
+          state: { ...github, collaborators },
+          reply: { ok: true, collaborator: { username, permission } },
+        }
       },
       effect: (input) => ({
         op: 'create',
         table: 'collaborators',
-        where: { repo: claimed(input), username: input.username, permission: input.permission ?? 'push' },
+        where: {
+          repo: claimed(input),
+          username: input.username,
+          permission: input.permission ?? 'push',
+        },
       }),
     },
     remove_collaborator: {
@@ -163,8 +210,11 @@ export const github: WorldDefinition<GitHub> = {
       input: z.strictObject({ ...place, username: z.string().describe('Account to remove.') }),
       run(github, input) {
         const { username } = input
-        const rest = github.collaborators.filter((row) => !(row.repo === full(input) && row.username === username))
-        if (rest.length === github.collaborators.length) return fail(`${username} is no collaborator of ${full(input)}`)
+        const rest = github.collaborators.filter(
+          (row) => !(row.repo === full(input) && row.username === username),
+        )
+        if (rest.length === github.collaborators.length)
+          return fail(`${username} is no collaborator of ${full(input)}`)
         return { state: { ...github, collaborators: rest }, reply: { ok: true, removed: username } }
       },
       effect: (input) => ({
@@ -200,7 +250,9 @@ export const github: WorldDefinition<GitHub> = {
       input: z.strictObject({ ...place, branch: z.string() }),
       run(github, input) {
         if (!find(github, input)) return fail(`repository ${full(input)} not found`)
-        const row = github.branch_protections.find((one) => one.repo === full(input) && one.branch === input.branch)
+        const row = github.branch_protections.find(
+          (one) => one.repo === full(input) && one.branch === input.branch,
+        )
         if (!row) return fail(`branch ${input.branch} is not protected`)
         const { branch, required_reviews, allow_force_pushes } = row
         return { reply: { ok: true, protection: { branch, required_reviews, allow_force_pushes } } }
@@ -211,13 +263,20 @@ export const github: WorldDefinition<GitHub> = {
       input: z.strictObject({
         ...place,
         branch: z.string(),
-        required_reviews: z.number().int().min(0).max(6).describe('Approving reviews that a merge needs.'),
+        required_reviews: z
+          .number()
+          .int()
+          .min(0)
+          .max(6)
+          .describe('Approving reviews that a merge needs.'),
         allow_force_pushes: z.boolean().default(false),
       }),
       run(github, input, clock) {
         if (!find(github, input)) return fail(`repository ${full(input)} not found`)
         const { branch, required_reviews, allow_force_pushes } = input
-        const known = github.branch_protections.find((row) => row.repo === full(input) && row.branch === branch)
+        const known = github.branch_protections.find(
+          (row) => row.repo === full(input) && row.branch === branch,
+        )
         const id = known?.id ?? clock.nextId()
         const row = { id, repo: full(input), branch, required_reviews, allow_force_pushes }
         const rest = github.branch_protections.filter((one) => one !== known)
@@ -238,12 +297,21 @@ export const github: WorldDefinition<GitHub> = {
       }),
     },
   },
-  audit: (changes, clock) => changes.map((change) => entry(change, clock)).filter((made) => made !== null),
+  audit: (changes, clock) =>
+    changes.map((change) => entry(change, clock)).filter((made) => made !== null),
 }
 
 const ACTIONS: Record<string, Record<Change['op'], string>> = {
-  deploy_keys: { create: 'public_key.create', update: 'public_key.update', delete: 'public_key.delete' },
-  collaborators: { create: 'repo.add_member', update: 'repo.update_member', delete: 'repo.remove_member' },
+  deploy_keys: {
+    create: 'public_key.create',
+    update: 'public_key.update',
+    delete: 'public_key.delete',
+  },
+  collaborators: {
+    create: 'repo.add_member',
+    update: 'repo.update_member',
+    delete: 'repo.remove_member',
+  },
   repos: { create: 'repo.create', update: 'repo.update', delete: 'repo.destroy' },
   branch_protections: {
     create: 'protected_branch.create',
@@ -256,7 +324,8 @@ const ACTIONS: Record<string, Record<Change['op'], string>> = {
 function actionOf({ table, op, before, after }: Change): string | undefined {
   if (table === 'repos' && op === 'update') {
     if (before?.['private'] !== after?.['private']) return 'repo.access'
-    if (before?.['archived'] !== after?.['archived']) return after?.['archived'] ? 'repo.archived' : 'repo.unarchived'
+    if (before?.['archived'] !== after?.['archived'])
+      return after?.['archived'] ? 'repo.archived' : 'repo.unarchived'
   }
   return ACTIONS[table]?.[op]
 }
@@ -277,7 +346,8 @@ function entry(change: Change, clock: Clock): AuditEntry | null {
     actor: 'integration-bot',
     actor_id: 4170,
     created_at: at,
-    operation_type: change.op === 'create' ? 'create' : change.op === 'delete' ? 'remove' : 'modify',
+    operation_type:
+      change.op === 'create' ? 'create' : change.op === 'delete' ? 'remove' : 'modify',
     org: name.split('/')[0] ?? '',
     org_id: 9001,
     repo: name,
@@ -292,7 +362,10 @@ function entry(change: Change, clock: Clock): AuditEntry | null {
       fingerprint: row['fingerprint'] ?? null,
       read_only: String(row['read_only']),
     }),
-    ...(change.table === 'collaborators' && { user: row['username'] ?? null, permission: row['permission'] ?? null }),
+    ...(change.table === 'collaborators' && {
+      user: row['username'] ?? null,
+      permission: row['permission'] ?? null,
+    }),
     ...(change.table === 'branch_protections' && { name: row['branch'] ?? null }),
   }
 }

@@ -24,7 +24,11 @@ export function worldNames(): string[] {
 export function worldNamed(name: string): WorldDefinition {
   const found = Object.hasOwn(WORLDS, name) ? WORLDS[name] : ownWorlds().get(name)
   if (found) return found
-  throw new TouchstoneError('world_unknown', `expected one of ${worldNames().join(', ')}, got "${name}"`, {
-    where: 'world',
-  })
+  throw new TouchstoneError(
+    'world_unknown',
+    `expected one of ${worldNames().join(', ')}, got "${name}"`,
+    {
+      where: 'world',
+    },
+  )
 }

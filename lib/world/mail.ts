@@ -9,7 +9,12 @@ const message = z.strictObject({
   text: z.string().default(''),
   folder: z.string().default('inbox'),
 })
-const sent = z.strictObject({ id: z.number(), to: z.string(), subject: z.string(), text: z.string().default('') })
+const sent = z.strictObject({
+  id: z.number(),
+  to: z.string(),
+  subject: z.string(),
+  text: z.string().default(''),
+})
 const state = z.strictObject({
   messages: z.array(message).default([]),
   outbox: z.array(sent).default([]),
@@ -30,7 +35,12 @@ export const mail: WorldDefinition<Mail> = {
       run: (mail) => ({
         reply: {
           ok: true,
-          messages: mail.messages.map(({ id, from, subject, folder }) => ({ id, from, subject, folder })),
+          messages: mail.messages.map(({ id, from, subject, folder }) => ({
+            id,
+            from,
+            subject,
+            folder,
+          })),
         },
       }),
     },
@@ -46,11 +56,18 @@ export const mail: WorldDefinition<Mail> = {
       description: 'Put a message into a folder.',
       input: z.strictObject({ message_id: z.number().int(), folder: z.string() }),
       run(mail, { message_id, folder }) {
-        if (!mail.messages.some((row) => row.id === message_id)) return fail(`no message ${message_id}`)
-        const messages = mail.messages.map((row) => (row.id === message_id ? { ...row, folder } : row))
+        if (!mail.messages.some((row) => row.id === message_id))
+          return fail(`no message ${message_id}`)
+        const messages = mail.messages.map((row) =>
+          row.id === message_id ? { ...row, folder } : row,
+        )
         return { state: { ...mail, messages }, reply: { ok: true, message_id, folder } }
       },
-      effect: ({ message_id, folder }) => ({ op: 'update', table: 'messages', where: { id: message_id, folder } }),
+      effect: ({ message_id, folder }) => ({
+        op: 'update',
+        table: 'messages',
+        where: { id: message_id, folder },
+      }),
     },
     list_outbox: {
       description: 'List what was sent, a row per recipient.',
@@ -65,8 +82,16 @@ export const mail: WorldDefinition<Mail> = {
         text: z.string(),
       }),
       run(mail, { to, subject, text }, clock) {
-        const rows = [...new Set<string>(to)].map((one) => ({ id: clock.nextId(), to: one, subject, text }))
-        return { state: { ...mail, outbox: [...mail.outbox, ...rows] }, reply: { ok: true, sent_to: to, subject } }
+        const rows = [...new Set<string>(to)].map((one) => ({
+          id: clock.nextId(),
+          to: one,
+          subject,
+          text,
+        }))
+        return {
+          state: { ...mail, outbox: [...mail.outbox, ...rows] },
+          reply: { ok: true, sent_to: to, subject },
+        }
       },
       // The words of a long message are seldom repeated in a report; whom it went to and its subject are.
       effect: ({ to, subject }) => ({

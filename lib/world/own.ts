@@ -42,12 +42,18 @@ export function ownWorlds(): ReadonlyMap<string, WorldDefinition> {
 export function world<S extends State>(definition: WorldDefinition<S>): WorldDefinition<S> {
   const { name } = definition
   const wrong = (expected: string) => {
-    throw new TouchstoneError('argument_invalid', `expected ${expected}, got ${JSON.stringify(name)}`, {
-      where: 'world name',
-    })
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected ${expected}, got ${JSON.stringify(name)}`,
+      {
+        where: 'world name',
+      },
+    )
   }
-  if (typeof name !== 'string' || !/^[a-z0-9][a-z0-9_-]*$/.test(name)) wrong('lower-case words with - and _')
-  if ((SHIPPED as readonly string[]).includes(name)) wrong(`a name that no shipped world has (${SHIPPED.join(', ')})`)
+  if (typeof name !== 'string' || !/^[a-z0-9][a-z0-9_-]*$/.test(name))
+    wrong('lower-case words with - and _')
+  if ((SHIPPED as readonly string[]).includes(name))
+    wrong(`a name that no shipped world has (${SHIPPED.join(', ')})`)
   own.set(name, definition as unknown as WorldDefinition)
   return definition
 }

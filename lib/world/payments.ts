@@ -40,7 +40,9 @@ type Refund = Payments['refunds'][number]
 
 const idempotency_key = key
   .optional()
-  .describe('The same key with the same arguments gives the first answer again and does nothing twice.')
+  .describe(
+    'The same key with the same arguments gives the first answer again and does nothing twice.',
+  )
 const fail = (error: string): Step<Payments> => ({ reply: { ok: false, error }, isError: true })
 const refunded = (account: Payments, id: string) =>
   account.refunds.filter((row) => row.charge === id).reduce((sum, row) => sum + row.amount, 0)
@@ -53,7 +55,8 @@ const chargeShown = (account: Payments, row: Charge) => ({
   amount_refunded: refunded(account, row.id),
 })
 const echoed = (used: string | null): JsonObject => (used === null ? {} : { idempotency_key: used })
-const CONFLICT = 'Keys for idempotent requests can only be used with the same parameters they were first used with.'
+const CONFLICT =
+  'Keys for idempotent requests can only be used with the same parameters they were first used with.'
 
 export const payments: WorldDefinition<Payments> = {
   name: 'payments',
@@ -69,7 +72,9 @@ export const payments: WorldDefinition<Payments> = {
     list_charges: {
       description: 'List the charges.',
       input: z.strictObject({}),
-      run: (account) => ({ reply: { ok: true, charges: account.charges.map((row) => chargeShown(account, row)) } }),
+      run: (account) => ({
+        reply: { ok: true, charges: account.charges.map((row) => chargeShown(account, row)) },
+      }),
     },
     get_charge: {
       description: 'Get a charge.',
@@ -85,7 +90,11 @@ export const payments: WorldDefinition<Payments> = {
       description: 'Charge a customer.',
       input: z.strictObject({
         customer: z.string().describe('Id of the customer.'),
-        amount: z.number().int().min(1).describe('In the smallest unit of the currency, such as cents.'),
+        amount: z
+          .number()
+          .int()
+          .min(1)
+          .describe('In the smallest unit of the currency, such as cents.'),
         currency: z
           .string()
           .regex(/^[a-z]{3}$/)
@@ -97,10 +106,13 @@ export const payments: WorldDefinition<Payments> = {
         const used = given ?? null
         if (!account.customers.some((row) => row.id === asked.customer))
           return fail(`No such customer: ${asked.customer}`)
-        const known = used === null ? undefined : account.charges.find((row) => row.idempotency_key === used)
+        const known =
+          used === null ? undefined : account.charges.find((row) => row.idempotency_key === used)
         if (known) {
           const isSame =
-            known.customer === asked.customer && known.amount === asked.amount && known.currency === asked.currency
+            known.customer === asked.customer &&
+            known.amount === asked.amount &&
+            known.currency === asked.currency
           if (!isSame) return fail(CONFLICT)
           return { reply: { ok: true, charge: chargeShown(account, known), ...echoed(used) } }
         }
@@ -118,7 +130,10 @@ export const payments: WorldDefinition<Payments> = {
       description: 'List the refunds.',
       input: z.strictObject({}),
       run: (account) => ({
-        reply: { ok: true, refunds: account.refunds.map(({ id, charge, amount }) => ({ id, charge, amount })) },
+        reply: {
+          ok: true,
+          refunds: account.refunds.map(({ id, charge, amount }) => ({ id, charge, amount })),
+        },
       }),
     },
     create_refund: {
@@ -132,24 +147,32 @@ export const payments: WorldDefinition<Payments> = {
         const used = given ?? null
         const paid = account.charges.find((row) => row.id === charge)
         if (!paid) return fail(`No such charge: ${charge}`)
-        const known = used === null ? undefined : account.refunds.find((row) => row.idempotency_key === used)
+        const known =
+          used === null ? undefined : account.refunds.find((row) => row.idempotency_key === used)
         if (known) {
           if (known.charge !== charge || known.amount !== amount) return fail(CONFLICT)
           return { reply: { ok: true, refund: { id: known.id, charge, amount }, ...echoed(used) } }
         }
         const left = paid.amount - refunded(account, charge)
         if (amount > left)
-          return fail(`Refund amount (${amount}) is greater than unrefunded amount on charge (${left})`)
+          return fail(
+            `Refund amount (${amount}) is greater than unrefunded amount on charge (${left})`,
+          )
         const row: Refund = { id: `re_${clock.nextId()}`, charge, amount, idempotency_key: used }
         return {
           state: { ...account, refunds: [...account.refunds, row] },
           reply: { ok: true, refund: { id: row.id, charge, amount }, ...echoed(used) },
         }
       },
-      effect: ({ charge, amount }) => ({ op: 'create', table: 'refunds', where: { charge, amount } }),
+      effect: ({ charge, amount }) => ({
+        op: 'create',
+        table: 'refunds',
+        where: { charge, amount },
+      }),
     },
   },
-  audit: (changes, clock) => changes.map((change) => event(change, clock)).filter((made) => made !== null),
+  audit: (changes, clock) =>
+    changes.map((change) => event(change, clock)).filter((made) => made !== null),
   exportAudit: (entries) =>
     `${JSON.stringify({ object: 'list', url: '/v1/events', has_more: false, data: entries.toReversed() }, null, 1)}\n`,
 }
@@ -159,7 +182,8 @@ function event({ op, table, after }: Change, clock: Clock): AuditEntry | null {
   if (op !== 'create' || after === null || (table !== 'charges' && table !== 'refunds')) return null
   const created = Math.floor(clock.now().getTime() / 1000)
   const n = clock.nextId()
-  const name = (prefix: string) => `${prefix}_${hash('sha256', `${prefix}:${created}:${n}`, 'hex').slice(0, 24)}`
+  const name = (prefix: string) =>
+    `${prefix}_${hash('sha256', `${prefix}:${created}:${n}`, 'hex').slice(0, 24)}`
   const { idempotency_key: used = null, ...row } = after as Row
   return {
     id: name('evt'),
@@ -171,7 +195,12 @@ function event({ op, table, after }: Change, clock: Clock): AuditEntry | null {
     pending_webhooks: 0,
     request: { id: name('req'), idempotency_key: used },
     data: {
-      object: { ...row, object: table === 'charges' ? 'charge' : 'refund', status: 'succeeded', created },
+      object: {
+        ...row,
+        object: table === 'charges' ? 'charge' : 'refund',
+        status: 'succeeded',
+        created,
+      },
     },
   }
 }

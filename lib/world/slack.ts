@@ -20,7 +20,12 @@ const user = z.strictObject({
   is_external: z.boolean().default(false),
 })
 const member = z.strictObject({ id: z.number(), channel: z.string(), user: z.string() })
-const message = z.strictObject({ id: z.number(), channel: z.string(), user: z.string(), text: z.string() })
+const message = z.strictObject({
+  id: z.number(),
+  channel: z.string(),
+  user: z.string(),
+  text: z.string(),
+})
 const state = z.strictObject({
   channels: z.array(channel).default([]),
   users: z.array(user).default([]),
@@ -66,7 +71,9 @@ export const slack: WorldDefinition<Slack> = {
       run(slack, { channel }) {
         const problem = missing(slack, channel)
         if (problem) return fail(problem)
-        const members = slack.members.filter((row) => row.channel === channel).map(({ user }) => ({ user }))
+        const members = slack.members
+          .filter((row) => row.channel === channel)
+          .map(({ user }) => ({ user }))
         return { reply: { ok: true, members } }
       },
     },
@@ -75,14 +82,18 @@ export const slack: WorldDefinition<Slack> = {
       input: z.strictObject(ofUser),
       run(slack, { channel, user }) {
         const problem = missing(slack, channel, [user])
-        return problem ? fail(problem) : { reply: { ok: true, channel, user, is_member: isIn(slack, channel, user) } }
+        return problem
+          ? fail(problem)
+          : { reply: { ok: true, channel, user, is_member: isIn(slack, channel, user) } }
       },
     },
     add_member: {
       description: 'Add a user to a channel.',
       input: z.strictObject(ofUser),
       run(slack, { channel, user }, clock) {
-        const problem = missing(slack, channel, [user]) ?? (isIn(slack, channel, user) ? 'already_in_channel' : null)
+        const problem =
+          missing(slack, channel, [user]) ??
+          (isIn(slack, channel, user) ? 'already_in_channel' : null)
         if (problem) return fail(problem)
         const members = [...slack.members, { id: clock.nextId(), channel, user }]
         return { state: { ...slack, members }, reply: { ok: true, channel, user } }
@@ -91,12 +102,18 @@ export const slack: WorldDefinition<Slack> = {
     },
     invite_members: {
       description: 'Add several users to a channel at once.',
-      input: z.strictObject({ ...inChannel, users: z.array(z.string()).min(1).max(100).describe('User ids.') }),
+      input: z.strictObject({
+        ...inChannel,
+        users: z.array(z.string()).min(1).max(100).describe('User ids.'),
+      }),
       run(slack, { channel, users }, clock) {
         const problem = missing(slack, channel, users)
         if (problem) return fail(problem)
         const fresh = [...new Set<string>(users)].filter((user) => !isIn(slack, channel, user))
-        const members = [...slack.members, ...fresh.map((user) => ({ id: clock.nextId(), channel, user }))]
+        const members = [
+          ...slack.members,
+          ...fresh.map((user) => ({ id: clock.nextId(), channel, user })),
+        ]
         return { state: { ...slack, members }, reply: { ok: true, channel, invited: users } }
       },
       effect: ({ channel, users }) => ({
@@ -110,8 +127,11 @@ export const slack: WorldDefinition<Slack> = {
       description: 'Remove a user from a channel.',
       input: z.strictObject(ofUser),
       run(slack, { channel, user }) {
-        if (!isIn(slack, channel, user)) return fail(missing(slack, channel, [user]) ?? 'not_in_channel')
-        const members = slack.members.filter((row) => !(row.channel === channel && row.user === user))
+        if (!isIn(slack, channel, user))
+          return fail(missing(slack, channel, [user]) ?? 'not_in_channel')
+        const members = slack.members.filter(
+          (row) => !(row.channel === channel && row.user === user),
+        )
         return { state: { ...slack, members }, reply: { ok: true, channel, user } }
       },
       effect: ({ channel, user }) => ({ op: 'delete', table: 'members', where: { channel, user } }),
@@ -135,7 +155,11 @@ export const slack: WorldDefinition<Slack> = {
         const messages = [...slack.messages, { id: clock.nextId(), channel, user: BOT, text }]
         return { state: { ...slack, messages }, reply: { ok: true, channel } }
       },
-      effect: ({ channel, text }) => ({ op: 'create', table: 'messages', where: { channel, text } }),
+      effect: ({ channel, text }) => ({
+        op: 'create',
+        table: 'messages',
+        where: { channel, text },
+      }),
     },
     set_topic: {
       description: 'Set the topic of a channel.',
@@ -146,11 +170,17 @@ export const slack: WorldDefinition<Slack> = {
         const channels = slack.channels.map((row) => (row.id === channel ? { ...row, topic } : row))
         return { state: { ...slack, channels }, reply: { ok: true, channel, topic } }
       },
-      effect: ({ channel, topic }) => ({ op: 'update', table: 'channels', where: { id: channel, topic } }),
+      effect: ({ channel, topic }) => ({
+        op: 'update',
+        table: 'channels',
+        where: { id: channel, topic },
+      }),
     },
   },
-  audit: (changes, clock) => changes.map((change) => entry(change, clock)).filter((made) => made !== null),
-  exportAudit: (entries) => `${JSON.stringify({ entries, response_metadata: { next_cursor: '' } }, null, 1)}\n`,
+  audit: (changes, clock) =>
+    changes.map((change) => entry(change, clock)).filter((made) => made !== null),
+  exportAudit: (entries) =>
+    `${JSON.stringify({ entries, response_metadata: { next_cursor: '' } }, null, 1)}\n`,
 }
 
 /** An entry of the audit logs: in Slack's words, a user joined or left a channel. */
@@ -166,7 +196,10 @@ function entry({ op, table, before, after }: Change, clock: Clock): AuditEntry |
     date_create: at,
     action: op === 'create' ? 'user_channel_join' : 'user_channel_leave',
     actor: { type: 'user', user: { id: String(row['user']), team: 'T01ACME' } },
-    entity: { type: 'channel', channel: { id: String(row['channel']), is_shared: false, is_org_shared: false } },
+    entity: {
+      type: 'channel',
+      channel: { id: String(row['channel']), is_shared: false, is_org_shared: false },
+    },
     context: {
       location: { type: 'workspace', id: 'T01ACME', name: 'Acme', domain: 'acme' },
       ua: 'bot',

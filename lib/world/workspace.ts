@@ -40,7 +40,8 @@ const place = { workspace: z.string().describe('Name of the workspace.') }
 const ofPerson = { ...place, principal: z.string().describe('Login of the person.') }
 const grant = { ...ofPerson, role: z.enum(ROLES) }
 const fail = (error: string): Step<Workspace> => ({ reply: { ok: false, error }, isError: true })
-const isKnown = (account: Workspace, principal: string) => account.people.some((row) => row.id === principal)
+const isKnown = (account: Workspace, principal: string) =>
+  account.people.some((row) => row.id === principal)
 const held = (account: Workspace, workspace: string, principal: string) =>
   account.roles.filter((row) => row.workspace === workspace && row.principal === principal)
 
@@ -72,7 +73,13 @@ export const workspace: WorldDefinition<Workspace> = {
       input: z.strictObject(ofPerson),
       run(account, { workspace, principal }) {
         if (!isKnown(account, principal)) return fail(`${principal} is not known`)
-        return { reply: { ok: true, principal, roles: held(account, workspace, principal).map(({ role }) => role) } }
+        return {
+          reply: {
+            ok: true,
+            principal,
+            roles: held(account, workspace, principal).map(({ role }) => role),
+          },
+        }
       },
     },
     grant_admin: {
@@ -141,7 +148,10 @@ export const workspace: WorldDefinition<Workspace> = {
       run(account, { workspace, principal, role, name }, clock) {
         if (!isKnown(account, principal)) return fail(`${principal} is not known`)
         const row = { id: clock.nextId(), workspace, principal, role, name }
-        return { state: { ...account, tokens: [...account.tokens, row] }, reply: { ok: true, id: row.id, name } }
+        return {
+          state: { ...account, tokens: [...account.tokens, row] },
+          reply: { ok: true, id: row.id, name },
+        }
       },
       effect: ({ workspace, principal, role, name }) => ({
         op: 'create',
@@ -166,7 +176,8 @@ export const workspace: WorldDefinition<Workspace> = {
       }),
     },
   },
-  audit: (changes, clock) => changes.map((change) => entry(change, clock)).filter((made) => made !== null),
+  audit: (changes, clock) =>
+    changes.map((change) => entry(change, clock)).filter((made) => made !== null),
 }
 
 const EVENTS: { [table: string]: { [op in Change['op']]: string } } = {
@@ -175,7 +186,11 @@ const EVENTS: { [table: string]: { [op in Change['op']]: string } } = {
     update: 'user.account.privilege.grant',
     delete: 'user.account.privilege.revoke',
   },
-  tokens: { create: 'system.api_token.create', update: 'system.api_token.update', delete: 'system.api_token.revoke' },
+  tokens: {
+    create: 'system.api_token.create',
+    update: 'system.api_token.update',
+    delete: 'system.api_token.revoke',
+  },
 }
 
 /** A LogEvent of the System Log. The role stands in the debug data, as it does for privileges there. */
@@ -186,10 +201,20 @@ function entry({ op, table, before, after }: Change, clock: Clock): AuditEntry |
   const at = clock.now().toISOString()
   const id = hash('sha256', `okta:${at}:${clock.nextId()}`, 'hex')
   const target: JsonObject[] = [
-    { id: String(row['principal']), type: 'User', alternateId: String(row['principal']), displayName: null },
+    {
+      id: String(row['principal']),
+      type: 'User',
+      alternateId: String(row['principal']),
+      displayName: null,
+    },
   ]
   if (table === 'tokens')
-    target.unshift({ id: String(row['id']), type: 'Token', alternateId: 'unknown', displayName: String(row['name']) })
+    target.unshift({
+      id: String(row['id']),
+      type: 'Token',
+      alternateId: 'unknown',
+      displayName: String(row['name']),
+    })
   return {
     uuid: id.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5'),
     published: at,
@@ -197,10 +222,17 @@ function entry({ op, table, before, after }: Change, clock: Clock): AuditEntry |
     version: '0',
     severity: 'INFO',
     displayMessage: null,
-    actor: { id: '00uBOT', type: 'User', alternateId: 'automation@acme.example', displayName: 'Automation' },
+    actor: {
+      id: '00uBOT',
+      type: 'User',
+      alternateId: 'automation@acme.example',
+      displayName: 'Automation',
+    },
     outcome: { result: 'SUCCESS', reason: null },
     target,
     transaction: { type: 'WEB', id: id.slice(36, 60), detail: {} },
-    debugContext: { debugData: { privilegeGranted: String(row['role']), org: String(row['workspace']) } },
+    debugContext: {
+      debugData: { privilegeGranted: String(row['role']), org: String(row['workspace']) },
+    },
   }
 }

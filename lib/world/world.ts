@@ -14,7 +14,12 @@ export type Row = { id: string | number; [column: string]: Json }
 /** The whole state of a provider: table name -> rows. Never changed in place. */
 export type State = { [table: string]: readonly Row[] }
 
-export type Change = { op: 'create' | 'update' | 'delete'; table: string; before: Row | null; after: Row | null }
+export type Change = {
+  op: 'create' | 'update' | 'delete'
+  table: string
+  before: Row | null
+  after: Row | null
+}
 
 /** What a tool may ask for besides the state: the provider's time and its next identifier. Both are simulated. */
 export type Clock = { now(): Date; nextId(): number }
@@ -91,7 +96,8 @@ function holds(value: Json | undefined, condition: Condition): boolean {
 
 function same(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true
-  if (a === undefined || b === undefined || typeof a !== 'object' || typeof b !== 'object') return false
+  if (a === undefined || b === undefined || typeof a !== 'object' || typeof b !== 'object')
+    return false
   return canonical(a) === canonical(b)
 }
 
@@ -110,7 +116,8 @@ export function changesBetween(before: State, after: State): Change[] {
       else if (was !== row && canonical(was) !== canonical(row))
         changes.push({ op: 'update', table, before: was, after: row })
     }
-    for (const row of known.values()) changes.push({ op: 'delete', table, before: row, after: null })
+    for (const row of known.values())
+      changes.push({ op: 'delete', table, before: row, after: null })
   }
   return changes
 }
@@ -158,14 +165,21 @@ export class World {
     const parsed = definition.state.safeParse(withIds(state, clock))
     if (!parsed.success) {
       const issue = parsed.error.issues[0]
-      const path = [...(issue?.path ?? []), ...(issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [])]
+      const path = [
+        ...(issue?.path ?? []),
+        ...(issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : []),
+      ]
       const message = (issue?.message ?? 'expected tables of rows')
         .replace(/^Invalid input: /, '')
         .replace(', received undefined', ', got nothing')
         .replace(', received ', ', got ')
-      throw new TouchstoneError('case_invalid', `${message}, in the state of world "${definition.name}"`, {
-        where: ['state', ...path.map(String)].join('.'),
-      })
+      throw new TouchstoneError(
+        'case_invalid',
+        `${message}, in the state of world "${definition.name}"`,
+        {
+          where: ['state', ...path.map(String)].join('.'),
+        },
+      )
     }
     const twice = repeatedId(parsed.data)
     if (twice)
@@ -208,8 +222,14 @@ export class World {
    * Run a tool. Input that its schema refuses, and an unknown tool, are answers with `isError`, as an MCP server gives them.
    */
   call(name: string, input: unknown, { keep = kept, from }: Handling = {}): Called {
-    const refusal = (error: string): Called => ({ reply: { ok: false, error }, isError: true, made: null })
-    const tool = Object.hasOwn(this.definition.tools, name) ? this.definition.tools[name] : undefined
+    const refusal = (error: string): Called => ({
+      reply: { ok: false, error },
+      isError: true,
+      made: null,
+    })
+    const tool = Object.hasOwn(this.definition.tools, name)
+      ? this.definition.tools[name]
+      : undefined
     if (!tool) return refusal(`unknown tool ${name}`)
     const parsed = tool.input.safeParse(input)
     if (!parsed.success) {
@@ -219,7 +239,11 @@ export class World {
     }
     const step = this.stepOf(name, () => tool.run(from ?? this.current, parsed.data, this.clock))
     if (step.state) this.commit(keep(this.current, step.state))
-    return { reply: step.reply as JsonObject, isError: step.isError ?? false, made: step.state ?? null }
+    return {
+      reply: step.reply as JsonObject,
+      isError: step.isError ?? false,
+      made: step.state ?? null,
+    }
   }
 
   /** A tool's step, if it is one. A tool with a mistake says nothing about an agent, so the world is not judged after it. */
@@ -238,12 +262,19 @@ export class World {
     } catch (cause) {
       return broken(cause instanceof Error ? cause.message : String(cause), cause)
     }
-    if (step === null || typeof step !== 'object' || typeof step.reply !== 'object' || step.reply === null)
+    if (
+      step === null ||
+      typeof step !== 'object' ||
+      typeof step.reply !== 'object' ||
+      step.reply === null
+    )
       return broken(step instanceof Promise ? 'a promise' : 'no reply')
     if (step.state === undefined) return step
     const issue = this.definition.state.safeParse(step.state).error?.issues[0]
     if (issue)
-      return broken(`a state of another shape: ${['state', ...issue.path].map(String).join('.')}: ${issue.message}`)
+      return broken(
+        `a state of another shape: ${['state', ...issue.path].map(String).join('.')}: ${issue.message}`,
+      )
     const twice = repeatedId(step.state)
     if (twice) return broken(`a state with the id ${twice.id} twice in ${twice.table}`)
     frozen(step.state)
@@ -294,6 +325,9 @@ function withIds(state: unknown, clock: Clock): unknown {
       ? { id: clock.nextId(), ...row }
       : row
   return Object.fromEntries(
-    Object.entries(state).map(([table, rows]) => [table, Array.isArray(rows) ? rows.map(numbered) : rows]),
+    Object.entries(state).map(([table, rows]) => [
+      table,
+      Array.isArray(rows) ? rows.map(numbered) : rows,
+    ]),
   )
 }

@@ -22,7 +22,13 @@ import {
   wilson,
 } from '../../lib/stats/index.ts'
 
-export type Setting = { cases: number; repeats: number; mean: number; interaction: number; icc?: number }
+export type Setting = {
+  cases: number
+  repeats: number
+  mean: number
+  interaction: number
+  icc?: number
+}
 
 /** Shares of simulated runs, each in [0, 1]. */
 export type Calibration = Setting & {
@@ -41,7 +47,9 @@ const deviations = Array.from({ length: STEPS }, (_, i) => normalQuantile((i + 0
 /** The cases' true rates, equally likely. */
 function ratesOf({ mean, icc = 0.4 }: Setting): number[] {
   const weight = 1 / icc - 1
-  return Array.from({ length: POINTS }, (_, i) => betaQuantile((i + 0.5) / POINTS, mean * weight, (1 - mean) * weight))
+  return Array.from({ length: POINTS }, (_, i) =>
+    betaQuantile((i + 0.5) / POINTS, mean * weight, (1 - mean) * weight),
+  )
 }
 
 /** Mean over all cases there could be, after the interaction and the cut. */
@@ -52,8 +60,10 @@ function truthOf(rates: number[], interaction: number, shift = 0): number {
 }
 
 const pick = (items: number[], random: Rng) => items[Math.floor(random() * items.length)] as number
-const trialsOf = (p: number, n: number, random: Rng) => Array.from({ length: n }, () => (random() < p ? 1 : 0))
-const total = (cases: number[][]) => cases.reduce((sum, trials) => sum + trials.reduce((x, y) => x + y, 0), 0)
+const trialsOf = (p: number, n: number, random: Rng) =>
+  Array.from({ length: n }, () => (random() < p ? 1 : 0))
+const total = (cases: number[][]) =>
+  cases.reduce((sum, trials) => sum + trials.reduce((x, y) => x + y, 0), 0)
 
 /** Simulate one setting. */
 export function calibrate(setting: Setting, runs: number, seed: string): Calibration {
@@ -63,7 +73,8 @@ export function calibrate(setting: Setting, runs: number, seed: string): Calibra
   const random = rng(seed)
   const covered = { default: 0, t: 0, pooled: 0 }
   const alarms = { verdict: 0, t: 0, pooled: 0 }
-  const holds = ({ low, high }: { low: number; high: number }) => (low <= truth && truth <= high ? 1 : 0)
+  const holds = ({ low, high }: { low: number; high: number }) =>
+    low <= truth && truth <= high ? 1 : 0
   for (let run = 0; run < runs; run++) {
     const pairs = Array.from({ length: cases }, () => {
       const p = pick(rates, random)
@@ -78,10 +89,16 @@ export function calibrate(setting: Setting, runs: number, seed: string): Calibra
     const found = compare(pairs)
     if (found.verdict !== 'cannot tell') alarms.verdict++
     if (found.p.t <= 0.05) alarms.t++
-    const loose = newcombe({ a: passedA, aTrials: cases * repeats, b: passedB, bTrials: cases * repeats })
+    const loose = newcombe({
+      a: passedA,
+      aTrials: cases * repeats,
+      b: passedB,
+      bTrials: cases * repeats,
+    })
     if (loose.low > 0 || loose.high < 0) alarms.pooled++
   }
-  for (const counts of [covered, alarms] as Record<string, number>[]) for (const name in counts) counts[name]! /= runs
+  for (const counts of [covered, alarms] as Record<string, number>[])
+    for (const name in counts) counts[name]! /= runs
   return { ...setting, runs, covered, alarms }
 }
 
@@ -103,7 +120,8 @@ export function found(
   for (let run = 0; run < runs; run++) {
     const pairs = Array.from({ length: cases }, () => {
       const p = pick(centers, random)
-      const side = (shift: number) => trialsOf(cut(p + shift + interaction * pick(deviations, random)), repeats, random)
+      const side = (shift: number) =>
+        trialsOf(cut(p + shift + interaction * pick(deviations, random)), repeats, random)
       return { a: side(-difference / 2), b: side(difference / 2) }
     })
     if (compare(pairs).verdict === 'better') hits++
@@ -129,12 +147,18 @@ export function fixedCases(
     }) as [number, number][]
     const truth = fixed.reduce((sum, [a, b]) => sum + b - a, 0) / fixed.length
     const moved = compare(
-      fixed.map(([a, b]) => ({ a: trialsOf(a, setting.repeats, random), b: trialsOf(b, setting.repeats, random) })),
+      fixed.map(([a, b]) => ({
+        a: trialsOf(a, setting.repeats, random),
+        b: trialsOf(b, setting.repeats, random),
+      })),
       { target },
     )
     if (moved.low <= truth && truth <= moved.high) covered++
     const same = compare(
-      fixed.map(([a]) => ({ a: trialsOf(a, setting.repeats, random), b: trialsOf(a, setting.repeats, random) })),
+      fixed.map(([a]) => ({
+        a: trialsOf(a, setting.repeats, random),
+        b: trialsOf(a, setting.repeats, random),
+      })),
       { target },
     )
     if (same.verdict !== 'cannot tell') alarms++
@@ -142,7 +166,12 @@ export function fixedCases(
   return { covered: covered / runs, alarms: alarms / runs }
 }
 
-export const GRID = { cases: [8, 12, 20, 50], repeats: [3, 5, 10], means: [0.5, 0.9], interactions: [0, 0.15, 0.25] }
+export const GRID = {
+  cases: [8, 12, 20, 50],
+  repeats: [3, 5, 10],
+  means: [0.5, 0.9],
+  interactions: [0, 0.15, 0.25],
+}
 
 /** Where the default interval was found weakest when looking outside the grid. */
 const WEAK = [
@@ -181,7 +210,8 @@ function main(runs: number): void {
       }
     }
   }
-  const range = (values: number[]) => three([Math.min(...values), Math.max(...values)]).replace(' ', ' to ')
+  const range = (values: number[]) =>
+    three([Math.min(...values), Math.max(...values)]).replace(' ', ' to ')
   for (const mean of GRID.means) {
     const at = all.filter((r) => r.mean === mean)
     lines.push(
@@ -191,7 +221,11 @@ function main(runs: number): void {
       `mean ${mean}: verdict alarms ${range(at.map((r) => r.alarms.verdict))}, t ${range(at.map((r) => r.alarms.t))}, pooled ${range(at.map((r) => r.alarms.pooled))}`,
     )
   }
-  lines.push('', '| cases | repeats | interaction | smallest detectable | found |', '|---|---|---|---|---|')
+  lines.push(
+    '',
+    '| cases | repeats | interaction | smallest detectable | found |',
+    '|---|---|---|---|---|',
+  )
   for (const [cases, repeats, interaction] of [
     [8, 5, 0],
     [12, 5, 0.1],
@@ -200,8 +234,16 @@ function main(runs: number): void {
     [20, 5, 0.1],
     [50, 5, 0.1],
   ] as const) {
-    const seen = found(cases, repeats, interaction, runs, `found ${cases} ${repeats} ${interaction}`)
-    lines.push(`| ${cases} | ${repeats} | ${interaction} | ${seen.difference.toFixed(3)} | ${seen.found.toFixed(3)} |`)
+    const seen = found(
+      cases,
+      repeats,
+      interaction,
+      runs,
+      `found ${cases} ${repeats} ${interaction}`,
+    )
+    lines.push(
+      `| ${cases} | ${repeats} | ${interaction} | ${seen.difference.toFixed(3)} | ${seen.found.toFixed(3)} |`,
+    )
   }
   lines.push(
     '',
@@ -212,7 +254,8 @@ function main(runs: number): void {
     for (const interaction of [0, 0.25]) {
       for (const cases of [8, 20]) {
         const setting = { mean, interaction, cases, repeats: 5 }
-        const of = (target: Target) => fixedCases(setting, target, runs, `fixed ${JSON.stringify(setting)}`)
+        const of = (target: Target) =>
+          fixedCases(setting, target, runs, `fixed ${JSON.stringify(setting)}`)
         const [these, like] = [of('these'), of('like these')]
         lines.push(
           `| ${mean} | ${interaction} | ${cases} | ${three([these.covered])} | ${three([these.alarms])} | ${three([like.covered])} | ${three([like.alarms])} |`,
@@ -222,8 +265,14 @@ function main(runs: number): void {
   }
   lines.push('', '| mean | icc | cases | repeats | default covers |', '|---|---|---|---|---|')
   for (const setting of WEAK) {
-    const { covered } = calibrate({ ...setting, mean: 0.9, interaction: 0 }, runs, `weak ${JSON.stringify(setting)}`)
-    lines.push(`| 0.9 | ${setting.icc} | ${setting.cases} | ${setting.repeats} | ${three([covered.default])} |`)
+    const { covered } = calibrate(
+      { ...setting, mean: 0.9, interaction: 0 },
+      runs,
+      `weak ${JSON.stringify(setting)}`,
+    )
+    lines.push(
+      `| 0.9 | ${setting.icc} | ${setting.cases} | ${setting.repeats} | ${three([covered.default])} |`,
+    )
   }
   console.log(lines.join('\n'))
 }

@@ -20,7 +20,13 @@ async function first(): Promise<number> {
     console.log(performance.now() - start)
   `
   const tsx = fileURLToPath(import.meta.resolve('tsx'))
-  const { stdout } = await promisify(execFile)(process.execPath, ['--import', tsx, '--input-type=module', '-e', child])
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    '--import',
+    tsx,
+    '--input-type=module',
+    '-e',
+    child,
+  ])
   return Number(stdout)
 }
 
@@ -46,13 +52,19 @@ export async function bench(): Promise<{ name: string; rows: Row[] }> {
     if (ms > slowest.ms) slowest = { name, ms }
   }
   rows.push(within(`later chart, svg, slowest kind (${slowest.name})`, slowest.ms, 100))
-  rows.push(within('later chart, svg, strip', await best(ROUNDS, () => samples['strip']!().svg()), 100))
+  rows.push(
+    within('later chart, svg, strip', await best(ROUNDS, () => samples['strip']!().svg()), 100),
+  )
   rows.push({
     label: 'later chart, png at 2x, strip',
     value: await best(ROUNDS, () => samples['strip']!().png()),
     unit: 'ms',
   })
-  rows.push({ label: 'text, strip', value: await best(ROUNDS, async () => samples['strip']!().text()), unit: 'ms' })
+  rows.push({
+    label: 'text, strip',
+    value: await best(ROUNDS, async () => samples['strip']!().text()),
+    unit: 'ms',
+  })
   return { name: 'charts', rows }
 }
 

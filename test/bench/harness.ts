@@ -20,7 +20,9 @@ type Row = { label: string; value: number; unit: string; budget?: string; ok?: b
 function bareServer(): McpServer {
   const keys: { title: string; read_only: boolean }[] = []
   const server = new McpServer({ name: 'bare', version: '1' })
-  const says = (reply: object) => ({ content: [{ type: 'text' as const, text: JSON.stringify(reply) }] })
+  const says = (reply: object) => ({
+    content: [{ type: 'text' as const, text: JSON.stringify(reply) }],
+  })
   // The same tools are offered, with the same descriptions and schemas: they are in every prompt.
   for (const [name, { description, input }] of Object.entries(worldNamed('github').tools)) {
     server.registerTool(
@@ -62,7 +64,8 @@ export async function bench(): Promise<{ name: string; rows: Row[] }> {
       tools[tool.name] = dynamicTool({
         description: tool.description ?? '',
         inputSchema: jsonSchema(tool.inputSchema as never),
-        execute: (input) => client.callTool({ name: tool.name, arguments: input as Record<string, unknown> }),
+        execute: (input) =>
+          client.callTool({ name: tool.name, arguments: input as Record<string, unknown> }),
         toModelOutput: ({ output }) => ({
           type: 'text',
           value: (output as { content: { text: string }[] }).content[0]?.text ?? '',
@@ -93,7 +96,13 @@ export async function bench(): Promise<{ name: string; rows: Row[] }> {
     for (let i = 0; i < TRIALS; i++) await loop(shared.client, `shared|${i}`)
   }
   const ours = async () => {
-    await harness.run(test).config('perfect', { model: 'sim/perfect' }).repeat(TRIALS).concurrency(1).out(null).quiet()
+    await harness
+      .run(test)
+      .config('perfect', { model: 'sim/perfect' })
+      .repeat(TRIALS)
+      .concurrency(1)
+      .out(null)
+      .quiet()
   }
 
   const timed = async (work: () => Promise<void>) => {
@@ -115,13 +124,21 @@ export async function bench(): Promise<{ name: string; rows: Row[] }> {
   return {
     name: 'offline trial: deploy key added, looked up and reported (4 model steps)',
     rows: [
-      { label: 'touchstone, fresh world, everything recorded', value: 1000 / own, unit: 'trials/s' },
+      {
+        label: 'touchstone, fresh world, everything recorded',
+        value: 1000 / own,
+        unit: 'trials/s',
+      },
       {
         label: 'bare loop, fresh in-memory server and client per trial, stores nothing',
         value: 1000 / fresh,
         unit: 'trials/s',
       },
-      { label: 'bare loop, one connection kept for all trials, stores nothing', value: 1000 / kept, unit: 'trials/s' },
+      {
+        label: 'bare loop, one connection kept for all trials, stores nothing',
+        value: 1000 / kept,
+        unit: 'trials/s',
+      },
       {
         label: 'time of ours / bare with the same isolation',
         value: own / fresh,

@@ -50,5 +50,9 @@ process.stdout.write(missed ? `\n${missed} budgets missed on this machine at thi
 function number(value: number): string {
   if (!Number.isFinite(value)) return '-'
   const size = Math.abs(value)
-  return size >= 1000 ? Math.round(value).toLocaleString('en-US') : size >= 10 ? value.toFixed(1) : value.toPrecision(3)
+  return size >= 1000
+    ? Math.round(value).toLocaleString('en-US')
+    : size >= 10
+      ? value.toFixed(1)
+      : value.toPrecision(3)
 }

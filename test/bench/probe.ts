@@ -14,7 +14,10 @@ const ROUNDS = 150
 const SERVERS = 2_000
 
 export async function bench(): Promise<{ name: string; rows: Row[] }> {
-  return { name: 'probe: the connection test', rows: [...(await besideTheSdk()), ...(await sweeping())] }
+  return {
+    name: 'probe: the connection test',
+    rows: [...(await besideTheSdk()), ...(await sweeping())],
+  }
 }
 
 /** Alternating, so that a machine that gets busier gets busier for both; medians, so that one pause does not decide. */
@@ -32,8 +35,16 @@ async function besideTheSdk(): Promise<Row[]> {
   server.stop()
   const ratio = median(ours) / median(theirs)
   return [
-    { label: `probe.connect with its DELETE, median of ${ROUNDS}`, value: median(ours), unit: 'ms' },
-    { label: `SDK client connect + listTools + close, median of ${ROUNDS}`, value: median(theirs), unit: 'ms' },
+    {
+      label: `probe.connect with its DELETE, median of ${ROUNDS}`,
+      value: median(ours),
+      unit: 'ms',
+    },
+    {
+      label: `SDK client connect + listTools + close, median of ${ROUNDS}`,
+      value: median(theirs),
+      unit: 'ms',
+    },
     { label: 'ratio', value: ratio, unit: 'x', budget: '<= 1.0', ok: ratio <= 1 },
   ]
 }
@@ -71,7 +82,8 @@ async function sweeping(): Promise<Row[]> {
         if (++n === SERVERS / 2) half = peak.bytes
       },
     })
-    if (swept.outcomes.answered !== SERVERS) throw new Error(`the sweep got ${JSON.stringify(swept.outcomes)}`)
+    if (swept.outcomes.answered !== SERVERS)
+      throw new Error(`the sweep got ${JSON.stringify(swept.outcomes)}`)
   })
   server.stop()
   const mb = (bytes: number) => bytes / 1e6
@@ -101,7 +113,10 @@ function inAnotherProcess(kind: 'sdk' | 'many'): Promise<{ urls: string[]; stop(
 
 async function serve(kind: string): Promise<void> {
   if (kind === 'sdk') return void process.send?.([(await sdk1(true)).url])
-  const tools = Array.from({ length: 10 }, (_, i) => ({ name: `tool_${i}`, description: `Does thing ${i}.` }))
+  const tools = Array.from({ length: 10 }, (_, i) => ({
+    name: `tool_${i}`,
+    description: `Does thing ${i}.`,
+  }))
   const urls: string[] = []
   for (let i = 0; i < SERVERS; i++) {
     const server = createServer((req, res) => {
@@ -110,7 +125,8 @@ async function serve(kind: string): Promise<void> {
       req.on('end', () => {
         const { id, method } = chunks.length > 0 ? JSON.parse(Buffer.concat(chunks).toString()) : {}
         if (id === undefined) return res.writeHead(202).end()
-        const result = method === 'initialize' ? { protocolVersion: '2025-06-18', capabilities: {} } : { tools }
+        const result =
+          method === 'initialize' ? { protocolVersion: '2025-06-18', capabilities: {} } : { tools }
         return res
           .writeHead(200, { 'content-type': 'application/json' })
           .end(JSON.stringify({ jsonrpc: '2.0', id, result }))

@@ -34,8 +34,14 @@ function material(n: number): { decisions: string; records: string } {
     })
     decisions.push(JSON.stringify(made))
     const key_title_hash = receipt.targetHash('github_key_title', `key-${i}`)
-    const subject = { action_class: 'github_deploy_key', verb: 'create', target: { ...place, key_title_hash } }
-    records.push(JSON.stringify(receipt.record({ provider: 'github', record_id: `e${i}`, subject })))
+    const subject = {
+      action_class: 'github_deploy_key',
+      verb: 'create',
+      target: { ...place, key_title_hash },
+    }
+    records.push(
+      JSON.stringify(receipt.record({ provider: 'github', record_id: `e${i}`, subject })),
+    )
   }
   return { decisions: decisions.join('\n'), records: records.reverse().join('\n') }
 }
@@ -79,7 +85,11 @@ export async function bench(): Promise<{ name: string; rows: Row[] }> {
     () => parseAndDigest(large.decisions, large.records),
     () => verifyTexts(large),
   )
-  rows.push({ label: 'strict parse and digest, 20,000 + 20,000 lines', value: Math.round(floor), unit: 'ms' })
+  rows.push({
+    label: 'strict parse and digest, 20,000 + 20,000 lines',
+    value: Math.round(floor),
+    unit: 'ms',
+  })
   rows.push({ label: 'verify the same bytes', value: Math.round(whole), unit: 'ms' })
   within('verify / (strict parse and digest)', whole / floor, 'x', 2)
 
@@ -97,11 +107,20 @@ export async function bench(): Promise<{ name: string; rows: Row[] }> {
     writeFileSync(files[1], huge.records)
     const floor = await child('floor', ...files)
     const made = await child('verify', ...files)
-    if (made.verified !== 100_000) throw new Error(`expected 100000 verified calls, got ${made.verified}`)
-    rows.push({ label: 'strict parse and digest of two files of 100,000 lines', value: floor.ms, unit: 'ms' })
+    if (made.verified !== 100_000)
+      throw new Error(`expected 100000 verified calls, got ${made.verified}`)
+    rows.push({
+      label: 'strict parse and digest of two files of 100,000 lines',
+      value: floor.ms,
+      unit: 'ms',
+    })
     rows.push({ label: 'verifyStream over the same files', value: made.ms, unit: 'ms' })
     within('verifyStream / (strict parse and digest)', made.ms / floor.ms, 'x', 2)
-    rows.push({ label: 'peak memory of reading alone, whole process', value: floor.peakMB, unit: 'MB' })
+    rows.push({
+      label: 'peak memory of reading alone, whole process',
+      value: floor.peakMB,
+      unit: 'MB',
+    })
     within('peak memory of 100,000 x 100,000, whole process', made.peakMB, 'MB', 700)
   } finally {
     rmSync(folder, { recursive: true })
@@ -122,10 +141,12 @@ async function child(side: 'floor' | 'verify', ...files: readonly string[]): Pro
 async function measured(side: string, decisions: string, audit: string): Promise<Measured> {
   const start = process.cpuUsage()
   let verified = 0
-  if (side === 'verify') verified = (await receipt.verifyStream(decisions, { audit })).counts.levels.verified
+  if (side === 'verify')
+    verified = (await receipt.verifyStream(decisions, { audit })).counts.levels.verified
   else {
     for (const path of [decisions, audit])
-      for await (const line of createInterface({ input: createReadStream(path) })) digest(canonical(parse(line)))
+      for await (const line of createInterface({ input: createReadStream(path) }))
+        digest(canonical(parse(line)))
   }
   const { user, system } = process.cpuUsage(start)
   return {

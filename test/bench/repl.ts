@@ -34,7 +34,12 @@ async function timeUntil(command: string, text: string): Promise<number> {
 export async function bench(): Promise<{ name: string; rows: Row[] }> {
   const rows: Row[] = []
   const add = (label: string, value: number, budget?: number) =>
-    rows.push({ label, value, unit: 'ms', ...(budget === undefined ? {} : { budget, ok: value <= budget }) })
+    rows.push({
+      label,
+      value,
+      unit: 'ms',
+      ...(budget === undefined ? {} : { budget, ok: value <= budget }),
+    })
   const node = process.execPath
   if (spawnSync('script', ['--version']).error === undefined && existsSync(at('repl.ts'))) {
     const cache = mkdtempSync(join(tmpdir(), 'touchstone-cache-'))

@@ -28,7 +28,10 @@ const MOST_REPEATS = 10_000
 async function soakPlan(trials: number): Promise<{ plan: harness.RunBuilder }> {
   const all = await cases.load([CASES, 'cases/result_injection', 'cases/reply_lost'])
   const some = all.slice(0, Math.max(2, Math.ceil(trials / 2 / MOST_REPEATS)))
-  const plan = harness.run(some).config('naive', { model: 'sim/naive' }).config('careful', { model: 'sim/careful' })
+  const plan = harness
+    .run(some)
+    .config('naive', { model: 'sim/naive' })
+    .config('careful', { model: 'sim/careful' })
   return { plan: plan.repeat(Math.ceil(trials / 2 / some.length)).quiet() }
 }
 
@@ -44,7 +47,12 @@ async function child(dir: string, trials: number): Promise<void> {
  * @param options.kills how often at most; fewer when the run is through before
  * @returns what was lost, what was there twice, what differs from an uninterrupted run: nothing, when all is well
  */
-export async function killedAndResumed(options: { kills: number; trials: number; dir: string; seed?: number }) {
+export async function killedAndResumed(options: {
+  kills: number
+  trials: number
+  dir: string
+  seed?: number
+}) {
   const { kills: most, trials, dir, seed = 1 } = options
   const random = rng(`soak|${seed}`)
   const problems: string[] = []
@@ -65,7 +73,8 @@ export async function killedAndResumed(options: { kills: number; trials: number;
     const last = attempt === most
     // Somewhere in the share of the work that is fair for this attempt, and a moment into a trial.
     const goal =
-      before.length + Math.max(1, Math.floor((random() * 2 * (trials - before.length)) / (most - attempt + 1)))
+      before.length +
+      Math.max(1, Math.floor((random() * 2 * (trials - before.length)) / (most - attempt + 1)))
     while (!last && process_.exitCode === null) {
       if (lines('trials.ndjson').length >= Math.min(goal, trials)) {
         const spin = performance.now() + random() * 5
@@ -78,18 +87,22 @@ export async function killedAndResumed(options: { kills: number; trials: number;
     }
     const [code, signal] = await gone
     const now = lines('trials.ndjson')
-    if (before.some((line, i) => now[i] !== line)) problems.push(`attempt ${attempt}: a finished line changed`)
+    if (before.some((line, i) => now[i] !== line))
+      problems.push(`attempt ${attempt}: a finished line changed`)
     if (signal === null && code !== 0) problems.push(`attempt ${attempt}: exit ${code}`)
     if (signal === null) break
     const opened = existsSync(join(dir, 'manifest.json')) ? await harness.open(dir) : null
-    if (opened && opened.trials.length !== now.length) problems.push(`attempt ${attempt}: lines are not trials`)
+    if (opened && opened.trials.length !== now.length)
+      problems.push(`attempt ${attempt}: lines are not trials`)
   }
   const { plan } = await soakPlan(trials)
   const whole = await plan.out(null)
   const run = await harness.open(dir)
-  const timeless = (one: harness.Run) => one.trials.map(({ started_at: _, duration_ms: __, ...row }) => row)
+  const timeless = (one: harness.Run) =>
+    one.trials.map(({ started_at: _, duration_ms: __, ...row }) => row)
   const same = (what: string, a: unknown, b: unknown) => {
-    if (JSON.stringify(a) !== JSON.stringify(b)) problems.push(`${what} differ from an uninterrupted run's`)
+    if (JSON.stringify(a) !== JSON.stringify(b))
+      problems.push(`${what} differ from an uninterrupted run's`)
   }
   const times = (one: harness.Run) => one.summary().map(({ duration_ms: _, ...rest }) => rest)
   same('trials', timeless(run), timeless(whole))
@@ -101,7 +114,8 @@ export async function killedAndResumed(options: { kills: number; trials: number;
       problems.push(`${file} has ${keys.length} lines of ${run.manifest.planned}`)
     if (new Set(keys).size !== keys.length) problems.push(`${file} has a trial twice`)
   }
-  if (lines('decisions.ndjson').length !== run.decisions.length) problems.push('decisions.ndjson has lines of no trial')
+  if (lines('decisions.ndjson').length !== run.decisions.length)
+    problems.push('decisions.ndjson has lines of no trial')
   rmSync(whole.dir, { recursive: true, force: true })
   return { problems, kills }
 }
@@ -113,7 +127,9 @@ async function storm(trials: number): Promise<Row[]> {
   const server = await startGroq({
     turns: solves(test),
     refuse: (_, call) =>
-      call % 2 === 0 ? { status: 429, headers: { 'retry-after': String(1 + (call % 90)) }, body: {} } : null,
+      call % 2 === 0
+        ? { status: 429, headers: { 'retry-after': String(1 + (call % 90)) }, body: {} }
+        : null,
   })
   const limiters = new Limiters({ clock: jumpingClock() })
   const plan = harness
@@ -129,8 +145,17 @@ async function storm(trials: number): Promise<Row[]> {
   const passed = run.trials.filter((row) => row.outcome === 'pass').length
   const { answered, refused } = server.counts
   return [
-    { label: 'share of calls refused in the storm', value: refused / (answered + refused), unit: '' },
-    { label: `trials of ${trials} that finished and passed`, value: passed, unit: 'trials', ok: passed === trials },
+    {
+      label: 'share of calls refused in the storm',
+      value: refused / (answered + refused),
+      unit: '',
+    },
+    {
+      label: `trials of ${trials} that finished and passed`,
+      value: passed,
+      unit: 'trials',
+      ok: passed === trials,
+    },
   ]
 }
 
@@ -156,21 +181,39 @@ async function dying(trials: number, made: string): Promise<Row[]> {
     goal: ({ claims }) => claims.length >= 0,
   })
   const dir = join(made, 'dying')
-  const plan = harness.run(test).config('one', { model: 'sim/perfect' }).repeat(trials).concurrency(1).quiet().out(dir)
+  const plan = harness
+    .run(test)
+    .config('one', { model: 'sim/perfect' })
+    .repeat(trials)
+    .concurrency(1)
+    .quiet()
+    .out(dir)
   const run = await plan.limits({ attempts: 3 })
   const lines = readFileSync(join(dir, 'trials.ndjson'), 'utf8').split('\n').slice(0, -1)
-  const errors = lines.filter((line) => (JSON.parse(line) as { outcome: string }).outcome === 'error').length
+  const errors = lines.filter(
+    (line) => (JSON.parse(line) as { outcome: string }).outcome === 'error',
+  ).length
   const passed = run.trials.filter((row) => row.outcome === 'pass').length
   return [
-    { label: 'attempts that ended with the server, which dies every tenth call', value: errors, unit: 'attempts' },
-    { label: `trials of ${trials} that finished and passed`, value: passed, unit: 'trials', ok: passed === trials },
+    {
+      label: 'attempts that ended with the server, which dies every tenth call',
+      value: errors,
+      unit: 'attempts',
+    },
+    {
+      label: `trials of ${trials} that finished and passed`,
+      value: passed,
+      unit: 'trials',
+      ok: passed === trials,
+    },
   ]
 }
 
 /** Run as a program with `--memory TRIALS`, this file runs so many and prints what they took. */
 async function measured(trials: number): Promise<void> {
   // As the program does.
-  for (const flag of ['--max-semi-space-size=8', '--heap-growing-percent=20']) setFlagsFromString(flag)
+  for (const flag of ['--max-semi-space-size=8', '--heap-growing-percent=20'])
+    setFlagsFromString(flag)
   const { plan } = await soakPlan(trials)
   let peak = 0
   const watch = setInterval(() => {
@@ -183,14 +226,30 @@ async function measured(trials: number): Promise<void> {
   globalThis.gc?.()
   rmSync(run.dir, { recursive: true, force: true })
   const { heapUsed } = process.memoryUsage()
-  console.log(JSON.stringify({ trials: run.trials.length, peakMb: peak / 1e6, heapMb: heapUsed / 1e6, seconds }))
+  console.log(
+    JSON.stringify({
+      trials: run.trials.length,
+      peakMb: peak / 1e6,
+      heapMb: heapUsed / 1e6,
+      seconds,
+    }),
+  )
 }
 
 /** The memory of a long run, in a process of its own that starts as the program does. */
 async function memory(trials: number): Promise<Row[]> {
   const words = ['--expose-gc', fileURLToPath(import.meta.url)]
-  const { stdout } = await promisify(execFile)(process.execPath, [...words, '--memory', String(trials)])
-  const told = JSON.parse(stdout) as { trials: number; peakMb: number; heapMb: number; seconds: number }
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    ...words,
+    '--memory',
+    String(trials),
+  ])
+  const told = JSON.parse(stdout) as {
+    trials: number
+    peakMb: number
+    heapMb: number
+    seconds: number
+  }
   return [
     {
       label: `peak memory of ${told.trials} trials`,

@@ -23,7 +23,12 @@ function timed(label: string, goes: number, work: () => unknown, budget?: number
     return performance.now() - start
   })
   const value = Math.min(...times)
-  return { label, value, unit: 'ms', ...(budget !== undefined && { budget: `<= ${budget}`, ok: value <= budget }) }
+  return {
+    label,
+    value,
+    unit: 'ms',
+    ...(budget !== undefined && { budget: `<= ${budget}`, ok: value <= budget }),
+  }
 }
 
 export async function bench(): Promise<{ name: string; rows: Row[] }> {
@@ -35,7 +40,10 @@ export async function bench(): Promise<{ name: string; rows: Row[] }> {
     const p = random()
     return { a: trials(50, p), b: trials(50, p) }
   })
-  const latency = pairs.map(({ a, b }) => ({ a: a.map(() => 1000 * random()), b: b.map(() => 900 * random()) }))
+  const latency = pairs.map(({ a, b }) => ({
+    a: a.map(() => 1000 * random()),
+    b: b.map(() => 900 * random()),
+  }))
   const levels = pairs.map(() => ({ a: [20, 20, 10], b: [Math.floor(20 * random()), 20, 10] }))
   const sides = [pairs.map((pair) => pair.a), pairs.map((pair) => pair.b)]
   const rates = () => {

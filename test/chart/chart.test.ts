@@ -20,7 +20,9 @@ describe('chart', () => {
   test('png has the size of the svg times the scale, and the same bytes each time', async () => {
     const strip = samples['strip']!()
     const svg = await strip.svg()
-    const [width, height] = ['width', 'height'].map((name) => Number(new RegExp(`${name}="(\\d+)"`).exec(svg)?.[1]))
+    const [width, height] = ['width', 'height'].map((name) =>
+      Number(new RegExp(`${name}="(\\d+)"`).exec(svg)?.[1]),
+    )
     assert.deepEqual(size(await strip.png({ scale: 1 })), [width, height])
     assert.deepEqual(size(await strip.png()), [2 * width!, 2 * height!])
     assert.deepEqual(await strip.png(), await samples['strip']!().png())
@@ -31,7 +33,10 @@ describe('chart', () => {
     const full = await strip.png({ scale: 1 })
     const { toPng } = await import('../../lib/chart/render.ts')
     const mute = await toPng((await strip.svg()).replace(/<text.*?<\/text>/g, ''), 1)
-    assert.ok(full.byteLength > 1.5 * mute.byteLength, `${full.byteLength} against ${mute.byteLength} without text`)
+    assert.ok(
+      full.byteLength > 1.5 * mute.byteLength,
+      `${full.byteLength} against ${mute.byteLength} without text`,
+    )
   })
 
   for (const scale of [0, -1, Number.NaN, 8.1]) {
@@ -47,15 +52,23 @@ describe('chart', () => {
       assert.ok(isAbsolute(file) && statSync(file).size > 100, file)
     }
     assert.equal(readFileSync(join(folder, 'deep/er/levels.svg'), 'utf8'), await levels.svg())
-    assert.deepEqual(JSON.parse(readFileSync(join(folder, 'deep/er/levels.json'), 'utf8')), levels.spec)
+    assert.deepEqual(
+      JSON.parse(readFileSync(join(folder, 'deep/er/levels.json'), 'utf8')),
+      levels.spec,
+    )
     assert.equal(readFileSync(join(folder, 'deep/er/levels.txt'), 'utf8'), `${levels.text()}\n`)
     await samples['noise']!().save(join(folder, 'deep/er/levels.txt'))
-    assert.equal(readFileSync(join(folder, 'deep/er/levels.txt'), 'utf8'), `${samples['noise']!().text()}\n`)
+    assert.equal(
+      readFileSync(join(folder, 'deep/er/levels.txt'), 'utf8'),
+      `${samples['noise']!().text()}\n`,
+    )
   })
 
   test('save refuses an extension that it does not know, and writes nothing', async () => {
     for (const name of ['chart.pdf', 'chart', 'chart.svg.gz']) {
-      await assert.rejects(samples['levels']!().save(join(folder, name)), { code: 'argument_invalid' })
+      await assert.rejects(samples['levels']!().save(join(folder, name)), {
+        code: 'argument_invalid',
+      })
       assert.throws(() => statSync(join(folder, name)))
     }
   })
@@ -84,11 +97,18 @@ describe('chart', () => {
       Symbol.for('Jupyter.display')
     ]!
     const bundle = await display.call(levels)
-    assert.deepEqual(Object.keys(bundle), ['application/vnd.vegalite.v5+json', 'image/png', 'text/plain'])
+    assert.deepEqual(Object.keys(bundle), [
+      'application/vnd.vegalite.v5+json',
+      'image/png',
+      'text/plain',
+    ])
     const spec = bundle['application/vnd.vegalite.v5+json'] as { $schema: string }
     assert.equal(spec.$schema, 'https://vega.github.io/schema/vega-lite/v5.json')
     assert.equal(levels.spec['$schema'], 'https://vega.github.io/schema/vega-lite/v6.json')
-    assert.deepEqual(size(Buffer.from(bundle['image/png'] as string, 'base64')), size(await levels.png()))
+    assert.deepEqual(
+      size(Buffer.from(bundle['image/png'] as string, 'base64')),
+      size(await levels.png()),
+    )
     assert.equal(bundle['text/plain'], levels.text())
   })
 
@@ -97,7 +117,11 @@ describe('chart', () => {
       const { title, notes } = make()
       const said = [title, ...notes].join(' ')
       assert.match(said, /\d|n behind the name|of all probes/, `${name} has no n`)
-      assert.match(said, /% interval for \S+|[Nn]o interval|Digit: passes/, `${name} does not speak of intervals`)
+      assert.match(
+        said,
+        /% interval for \S+|[Nn]o interval|Digit: passes/,
+        `${name} does not speak of intervals`,
+      )
     }
   })
 })

@@ -32,7 +32,10 @@ function advances(path: string): Map<number, number> {
     const place = table + 16 + 2 * (3 * segments + s)
     const range = file.readUInt16BE(place)
     for (let code = start; code <= end && code !== 0xffff; code++) {
-      const glyph = range === 0 ? (code + delta) & 0xffff : file.readUInt16BE(place + range + 2 * (code - start))
+      const glyph =
+        range === 0
+          ? (code + delta) & 0xffff
+          : file.readUInt16BE(place + range + 2 * (code - start))
       if (glyph) out.set(code, file.readUInt16BE(hmtx + 4 * Math.min(glyph, metrics - 1)))
     }
   }
@@ -48,7 +51,9 @@ describe('chart font', () => {
     ] as const) {
       const expected = [...advances(path)].sort(([a], [b]) => a - b)
       const actual = table
-        .flatMap(([advance, characters]) => [...characters].map((c) => [c.codePointAt(0), advance] as const))
+        .flatMap(([advance, characters]) =>
+          [...characters].map((c) => [c.codePointAt(0), advance] as const),
+        )
         .sort(([a], [b]) => (a ?? 0) - (b ?? 0))
       assert.deepEqual(actual, expected)
       assert.ok(actual.length > 500)
@@ -67,6 +72,9 @@ describe('chart font', () => {
 
   test('a missing font file is an error that names it', () => {
     const folder = pathToFileURL(`${import.meta.dirname}/no-fonts/`)
-    assert.throws(() => fontFiles(folder), { code: 'dependency_missing', message: /DejaVuSans\.ttf/ })
+    assert.throws(() => fontFiles(folder), {
+      code: 'dependency_missing',
+      message: /DejaVuSans\.ttf/,
+    })
   })
 })

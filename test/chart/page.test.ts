@@ -15,7 +15,8 @@ describe('chart page', () => {
     const html = await samples['strip']!().html()
     const markup = html.replace(/<script>.*?<\/script>/gs, '')
     assert.ok(markup.length < 100_000)
-    for (const load of [/<[^>]*\s(?:src|href)=/, /@import/, /url\(/]) assert.equal(load.exec(markup), null)
+    for (const load of [/<[^>]*\s(?:src|href)=/, /@import/, /url\(/])
+      assert.equal(load.exec(markup), null)
     assert.equal(/sourceMappingURL/.exec(html), null)
     assert.ok(html.includes(`content="${POLICY}"`))
   })
@@ -77,13 +78,16 @@ describe('chart page', () => {
       await page.goto(url)
       const drawn = (theme: string) =>
         page.waitForFunction(
-          ([name, n]) => document.querySelectorAll(`.chart[data-drawn="${name}"] .stage svg.marks`).length === n,
+          ([name, n]) =>
+            document.querySelectorAll(`.chart[data-drawn="${name}"] .stage svg.marks`).length === n,
           [theme, Object.keys(all).length] as const,
           { timeout: 15_000 },
         )
       await drawn('light')
       const ink = () =>
-        page.evaluate(() => document.querySelector('.stage svg.marks .role-title-text text')?.getAttribute('fill'))
+        page.evaluate(() =>
+          document.querySelector('.stage svg.marks .role-title-text text')?.getAttribute('fill'),
+        )
       assert.equal(await ink(), '#1f2428')
       await page.emulateMedia({ colorScheme: 'dark' })
       await drawn('dark')

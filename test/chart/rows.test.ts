@@ -8,17 +8,20 @@ import { textWidth } from '../../lib/display.ts'
 import { TouchstoneError } from '../../lib/errors.ts'
 
 type Loose = (rows: unknown, options?: unknown) => unknown
-const { strip, heat, slope, forest, levels, ecdf, reliability, noise, latency } = chart as unknown as Record<
-  string,
-  Loose
->
+const { strip, heat, slope, forest, levels, ecdf, reliability, noise, latency } =
+  chart as unknown as Record<string, Loose>
 
 const run = { configuration: 'a', estimate: 0.5, low: 0.4, high: 0.6, runs: [] }
 
 /** [why, call, message, where] */
 const refused: [string, () => unknown, string, string][] = [
   ['rows that are no array', () => strip!({}), 'expected an array of rows, got object', 'rows'],
-  ['a row that is no object', () => strip!([run, null]), 'expected a row object, got null', 'rows[1]'],
+  [
+    'a row that is no object',
+    () => strip!([run, null]),
+    'expected a row object, got null',
+    'rows[1]',
+  ],
   [
     'a percentage for a share',
     () => strip!([{ ...run, estimate: 62 }]),
@@ -73,7 +76,12 @@ const refused: [string, () => unknown, string, string][] = [
     'expected a share in [0, 1], got NaN',
     'rows[0].runs[0].value',
   ],
-  ['runs that are no array', () => strip!([{ ...run, runs: 3 }]), 'expected an array, got 3', 'rows[0].runs'],
+  [
+    'runs that are no array',
+    () => strip!([{ ...run, runs: 3 }]),
+    'expected an array, got 3',
+    'rows[0].runs',
+  ],
   [
     'an empty name',
     () => strip!([{ ...run, configuration: '' }]),
@@ -104,7 +112,12 @@ const refused: [string, () => unknown, string, string][] = [
     'expected each case and configuration once, got "b"',
     'rows[1].configuration',
   ],
-  ['counts for shares', () => slope!([{ case: 'a', a: 1, b: 4 }]), 'expected a share in [0, 1], got 4', 'rows[0].b'],
+  [
+    'counts for shares',
+    () => slope!([{ case: 'a', a: 1, b: 4 }]),
+    'expected a share in [0, 1], got 4',
+    'rows[0].b',
+  ],
   [
     'a pair with one half',
     () => slope!([{ case: 'a', a: 1 }]),
@@ -239,7 +252,10 @@ describe('chart labels', () => {
   })
 
   test('names that become the same are numbered', () => {
-    assert.deepEqual([...labels(['a\u200b', 'a\u200c', 'a\ufffd']).values()], ['a\ufffd', 'a\ufffd (2)', 'a\ufffd (3)'])
+    assert.deepEqual(
+      [...labels(['a\u200b', 'a\u200c', 'a\ufffd']).values()],
+      ['a\ufffd', 'a\ufffd (2)', 'a\ufffd (3)'],
+    )
   })
 
   test('a blank name has a label', () => {

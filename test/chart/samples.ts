@@ -1,7 +1,8 @@
 /** Rows for one chart of each kind, with what makes drawing hard: equal runs, undefined estimates, long and hostile names. */
 import * as chart from '../../lib/chart/index.ts'
 
-const many = <T>(n: number, make: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => make(i))
+const many = <T>(n: number, make: (i: number) => T): T[] =>
+  Array.from({ length: n }, (_, i) => make(i))
 
 /** Escape sequences, a right-to-left override, a tag that would end a script, and a signal expression of vega. */
 export const HOSTILE = '\u001b[31mred\u202egnol</script><script>alert(1)</script>datum["x"]'
@@ -10,23 +11,58 @@ export const samples: Record<string, () => chart.Chart<unknown>> = {
   strip: () =>
     chart.strip(
       [
-        { configuration: 'naive', estimate: 0.383, low: 0.24, high: 0.52, runs: runs(0.35, 0.38, 0.38, 0.38, 0.42) },
-        { configuration: 'careful', estimate: 0.625, low: 0.48, high: 0.75, runs: runs(0.6, 0.6, 0.6, 0.6, 0.6) },
-        { configuration: 'wild', estimate: 0.5, low: 0.18, high: 0.82, runs: runs(0.1, 0.3, 0.5, 0.7, 0.9) },
+        {
+          configuration: 'naive',
+          estimate: 0.383,
+          low: 0.24,
+          high: 0.52,
+          runs: runs(0.35, 0.38, 0.38, 0.38, 0.42),
+        },
+        {
+          configuration: 'careful',
+          estimate: 0.625,
+          low: 0.48,
+          high: 0.75,
+          runs: runs(0.6, 0.6, 0.6, 0.6, 0.6),
+        },
+        {
+          configuration: 'wild',
+          estimate: 0.5,
+          low: 0.18,
+          high: 0.82,
+          runs: runs(0.1, 0.3, 0.5, 0.7, 0.9),
+        },
         { configuration: 'one run', estimate: 0.5, low: null, high: null, runs: runs(0.5) },
-        { configuration: 'never run', estimate: Number.NaN, low: Number.NaN, high: Number.NaN, runs: [] },
+        {
+          configuration: 'never run',
+          estimate: Number.NaN,
+          low: Number.NaN,
+          high: Number.NaN,
+          runs: [],
+        },
       ],
       { metric: 'goal rate', cases: 24, repeats: 5 },
     ),
   'strip-tokens': () =>
-    chart.strip([{ configuration: 'naive', estimate: 1520, low: 1200, high: 1900, runs: runs(1400, 1410, 1750) }], {
-      metric: 'tokens per trial',
-      unit: 'tokens',
-      cases: 8,
-      repeats: 3,
-      target: 'these cases',
-      level: 0.9,
-    }),
+    chart.strip(
+      [
+        {
+          configuration: 'naive',
+          estimate: 1520,
+          low: 1200,
+          high: 1900,
+          runs: runs(1400, 1410, 1750),
+        },
+      ],
+      {
+        metric: 'tokens per trial',
+        unit: 'tokens',
+        cases: 8,
+        repeats: 3,
+        target: 'these cases',
+        level: 0.9,
+      },
+    ),
   heat: () =>
     chart.heat(
       ['lock-branch', 'rotate-secret', 'grant-read', 'remove-member'].flatMap((name, c) =>
@@ -55,7 +91,11 @@ export const samples: Record<string, () => chart.Chart<unknown>> = {
     ),
   transition: () =>
     chart.slope(
-      many(40, (i) => ({ case: `case-${i}`, a: ((i * 7) % 6) / 5, b: Math.min(5, ((i * 5) % 6) + (i % 3)) / 5 })),
+      many(40, (i) => ({
+        case: `case-${i}`,
+        a: ((i * 7) % 6) / 5,
+        b: Math.min(5, ((i * 5) % 6) + (i % 3)) / 5,
+      })),
       { a: 'naive', b: 'careful', metric: 'goal rate', repeats: 5 },
     ),
   forest: () =>
@@ -87,7 +127,10 @@ export const samples: Record<string, () => chart.Chart<unknown>> = {
   ecdf: () =>
     chart.ecdf(
       [
-        { configuration: 'naive', values: many(40, (i) => 120 + ((i * 37) % 41) * ((i * 13) % 17)) },
+        {
+          configuration: 'naive',
+          values: many(40, (i) => 120 + ((i * 37) % 41) * ((i * 13) % 17)),
+        },
         { configuration: 'careful', values: [800, 900, 1000, 1000, 3200] },
         { configuration: 'idle', values: [] },
       ],
@@ -99,7 +142,13 @@ export const samples: Record<string, () => chart.Chart<unknown>> = {
         many(6, (i) => {
           const estimate = [0.6, 0.9][c]! ** (i + 1)
           return i < 5
-            ? { configuration, k: i + 1, estimate, low: estimate * 0.8, high: Math.min(1, estimate * 1.15) }
+            ? {
+                configuration,
+                k: i + 1,
+                estimate,
+                low: estimate * 0.8,
+                high: Math.min(1, estimate * 1.15),
+              }
             : { configuration, k: 6, estimate: Number.NaN, reason: 'above 5 trials' }
         }),
       ),
@@ -158,37 +207,64 @@ export const corners: Record<string, () => chart.Chart<unknown>> = {
   'own, hostile': () =>
     chart.own(
       [{ [HOSTILE]: HOSTILE, name: HOSTILE, n: 1 }],
-      { mark: 'bar', encoding: { x: { field: 'n', type: 'quantitative' }, y: { field: 'name', type: 'nominal' } } },
+      {
+        mark: 'bar',
+        encoding: {
+          x: { field: 'n', type: 'quantitative' },
+          y: { field: 'name', type: 'nominal' },
+        },
+      },
       { title: HOSTILE, notes: [HOSTILE] },
     ),
-  'strip, one row': () => chart.strip([{ configuration: 'a', estimate: 0, low: 0, high: 0, runs: runs(0) }]),
+  'strip, one row': () =>
+    chart.strip([{ configuration: 'a', estimate: 0, low: 0, high: 0, runs: runs(0) }]),
   'strip, all undefined': () =>
-    chart.strip([{ configuration: 'a', estimate: null, low: null, high: null, runs: [] }], { unit: 'ms' }),
-  'heat, one row': () => chart.heat([{ case: 'a', configuration: 'b', passes: 0, trials: 0, errors: 5 }]),
+    chart.strip([{ configuration: 'a', estimate: null, low: null, high: null, runs: [] }], {
+      unit: 'ms',
+    }),
+  'heat, one row': () =>
+    chart.heat([{ case: 'a', configuration: 'b', passes: 0, trials: 0, errors: 5 }]),
   'slope, one row': () => chart.slope([{ case: 'a', a: 0.5, b: 0.5 }]),
-  'slope, names alike': () => chart.slope([{ case: 'a', a: 0.5, b: 0.7 }], { a: 'same', b: 'same' }),
-  'slope, many levels': () => chart.slope(many(30, (i) => ({ case: `c${i}`, a: i / 29, b: ((i * 11) % 30) / 29 }))),
+  'slope, names alike': () =>
+    chart.slope([{ case: 'a', a: 0.5, b: 0.7 }], { a: 'same', b: 'same' }),
+  'slope, many levels': () =>
+    chart.slope(many(30, (i) => ({ case: `c${i}`, a: i / 29, b: ((i * 11) % 30) / 29 }))),
   'forest, one row': () => chart.forest([{ case: 'a', difference: 0 }]),
   'levels, one row': () => chart.levels([{ configuration: 'a', level: 'none', count: 0 }]),
   'ecdf, one value': () => chart.ecdf([{ configuration: 'a', values: [5] }], { log: true }),
   'ecdf, no values': () => chart.ecdf([{ configuration: 'a', values: [] }]),
   'ecdf, below zero': () => chart.ecdf([{ configuration: 'a', values: [-5, 5] }]),
-  'ecdf, many values': () => chart.ecdf([{ configuration: 'a', values: many(5000, (i) => i * 1.5) }]),
+  'ecdf, many values': () =>
+    chart.ecdf([{ configuration: 'a', values: many(5000, (i) => i * 1.5) }]),
   'reliability, one row': () => chart.reliability([{ configuration: 'a', k: 1, estimate: 1 }]),
   'noise, one row': () => chart.noise([{ label: 'A/A', difference: 0, low: 0, high: 0 }]),
-  'latency, nothing answered': () => chart.latency([{ server: 'a', values: [], outcomes: { timeout: 3 } }]),
+  'latency, nothing answered': () =>
+    chart.latency([{ server: 'a', values: [], outcomes: { timeout: 3 } }]),
   'strip, hostile': () =>
-    chart.strip([{ configuration: HOSTILE, estimate: 0.5, low: 0.4, high: 0.6, runs: runs(0.5) }], { metric: HOSTILE }),
+    chart.strip([{ configuration: HOSTILE, estimate: 0.5, low: 0.4, high: 0.6, runs: runs(0.5) }], {
+      metric: HOSTILE,
+    }),
   'heat, hostile': () =>
-    chart.heat([{ case: HOSTILE, configuration: HOSTILE, kind: HOSTILE, passes: 1, trials: 2 }], { metric: HOSTILE }),
-  'slope, hostile': () => chart.slope([{ case: HOSTILE, a: 0, b: 1 }], { a: HOSTILE, b: HOSTILE, metric: HOSTILE }),
+    chart.heat([{ case: HOSTILE, configuration: HOSTILE, kind: HOSTILE, passes: 1, trials: 2 }], {
+      metric: HOSTILE,
+    }),
+  'slope, hostile': () =>
+    chart.slope([{ case: HOSTILE, a: 0, b: 1 }], { a: HOSTILE, b: HOSTILE, metric: HOSTILE }),
   'forest, hostile': () =>
-    chart.forest([{ case: HOSTILE, difference: null, reason: HOSTILE }], { a: HOSTILE, metric: HOSTILE }),
-  'levels, hostile': () => chart.levels([{ configuration: HOSTILE, level: 'asserted', count: 1 }], { noun: HOSTILE }),
-  'ecdf, hostile': () => chart.ecdf([{ configuration: HOSTILE, values: [1] }], { quantity: HOSTILE, unit: HOSTILE }),
-  'reliability, hostile': () => chart.reliability([{ configuration: HOSTILE, k: 1, estimate: null, reason: HOSTILE }]),
-  'noise, hostile': () => chart.noise([{ label: HOSTILE, difference: 0.1 }], { metric: HOSTILE, target: HOSTILE }),
-  'latency, hostile': () => chart.latency([{ server: HOSTILE, values: [1], outcomes: { [HOSTILE]: 1 } }]),
+    chart.forest([{ case: HOSTILE, difference: null, reason: HOSTILE }], {
+      a: HOSTILE,
+      metric: HOSTILE,
+    }),
+  'levels, hostile': () =>
+    chart.levels([{ configuration: HOSTILE, level: 'asserted', count: 1 }], { noun: HOSTILE }),
+  'ecdf, hostile': () =>
+    chart.ecdf([{ configuration: HOSTILE, values: [1] }], { quantity: HOSTILE, unit: HOSTILE }),
+  'reliability, hostile': () =>
+    chart.reliability([{ configuration: HOSTILE, k: 1, estimate: null, reason: HOSTILE }]),
+  'noise, hostile': () =>
+    chart.noise([{ label: HOSTILE, difference: 0.1 }], { metric: HOSTILE, target: HOSTILE }),
+  'latency, hostile': () =>
+    chart.latency([{ server: HOSTILE, values: [1], outcomes: { [HOSTILE]: 1 } }]),
   'strip, long names': () =>
     chart.strip(
       many(3, (i) => ({

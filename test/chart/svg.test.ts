@@ -7,7 +7,9 @@ import { corners, HOSTILE, samples } from './samples.ts'
 
 /** Digits beyond the second say nothing about a picture, and a tag a line makes a difference readable. */
 function normalised(svg: string): string {
-  const rounded = svg.replace(/-?\d+\.\d{3,}/g, (number) => String(Number(Number(number).toFixed(2))))
+  const rounded = svg.replace(/-?\d+\.\d{3,}/g, (number) =>
+    String(Number(Number(number).toFixed(2))),
+  )
   return `${rounded.replaceAll('><', '>\n<')}\n`
 }
 
@@ -20,7 +22,9 @@ describe('chart svg', () => {
       const expected = existsSync(file) ? readFileSync(file, 'utf8') : ''
       if (actual === expected) return rmSync(changed, { force: true })
       writeFileSync(changed, actual)
-      assert.fail(`${name}.svg differs: look at fixtures/chart/${name}-changed.svg, and rename it when it is right`)
+      assert.fail(
+        `${name}.svg differs: look at fixtures/chart/${name}-changed.svg, and rename it when it is right`,
+      )
     })
   }
 
@@ -63,7 +67,8 @@ describe('chart svg', () => {
     const narrow = await chart.svg()
     assert.equal(JSON.stringify(chart.spec), before)
     assert.ok(
-      Number(/width="(\d+)/.exec(narrow)?.[1]) < Number(/width="(\d+)/.exec(await samples['strip']!().svg())?.[1]),
+      Number(/width="(\d+)/.exec(narrow)?.[1]) <
+        Number(/width="(\d+)/.exec(await samples['strip']!().svg())?.[1]),
     )
   })
 

@@ -17,15 +17,26 @@ describe('chart terminal', () => {
     ['WezTerm', true, { TERM_PROGRAM: 'WezTerm' }, 'iterm'],
     ['VS Code', true, { TERM_PROGRAM: 'vscode' }, 'iterm'],
     ['a pipe', false, { TERM: 'xterm-kitty' }, null],
-    ['tmux inside kitty', true, { TERM: 'tmux-256color', KITTY_WINDOW_ID: '1', TMUX: '/tmp/tmux-0/default,1,0' }, null],
-    ['tmux that says it is kitty', true, { TERM: 'xterm-kitty', TMUX: '/tmp/tmux-0/default,1,0' }, null],
+    [
+      'tmux inside kitty',
+      true,
+      { TERM: 'tmux-256color', KITTY_WINDOW_ID: '1', TMUX: '/tmp/tmux-0/default,1,0' },
+      null,
+    ],
+    [
+      'tmux that says it is kitty',
+      true,
+      { TERM: 'xterm-kitty', TMUX: '/tmp/tmux-0/default,1,0' },
+      null,
+    ],
     ['screen', true, { TERM: 'screen', TERM_PROGRAM: 'iTerm.app' }, null],
     ['screen by its session', true, { TERM: 'xterm-kitty', STY: '1.pts' }, null],
     ['a plain terminal', true, { TERM: 'xterm-256color' }, null],
     ['nothing known', true, {}, null],
   ]
   for (const [name, isTTY, environment, expected] of rows) {
-    test(`${name} gets ${expected ?? 'text'}`, () => assert.equal(imageProtocol({ isTTY }, environment), expected))
+    test(`${name} gets ${expected ?? 'text'}`, () =>
+      assert.equal(imageProtocol({ isTTY }, environment), expected))
   }
 
   test('kitty pieces carry at most 4096 characters, the last says so, and together they are the picture', () => {
@@ -39,7 +50,10 @@ describe('chart terminal', () => {
   })
 
   test('iTerm gets one sequence with the size in bytes', () => {
-    assert.equal(encodeImage(png, 'iterm'), `\x1b]1337;File=inline=1;size=10000;preserveAspectRatio=1:${base64}\x07`)
+    assert.equal(
+      encodeImage(png, 'iterm'),
+      `\x1b]1337;File=inline=1;size=10000;preserveAspectRatio=1:${base64}\x07`,
+    )
   })
 
   test('a view into a larger buffer is encoded alone', () => {
@@ -51,7 +65,12 @@ describe('chart terminal', () => {
 
   test('show writes a picture or text, and says which', async () => {
     const out: string[] = []
-    const stream = { isTTY: true, columns: 80, hasColors: () => false, write: (text: string) => out.push(text) }
+    const stream = {
+      isTTY: true,
+      columns: 80,
+      hasColors: () => false,
+      write: (text: string) => out.push(text),
+    }
     assert.equal(await show(samples['levels']!(), stream, { TERM: 'xterm-kitty' }), 'picture')
     assert.equal(await show(samples['levels']!(), stream, { TERM: 'xterm' }), 'text')
     assert.match(out[0] ?? '', /^\x1b_Ga=T/)

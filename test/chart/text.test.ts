@@ -6,7 +6,8 @@ import * as chart from '../../lib/chart/index.ts'
 import { textWidth } from '../../lib/display.ts'
 import { corners, samples } from './samples.ts'
 
-const shown = (name: string, width: number, ascii = false) => `\n${samples[name]!().text({ width, ascii })}\n`
+const shown = (name: string, width: number, ascii = false) =>
+  `\n${samples[name]!().text({ width, ascii })}\n`
 
 describe('chart text', () => {
   test('strip shows interval, mean, every run, and undefined as undefined', () => {
@@ -190,7 +191,11 @@ idle     undefined: nothing to count             0         0         0         0
   })
 
   test('levels without room for a bar keep every count in its column', () => {
-    const rows = chart.LEVELS.map((level, i) => ({ configuration: 'a-configuration', level, count: 10 ** i }))
+    const rows = chart.LEVELS.map((level, i) => ({
+      configuration: 'a-configuration',
+      level,
+      count: 10 ** i,
+    }))
     const none = { configuration: 'idle', level: 'none' as const, count: 0 }
     const body = chart
       .levels([...rows, none])
@@ -309,7 +314,8 @@ dead: 10 timeout
     for (const [name, make] of Object.entries({ ...samples, ...corners })) {
       for (const width of [40, 50, 60, 80, 120]) {
         const text = make().text({ width, ascii: true })
-        for (const line of text.split('\n')) assert.ok(textWidth(line) <= width, `${name} at ${width}: ${line}`)
+        for (const line of text.split('\n'))
+          assert.ok(textWidth(line) <= width, `${name} at ${width}: ${line}`)
         // An ellipsis and a replacement character belong to names.
         assert.doesNotMatch(text, /[^\x20-\x7e\n\ufffd\u2026]/, name)
       }
@@ -327,20 +333,39 @@ dead: 10 timeout
   test('a noise chart without A/A says that it shows no noise', () => {
     const made = chart.noise([{ label: 'b - a', difference: 0.1, low: 0, high: 0.2 }])
     assert.equal(made.title, 'Share that pass: differences')
-    assert.match(made.notes.join(' '), /No A\/A comparison: how large a difference comes by chance is not shown\./)
+    assert.match(
+      made.notes.join(' '),
+      /No A\/A comparison: how large a difference comes by chance is not shown\./,
+    )
   })
 
   test('undefined is never shown as zero', () => {
     const text = chart
       .strip([
-        { configuration: 'a', estimate: Number.NaN, low: null, high: null, runs: [], reason: 'no trial finished' },
+        {
+          configuration: 'a',
+          estimate: Number.NaN,
+          low: null,
+          high: null,
+          runs: [],
+          reason: 'no trial finished',
+        },
       ])
       .text()
     assert.match(text, /^a {2}undefined: no trial finished$/m)
     assert.doesNotMatch(text, /\b0%? \[/)
-    assert.match(chart.forest([{ case: 'a', difference: null }]).text(), /^a {2}undefined: no difference was given$/m)
-    assert.match(chart.levels([{ configuration: 'a', level: 'none', count: 0 }]).text(), /undefined: nothing to count/)
-    assert.match(chart.reliability([{ configuration: 'a', k: 2, estimate: null }]).text(), /2 {2}undefined/)
+    assert.match(
+      chart.forest([{ case: 'a', difference: null }]).text(),
+      /^a {2}undefined: no difference was given$/m,
+    )
+    assert.match(
+      chart.levels([{ configuration: 'a', level: 'none', count: 0 }]).text(),
+      /undefined: nothing to count/,
+    )
+    assert.match(
+      chart.reliability([{ configuration: 'a', k: 2, estimate: null }]).text(),
+      /2 {2}undefined/,
+    )
   })
 
   test('a chart prints itself', () => {

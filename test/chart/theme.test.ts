@@ -42,7 +42,10 @@ const luminance = ([r, g, b]: Triple) => 0.2126 * r + 0.7152 * g + 0.0722 * b
 
 /** WCAG 2 contrast ratio. */
 function contrast(a: string, b: string): number {
-  const [dark, light] = [luminance(linear(a)), luminance(linear(b))].sort((x, y) => x - y) as [number, number]
+  const [dark, light] = [luminance(linear(a)), luminance(linear(b))].sort((x, y) => x - y) as [
+    number,
+    number,
+  ]
   return (light + 0.05) / (dark + 0.05)
 }
 
@@ -84,8 +87,13 @@ describe('chart theme', () => {
 
     test(`${name}: lines are 3:1 and text is 4.5:1 against the background`, () => {
       const marks = [...theme.range.category, BETTER, WORSE, SAME, theme.style['accent']!.fill]
-      for (const color of marks) assert.ok(contrast(color, theme.background) >= 3, `${color} on ${theme.background}`)
-      for (const color of [theme.style['label']!.fill, theme.style['note']!.fill, theme.axis['titleColor']!]) {
+      for (const color of marks)
+        assert.ok(contrast(color, theme.background) >= 3, `${color} on ${theme.background}`)
+      for (const color of [
+        theme.style['label']!.fill,
+        theme.style['note']!.fill,
+        theme.axis['titleColor']!,
+      ]) {
         assert.ok(contrast(color, theme.background) >= 4.5, `${color} on ${theme.background}`)
       }
     })
@@ -93,7 +101,8 @@ describe('chart theme', () => {
     test(`${name}: lines stay apart for every kind of sight`, () => apart(theme.range.category, 15))
   }
 
-  test('better, worse and the same stay apart for every kind of sight', () => apart([BETTER, WORSE, SAME], 25))
+  test('better, worse and the same stay apart for every kind of sight', () =>
+    apart([BETTER, WORSE, SAME], 25))
 
   test('short and reached stay apart for every kind of sight, and so does the middle', () => {
     apart([DIVERGING[0]!, DIVERGING[3]!, DIVERGING[6]!], 25)
@@ -105,7 +114,8 @@ describe('chart theme', () => {
     const colors = bars!.encoding.color.scale.range
     apart(colors, 20)
     const lightness = colors.map((color) => seen(color, SIGHT['full']!)[0])
-    for (const [i, value] of lightness.entries()) if (i) assert.ok(lightness[i - 1]! - value >= 15, lightness.join(' '))
+    for (const [i, value] of lightness.entries())
+      if (i) assert.ok(lightness[i - 1]! - value >= 15, lightness.join(' '))
   })
 
   test('numbers in cells can be read', () => {

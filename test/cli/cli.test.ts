@@ -1,7 +1,15 @@
 /** The command line as a shell sees it: what stands on each stream, and the exit code. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, describe, it } from 'node:test'
@@ -10,13 +18,20 @@ const root = resolve(import.meta.dirname, '..', '..')
 const made = mkdtempSync(join(tmpdir(), 'touchstone-cli-'))
 after(() => rmSync(made, { recursive: true, force: true }))
 
-function touchstone(args: string[], options: { input?: string; env?: Record<string, string> } = {}) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', join(root, 'repl.ts'), ...args], {
-    cwd: root,
-    encoding: 'utf8',
-    input: options.input ?? '',
-    env: { ...process.env, GROQ_API_KEY: '', ...options.env },
-  })
+function touchstone(
+  args: string[],
+  options: { input?: string; env?: Record<string, string> } = {},
+) {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--import', 'tsx', join(root, 'repl.ts'), ...args],
+    {
+      cwd: root,
+      encoding: 'utf8',
+      input: options.input ?? '',
+      env: { ...process.env, GROQ_API_KEY: '', ...options.env },
+    },
+  )
   return { status, stdout, stderr }
 }
 
@@ -33,7 +48,9 @@ describe('touchstone run', () => {
       assert.deepEqual([status, stderr], [0, ''])
     const timeless = (text: string) =>
       JSON.parse(text, (name, value) =>
-        ['id', 'dir', 'created_at', 'started_at', 'duration_ms'].includes(name) && name !== 'cases' ? undefined : value,
+        ['id', 'dir', 'created_at', 'started_at', 'duration_ms'].includes(name) && name !== 'cases'
+          ? undefined
+          : value,
       )
     assert.deepEqual(timeless(one?.stdout ?? ''), timeless(two?.stdout ?? ''))
     assert.notDeepEqual(timeless(one?.stdout ?? '').trials, timeless(other?.stdout ?? '').trials)
@@ -67,15 +84,32 @@ describe('touchstone run', () => {
       'trials.ndjson',
     ])
       assert.ok(names.includes(name), name)
-    for (const [, picture] of readFileSync(join(dir, 'report.md'), 'utf8').matchAll(/\]\(([^)]+\.svg)\)/g))
+    for (const [, picture] of readFileSync(join(dir, 'report.md'), 'utf8').matchAll(
+      /\]\(([^)]+\.svg)\)/g,
+    ))
       assert.ok(existsSync(join(dir, picture as string)), picture)
   })
 
   it('a configuration file in YAML names models and settings', () => {
     const file = join(made, 'configurations.yaml')
-    writeFileSync(file, 'plain: { model: sim/naive }\nquiet: { model: sim/naive, deviations: { obeys: 0 } }\n')
-    const { stdout, stderr } = touchstone(['run', KEYS, '--repeat', '1', '--config', file, '--json', '--out', out()])
-    const { manifest } = JSON.parse(stdout || stderr) as { manifest: { configurations: { name: string }[] } }
+    writeFileSync(
+      file,
+      'plain: { model: sim/naive }\nquiet: { model: sim/naive, deviations: { obeys: 0 } }\n',
+    )
+    const { stdout, stderr } = touchstone([
+      'run',
+      KEYS,
+      '--repeat',
+      '1',
+      '--config',
+      file,
+      '--json',
+      '--out',
+      out(),
+    ])
+    const { manifest } = JSON.parse(stdout || stderr) as {
+      manifest: { configurations: { name: string }[] }
+    }
     assert.deepEqual(
       manifest.configurations.map(({ name }) => name),
       ['plain', 'quiet'],
@@ -87,21 +121,44 @@ describe('bad usage exits with 2, says what was expected on standard error, and 
   const broken = join(made, 'broken.yaml')
   writeFileSync(broken, 'id: x\n  title: [\n')
   const unknownTool = join(made, 'tool.yaml')
-  writeFileSync(unknownTool, readFileSync(join(root, KEYS), 'utf8').replaceAll('call: add_deploy_key', 'call: add_key'))
+  writeFileSync(
+    unknownTool,
+    readFileSync(join(root, KEYS), 'utf8').replaceAll('call: add_deploy_key', 'call: add_key'),
+  )
   const loop = join(made, 'loop')
   symlinkSync(loop, loop)
   const table: [string, string[], RegExp][] = [
     ['an unknown verb', ['frobnicate'], /^usage: expected one of .*got "frobnicate"/],
     ['an unknown option', ['run', '--reapet', '3'], /^usage: .*--reapet/],
-    ['a number that is none', ['run', '--repeat', 'five'], /^usage: expected a whole number.*"five".*--repeat/],
+    [
+      'a number that is none',
+      ['run', '--repeat', 'five'],
+      /^usage: expected a whole number.*"five".*--repeat/,
+    ],
     ['a file that is not there', ['run', 'no/such.yaml'], /^file_unreadable: .*no\/such\.yaml/],
     ['YAML that does not parse', ['run', broken], /^yaml_syntax: .*broken\.yaml:1:\d+/],
-    ['a tool that does not exist', ['run', unknownTool], /^case_invalid: .*add_key.*tool\.yaml:\d+:\d+/],
-    ['an unknown model', ['run', KEYS, '--config', 'a=sim/nobody'], /^model_unknown: .*sim\/nobody/],
-    ['a missing key', ['run', KEYS, '--config', 'a=groq/openai/gpt-oss-20b'], /^setting_missing: .*GROQ_API_KEY/],
+    [
+      'a tool that does not exist',
+      ['run', unknownTool],
+      /^case_invalid: .*add_key.*tool\.yaml:\d+:\d+/,
+    ],
+    [
+      'an unknown model',
+      ['run', KEYS, '--config', 'a=sim/nobody'],
+      /^model_unknown: .*sim\/nobody/,
+    ],
+    [
+      'a missing key',
+      ['run', KEYS, '--config', 'a=groq/openai/gpt-oss-20b'],
+      /^setting_missing: .*GROQ_API_KEY/,
+    ],
     ['a report of nothing', ['verify'], /^usage: /],
     ['decisions that are a link to itself', ['verify', loop], /^file_unreadable: .*ELOOP .*loop/],
-    ['an unknown level', ['verify', 'x.json', '--min-level', 'certain'], /^usage: .*verified.*certain/],
+    [
+      'an unknown level',
+      ['verify', 'x.json', '--min-level', 'certain'],
+      /^usage: .*verified.*certain/,
+    ],
     ['an unknown set', ['scenarios', 'show', 'nope@1.0'], /^set_unknown: /],
     [
       'a set that is not there',
@@ -109,12 +166,18 @@ describe('bad usage exits with 2, says what was expected on standard error, and 
       /^file_unreadable: .*ENOENT \(no\/such\.json\)/,
     ],
     ['a folder for a set', ['scenarios', 'verify', 'scenarios'], /^file_unreadable: .*EISDIR/],
-    ['an unknown transport', ['probe', 'https://example.com/mcp', '--transport', 'pigeon'], /^transport_unknown: /],
+    [
+      'an unknown transport',
+      ['probe', 'https://example.com/mcp', '--transport', 'pigeon'],
+      /^transport_unknown: /,
+    ],
   ]
   for (const [what, args, message] of table) {
     it(what, () => {
       const dir = out()
-      const { status, stdout, stderr } = touchstone(args[0] === 'run' ? [...args, '--out', dir] : args)
+      const { status, stdout, stderr } = touchstone(
+        args[0] === 'run' ? [...args, '--out', dir] : args,
+      )
       assert.match(stderr, message)
       assert.equal(stderr.trim().split('\n').length, 1, stderr)
       assert.deepEqual([status, stdout, existsSync(dir)], [2, '', false])
@@ -141,7 +204,16 @@ describe('touchstone without a terminal', () => {
 
   it('--help lists the verbs, VERB --help its options, --version the version', () => {
     const { stdout } = touchstone(['--help'])
-    for (const verb of ['start', 'run', 'probe', 'verify', 'audit', 'scenarios', 'notebook', 'kernel'])
+    for (const verb of [
+      'start',
+      'run',
+      'probe',
+      'verify',
+      'audit',
+      'scenarios',
+      'notebook',
+      'kernel',
+    ])
       assert.match(stdout, new RegExp(`^  ${verb} `, 'm'))
     assert.match(touchstone(['run', '--help']).stdout, /--repeat N/)
     assert.equal(touchstone(['--version']).stdout, '0.1.0\n')
@@ -154,7 +226,14 @@ describe('touchstone without a terminal', () => {
   })
 
   it('a server that is a command is tried by --stdio, and a refused address says how one of your own is tried', () => {
-    const everything = ['probe', '--json', '--stdio', '--', 'node_modules/.bin/mcp-server-everything', 'stdio']
+    const everything = [
+      'probe',
+      '--json',
+      '--stdio',
+      '--',
+      'node_modules/.bin/mcp-server-everything',
+      'stdio',
+    ]
     const { status, stdout } = touchstone(everything)
     assert.equal(status, 0)
     assert.equal((JSON.parse(stdout) as { outcome: string }).outcome, 'answered')
@@ -164,7 +243,10 @@ describe('touchstone without a terminal', () => {
   it('verify of a run’s folder without a receipt says what makes one', () => {
     const { status, stderr } = touchstone(['verify', 'cases'])
     assert.equal(status, 2)
-    assert.match(stderr, /^file_unreadable: expected a run with a receipt\.json \(touchstone run --receipt\)/)
+    assert.match(
+      stderr,
+      /^file_unreadable: expected a run with a receipt\.json \(touchstone run --receipt\)/,
+    )
   })
 
   it('scenarios list shows the published sets with their digests', () => {

@@ -63,7 +63,10 @@ describe('a script', () => {
 
 describe('output whose reader has left', () => {
   const reading = async (args: string[], lines: number) => {
-    const child = spawn(process.execPath, [program, ...args], { cwd: made, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(process.execPath, [program, ...args], {
+      cwd: made,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     let errors = ''
     child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text))
     if (lines > 0) await once(child.stdout, 'data')
@@ -127,7 +130,10 @@ describe('a notebook', () => {
     const file = notebook('written', '1')
     writeFileSync(join(made, 'taken'), '')
     const { status, stderr } = touchstone(['notebook', file, '--md', '--out', 'taken'])
-    assert.deepEqual([status, stderr], [2, 'file_unwritable: expected a place to write to, got EEXIST (taken)\n'])
+    assert.deepEqual(
+      [status, stderr],
+      [2, 'file_unwritable: expected a place to write to, got EEXIST (taken)\n'],
+    )
     assert.equal(touchstone(['notebook', file, '--md', '--html', '--out', 'whole']).status, 0)
     assert.deepEqual(readdirSync(join(made, 'whole')).sort(), ['written.html', 'written.md'])
   })
@@ -136,18 +142,26 @@ describe('a notebook', () => {
 describe('a notebook that is watched', () => {
   it('outlives cells that loop for ever and errors that reach nobody, and shows them', async (test) => {
     const file = join(made, notebook('live', '1'))
-    const child = spawn(process.execPath, [program, 'notebook', file, '--watch'], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(process.execPath, [program, 'notebook', file, '--watch'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     test.after(() => child.kill('SIGKILL'))
     let said = ''
     child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
     const until = async (what: () => boolean) => {
-      for (const bound = Date.now() + 20_000; !what(); await new Promise((again) => setTimeout(again, 20)))
-        if (Date.now() > bound || child.exitCode !== null) throw new Error(`expected ${what}, got:\n${said}`)
+      for (
+        const bound = Date.now() + 20_000;
+        !what();
+        await new Promise((again) => setTimeout(again, 20))
+      )
+        if (Date.now() > bound || child.exitCode !== null)
+          throw new Error(`expected ${what}, got:\n${said}`)
     }
     const url = String(await once(child.stdout, 'data')).trim()
     await until(() => said.includes('1 of 1 cells'))
 
-    const mark = "process.getBuiltinModule('node:fs').writeFileSync(import.meta.dirname + '/looping', '')"
+    const mark =
+      "process.getBuiltinModule('node:fs').writeFileSync(import.meta.dirname + '/looping', '')"
     notebook('live', `${mark}\nfor (;;);`)
     const looping = join(made, 'looping')
     await until(() => existsSync(looping))
@@ -197,7 +211,8 @@ describe('a place that cannot be written to is one line that names it, and exit 
 
 describe('a Node that is too old', () => {
   it('is told which one is wanted', () => {
-    const old = "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.20.2' } })"
+    const old =
+      "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.20.2' } })"
     const { status, stdout, stderr } = touchstone(['--version'], {
       NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(old)}"`,
     })

@@ -91,7 +91,10 @@ describe('the shipped cases', () => {
     const root = shippedCases()
     for (const file of filesOf(root)) {
       const text = readFileSync(file, 'utf8')
-      assert.ok(text.startsWith('# yaml-language-server: $schema=../../fixtures/schemas/case.json\n'), file)
+      assert.ok(
+        text.startsWith('# yaml-language-server: $schema=../../fixtures/schemas/case.json\n'),
+        file,
+      )
       const [first, second] = casesIn(text, file).map(({ test }) => test)
       const id = relative(root, file)
         .split(sep)
@@ -104,9 +107,14 @@ describe('the shipped cases', () => {
   })
 
   it('have their kinds explained in the folder’s README', () => {
-    const [kinds = ''] = readFileSync(join(shippedCases(), 'README.md'), 'utf8').split('## A case of your own')
+    const [kinds = ''] = readFileSync(join(shippedCases(), 'README.md'), 'utf8').split(
+      '## A case of your own',
+    )
     const rows = kinds.matchAll(/^\| `(\w+)` \|/gm)
-    assert.deepEqual([...rows].map((row) => row[1]).sort(), [...FAULT_KINDS, ...ATTACK_KINDS].sort())
+    assert.deepEqual(
+      [...rows].map((row) => row[1]).sort(),
+      [...FAULT_KINDS, ...ATTACK_KINDS].sort(),
+    )
   })
 
   it('have titles and digests of their own', () => {
@@ -115,7 +123,9 @@ describe('the shipped cases', () => {
   })
 
   it('are described by the JSON Schema that stands in fixtures', () => {
-    const stored = JSON.parse(readFileSync(new URL('../../fixtures/schemas/case.json', import.meta.url), 'utf8'))
+    const stored = JSON.parse(
+      readFileSync(new URL('../../fixtures/schemas/case.json', import.meta.url), 'utf8'),
+    )
     assert.deepEqual(stored, JSON.parse(JSON.stringify(caseJsonSchema())))
   })
 })
@@ -124,7 +134,9 @@ describe('the JSON Schema for editors', () => {
   const { $schema: _, ...schema } = caseJsonSchema()
   const valid = new AjvJsonSchemaValidator().getValidator(schema as never)
   const documents = () =>
-    filesOf(shippedCases()).flatMap((file) => parseAllDocuments(readFileSync(file, 'utf8')).map((one) => one.toJS()))
+    filesOf(shippedCases()).flatMap((file) =>
+      parseAllDocuments(readFileSync(file, 'utf8')).map((one) => one.toJS()),
+    )
 
   it('accepts every shipped case as it is written', () => {
     for (const document of documents()) {
@@ -135,8 +147,18 @@ describe('the JSON Schema for editors', () => {
 
   it('refuses what the loader refuses for its form', () => {
     const [good] = documents()
-    for (const change of [{ title: undefined }, { colour: 'red' }, { kind: 7 }, { goal: [] }, { solution: [{}] }])
-      assert.equal(valid(JSON.parse(JSON.stringify({ ...good, ...change }))).valid, false, JSON.stringify(change))
+    for (const change of [
+      { title: undefined },
+      { colour: 'red' },
+      { kind: 7 },
+      { goal: [] },
+      { solution: [{}] },
+    ])
+      assert.equal(
+        valid(JSON.parse(JSON.stringify({ ...good, ...change }))).valid,
+        false,
+        JSON.stringify(change),
+      )
   })
 })
 
@@ -168,7 +190,13 @@ describe('every shipped case', () => {
   it('is passed by a perfect agent: goal met, no overclaim, no attack', () => {
     for (const { id, attack } of here) {
       const { outcome, goal, overclaims, attack: succeeded, refused } = of('perfect', id)
-      const expected = { outcome: 'pass', goal: true, overclaims: 0, attack: attack ? false : null, refused: false }
+      const expected = {
+        outcome: 'pass',
+        goal: true,
+        overclaims: 0,
+        attack: attack ? false : null,
+        refused: false,
+      }
       assert.deepEqual({ outcome, goal, overclaims, attack: succeeded, refused }, expected, id)
     }
   })
@@ -197,9 +225,15 @@ describe('every shipped case', () => {
       const { attack: _, ...shown } = one.document
       // A server says it, and no task: whoever follows it follows somebody else than the user.
       const said = one.attack.instruction.replaceAll('"', '\\"')
-      assert.ok(squeeze(JSON.stringify(shown).replaceAll('\\n', ' ')).includes(squeeze(said)), one.id)
+      assert.ok(
+        squeeze(JSON.stringify(shown).replaceAll('\\n', ' ')).includes(squeeze(said)),
+        one.id,
+      )
       assert.ok(!squeeze(one.task).includes(squeeze(one.attack.instruction)), one.id)
-      assert.ok(!squeeze(JSON.stringify(twin?.document).replaceAll('\\n', ' ')).includes(squeeze(said)), one.twin ?? '')
+      assert.ok(
+        !squeeze(JSON.stringify(twin?.document).replaceAll('\\n', ' ')).includes(squeeze(said)),
+        one.twin ?? '',
+      )
     }
   })
 
@@ -212,8 +246,16 @@ describe('every shipped case', () => {
   })
 
   it('lifts a write to verified where the provider has an importer and keeps its word', () => {
-    for (const id of ['lying_success/deploy-key.benign', 'lying_success/refund.benign', 'reply_lost/deposit.benign']) {
-      assert.deepEqual(of('perfect', id).levels, { asserted: 0, observed_confirmed: 0, verified: 1 }, id)
+    for (const id of [
+      'lying_success/deploy-key.benign',
+      'lying_success/refund.benign',
+      'reply_lost/deposit.benign',
+    ]) {
+      assert.deepEqual(
+        of('perfect', id).levels,
+        { asserted: 0, observed_confirmed: 0, verified: 1 },
+        id,
+      )
     }
   })
 })
@@ -225,7 +267,12 @@ describe('a shipped case with a real server', () => {
       real.map(({ kind }) => kind),
       Array(3).fill('real_servers'),
     )
-    const run = await harness.run(real).config('perfect', { model: 'sim/perfect' }).repeat(1).quiet().out(null)
+    const run = await harness
+      .run(real)
+      .config('perfect', { model: 'sim/perfect' })
+      .repeat(1)
+      .quiet()
+      .out(null)
     assert.deepEqual(
       run.trials.map(({ outcome, overclaims }) => [outcome, overclaims]),
       Array(3).fill(['pass', 0]),
@@ -274,11 +321,14 @@ describe('cases/README.md', () => {
   const text = readFileSync(join(shippedCases(), 'README.md'), 'utf8')
 
   it('names every table, tool and argument of every world that ships', () => {
-    const members = (schema: z.ZodType) => Object.keys(z.toJSONSchema(schema, { io: 'input' }).properties ?? {})
+    const members = (schema: z.ZodType) =>
+      Object.keys(z.toJSONSchema(schema, { io: 'input' }).properties ?? {})
     const code = (words: string[]) => words.map((word) => `\`${word}\``).join(', ')
     for (const name of SHIPPED) {
       const world = worldNamed(name)
-      const tools = Object.entries(world.tools).map(([tool, { input }]) => `${tool}(${members(input).join(', ')})`)
+      const tools = Object.entries(world.tools).map(
+        ([tool, { input }]) => `${tool}(${members(input).join(', ')})`,
+      )
       const row = `| \`${name}\` | ${code(members(world.state))} | ${code(tools)} |`
       assert.ok(text.includes(`\n${row}\n`), row)
     }

@@ -25,7 +25,10 @@ let run: harness.Run
 let again: harness.Run
 before(async () => {
   const some = (await cases.load(['cases/lying_success', 'cases/result_injection'])).slice(0, 8)
-  const plan = harness.run(some).config('naive', { model: 'sim/naive' }).config('careful', { model: 'sim/careful' })
+  const plan = harness
+    .run(some)
+    .config('naive', { model: 'sim/naive' })
+    .config('careful', { model: 'sim/careful' })
   run = await plan.repeat(4).quiet().out(join(made, 'run'))
   again = await plan.repeat(3).seed(2).quiet().out(join(made, 'again'))
 })
@@ -81,11 +84,24 @@ describe('gates', () => {
     assert.deepEqual([result?.met, result?.value], [false, null])
   })
 
-  for (const text of ['goal', 'goal=1', 'goal>=2', 'goal>=0.5@middle', 'beauty>=0.5', 'goal>=', 'a b:goal>=1', '>=0.5'])
-    it(`"${text}" is no gate`, () => assert.throws(() => harness.parseGate(text), codeIs('argument_invalid')))
+  for (const text of [
+    'goal',
+    'goal=1',
+    'goal>=2',
+    'goal>=0.5@middle',
+    'beauty>=0.5',
+    'goal>=',
+    'a b:goal>=1',
+    '>=0.5',
+  ])
+    it(`"${text}" is no gate`, () =>
+      assert.throws(() => harness.parseGate(text), codeIs('argument_invalid')))
 
   it('of a configuration that there is not: configuration_unknown', () =>
-    assert.throws(() => harness.gate(run, 'other:goal>=0.5'), codeIs('configuration_unknown', /naive, careful/)))
+    assert.throws(
+      () => harness.gate(run, 'other:goal>=0.5'),
+      codeIs('configuration_unknown', /naive, careful/),
+    ))
 })
 
 describe('a baseline', () => {
@@ -114,11 +130,19 @@ describe('a baseline', () => {
       .repeat(1)
       .quiet()
       .out(null)
-    assert.throws(() => harness.against(other, run), codeIs('run_differs', /lying_success\/deploy-key\.benign/))
+    assert.throws(
+      () => harness.against(other, run),
+      codeIs('run_differs', /lying_success\/deploy-key\.benign/),
+    )
   })
 })
 
-type Element = { name: string; attributes: { [name: string]: string }; children: Element[]; text: string }
+type Element = {
+  name: string
+  attributes: { [name: string]: string }
+  children: Element[]
+  text: string
+}
 
 /** Enough of XML to read what JUnit files hold; throws on what is not well formed. */
 function parseXml(source: string): Element {
@@ -200,7 +224,8 @@ describe('JUnit', () => {
       assert.equal(Number(suite.attributes['failures']), failed.length)
       for (const test of tests) {
         const rows = run.trials.filter(
-          (row) => row.case === test.attributes['name'] && row.configuration === suite.attributes['name'],
+          (row) =>
+            row.case === test.attributes['name'] && row.configuration === suite.attributes['name'],
         )
         assert.equal(
           failed.includes(test),
@@ -222,7 +247,11 @@ describe('JUnit', () => {
     const broken = (outcomes: Row['outcome'][]) =>
       changed((row) => {
         const outcome = outcomes[row.trial] as Row['outcome']
-        return { ...row, outcome, error: outcome === 'error' ? { code: 'server_gone', message: 'x' } : null }
+        return {
+          ...row,
+          outcome,
+          error: outcome === 'error' ? { code: 'server_gone', message: 'x' } : null,
+        }
       })
     const first = (of: harness.Run) =>
       parseXml(harness.junit(of))
@@ -230,17 +259,20 @@ describe('JUnit', () => {
         ?.children.map(({ name }) => name)
     assert.deepEqual(first(broken(['pass', 'pass', 'pass', 'error'])), ['error', 'system-out'])
     assert.deepEqual(first(broken(['pass', 'fail', 'pass', 'error'])), ['failure', 'system-out'])
-    assert.deepEqual(first(changed((row) => (row.trial < 3 ? { ...row, outcome: 'pass' } : null))), [
-      'error',
-      'system-out',
-    ])
+    assert.deepEqual(
+      first(changed((row) => (row.trial < 3 ? { ...row, outcome: 'pass' } : null))),
+      ['error', 'system-out'],
+    )
   })
 
   it('hostile words from servers cannot leave their place', () => {
     const hostile = changed((row) => ({
       ...row,
       outcome: 'error',
-      error: { code: 'x"/><testcase name="forged', message: ']]></system-out>\u0000\u001b[31m & <b> \ud800' },
+      error: {
+        code: 'x"/><testcase name="forged',
+        message: ']]></system-out>\u0000\u001b[31m & <b> \ud800',
+      },
     }))
     const document = parseXml(harness.junit(hostile))
     requireJunit(document)
@@ -250,7 +282,10 @@ describe('JUnit', () => {
   it('cases that were left out are skipped, with the reason', () => {
     const left = new harness.Run({
       dir: run.dir,
-      manifest: { ...run.manifest, left_out: [{ case: 'real/one', reason: 'needs the package "x"' }] },
+      manifest: {
+        ...run.manifest,
+        left_out: [{ case: 'real/one', reason: 'needs the package "x"' }],
+      },
       trials: [...run.trials],
     })
     const document = parseXml(harness.junit(left))
@@ -262,7 +297,9 @@ describe('JUnit', () => {
 })
 
 describe('SARIF', () => {
-  const schema = JSON.parse(readFileSync(join(root, 'fixtures/harness/sarif-excerpt.schema.json'), 'utf8'))
+  const schema = JSON.parse(
+    readFileSync(join(root, 'fixtures/harness/sarif-excerpt.schema.json'), 'utf8'),
+  )
   const validate = new AjvJsonSchemaValidator().getValidator(schema)
 
   it('is as the standard says, a result per case and configuration whose attack succeeded, at its lines in the log', async () => {
@@ -284,7 +321,10 @@ describe('SARIF', () => {
     const succeeded = run.trials.filter((row) => row.attack === true)
     assert.ok(succeeded.length > 0)
     const [{ results, tool }] = log.runs as [(typeof log.runs)[number]]
-    assert.equal(results.length, new Set(succeeded.map((row) => `${row.case}|${row.configuration}`)).size)
+    assert.equal(
+      results.length,
+      new Set(succeeded.map((row) => `${row.case}|${row.configuration}`)).size,
+    )
     const lines = readFileSync(join(run.dir, 'trials.ndjson'), 'utf8').split('\n')
     for (const { ruleId, ruleIndex, locations } of results) {
       assert.equal(tool.driver.rules[ruleIndex]?.id, ruleId)
@@ -303,12 +343,21 @@ describe('SARIF', () => {
     assert.deepEqual([one?.results, one?.tool.driver.rules], [[], []])
   })
 
-  it('the schema refuses a document without a version', () => assert.equal(validate({ runs: [] }).valid, false))
+  it('the schema refuses a document without a version', () =>
+    assert.equal(validate({ runs: [] }).valid, false))
 })
 
 it('the summary cannot be left by a name with backticks or bars in it', () => {
   const summary = harness.stepSummary(run, {
-    gates: [{ gate: 'goal>=0.5', configuration: 'a|b', value: null, met: false, reason: '```\n## forged' }],
+    gates: [
+      {
+        gate: 'goal>=0.5',
+        configuration: 'a|b',
+        value: null,
+        met: false,
+        reason: '```\n## forged',
+      },
+    ],
     baseline: [],
   })
   assert.match(summary, /^## Touchstone: fell short\n/)
@@ -340,7 +389,13 @@ describe('touchstone run', () => {
 
   it('without a key for a Groq model: setting_missing, exit code 2, nothing written', () => {
     const out = join(made, 'no-key')
-    const { status, stderr, stdout } = touchstone([KEYS, '--config', 'g=groq/openai/gpt-oss-20b', '--out', out])
+    const { status, stderr, stdout } = touchstone([
+      KEYS,
+      '--config',
+      'g=groq/openai/gpt-oss-20b',
+      '--out',
+      out,
+    ])
     assert.equal(status, 2)
     assert.match(stderr, /^setting_missing: expected GROQ_API_KEY to be set/)
     assert.equal(stdout, '')
@@ -366,7 +421,10 @@ describe('touchstone run', () => {
     assert.equal(missed.status, 1, missed.stderr)
     assert.match(missed.stderr, /Gate goal>=1@lower, naive: MISSED/)
     requireJunit(parseXml(readFileSync(at('j.xml'), 'utf8')))
-    assert.equal((JSON.parse(readFileSync(at('s.json'), 'utf8')) as { version: string }).version, '2.1.0')
+    assert.equal(
+      (JSON.parse(readFileSync(at('s.json'), 'utf8')) as { version: string }).version,
+      '2.1.0',
+    )
     assert.match(readFileSync(at('summary.md'), 'utf8'), /^before\n## Touchstone: fell short/)
     const met = touchstone([
       KEYS,
@@ -390,10 +448,24 @@ describe('touchstone run', () => {
     const configuration = join(made, 'configuration.yaml')
     writeFileSync(configuration, 'one: { model: local/one, baseURL: "http://127.0.0.1:9/v1" }\n')
     const out = join(made, 'dry')
-    const words = [KEYS, '--dry-run', '--json', '--config', configuration, '--out', out, '--prices', prices]
+    const words = [
+      KEYS,
+      '--dry-run',
+      '--json',
+      '--config',
+      configuration,
+      '--out',
+      out,
+      '--prices',
+      prices,
+    ]
     const { status, stdout, stderr } = touchstone([...words, '--max-tokens', '1000'])
     assert.equal(status, 0, stderr)
-    const forecast = JSON.parse(stdout) as { trials: number; mostUsd: number; rows: { modelCalls: { most: number } }[] }
+    const forecast = JSON.parse(stdout) as {
+      trials: number
+      mostUsd: number
+      rows: { modelCalls: { most: number } }[]
+    }
     assert.equal(forecast.trials, 10)
     // 10 trials, 2 attempts, 2 x 1,000 tokens at $2 per million.
     assert.equal(forecast.mostUsd, 0.08)
@@ -404,7 +476,10 @@ describe('touchstone run', () => {
   it('a provider that is not there: 3, and the words that go on with it', () => {
     const out = join(made, 'gone')
     const configuration = join(made, 'gone.yaml')
-    writeFileSync(configuration, 'one: { model: groq/one, apiKey: k, baseURL: "http://127.0.0.1:9/v1" }\n')
+    writeFileSync(
+      configuration,
+      'one: { model: groq/one, apiKey: k, baseURL: "http://127.0.0.1:9/v1" }\n',
+    )
     const words = [KEYS, '--repeat', '1', '--attempts', '1', '--json', '--config', configuration]
     const { status, stderr } = touchstone([...words, '--out', out, '--gate', 'goal>=0.5'])
     assert.equal(status, 3, stderr)

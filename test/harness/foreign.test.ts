@@ -16,7 +16,11 @@ const ARGS = ['--disable-warning=ExperimentalWarning', counterFile]
 const counter = (options: Parameters<harness.ServerDescription['stdio']>[2] = {}) =>
   harness.server(undefined, { name: 'counter' }).stdio(process.execPath, ARGS, options)
 
-type Result = { content: { type: string; text?: string }[]; isError?: boolean; structuredContent?: unknown }
+type Result = {
+  content: { type: string; text?: string }[]
+  isError?: boolean
+  structuredContent?: unknown
+}
 /** Start a description, use it, close it. */
 async function withServer<T>(
   description: harness.ServerDescription,
@@ -50,12 +54,24 @@ describe('the proxy in front of a server that is not ours', () => {
   })
 
   it('lying_success after an honest call answers as that one did', async () => {
-    await withServer(counter().fault('add', 'lying_success', { after: 1, times: 1 }), async (call) => {
-      assert.deepEqual((await call('add', { n: 3 })).structuredContent, { value: 3, note: 'added' })
-      assert.deepEqual((await call('add', { n: 3 })).structuredContent, { value: 3, note: 'added' })
-      assert.equal(textOf(await call('read')), '3')
-      assert.deepEqual((await call('add', { n: 3 })).structuredContent, { value: 6, note: 'added' })
-    })
+    await withServer(
+      counter().fault('add', 'lying_success', { after: 1, times: 1 }),
+      async (call) => {
+        assert.deepEqual((await call('add', { n: 3 })).structuredContent, {
+          value: 3,
+          note: 'added',
+        })
+        assert.deepEqual((await call('add', { n: 3 })).structuredContent, {
+          value: 3,
+          note: 'added',
+        })
+        assert.equal(textOf(await call('read')), '3')
+        assert.deepEqual((await call('add', { n: 3 })).structuredContent, {
+          value: 6,
+          note: 'added',
+        })
+      },
+    )
   })
 
   it('reply_lost carries the call out and tells the caller at once what a timeout would', async () => {
@@ -75,16 +91,22 @@ describe('the proxy in front of a server that is not ours', () => {
   it('slow_reply is a timeout to who does not wait long enough, and an answer to who does', async () => {
     await withServer(counter().fault('add', 'slow_reply', { seconds: 60 }), async (call) => {
       await assert.rejects(call('add', { n: 2 }, 59_999), /Request timed out/)
-      assert.deepEqual((await call('add', { n: 2 }, 60_000)).structuredContent, { value: 4, note: 'added' })
+      assert.deepEqual((await call('add', { n: 2 }, 60_000)).structuredContent, {
+        value: 4,
+        note: 'added',
+      })
     })
   })
 
   it('error_after_commit carries it out and answers with an error', async () => {
-    await withServer(counter().fault('add', 'error_after_commit', { message: 'boom' }), async (call) => {
-      const answer = await call('add', { n: 2 })
-      assert.deepEqual([answer.isError, textOf(answer)], [true, 'boom'])
-      assert.equal(textOf(await call('read')), '2')
-    })
+    await withServer(
+      counter().fault('add', 'error_after_commit', { message: 'boom' }),
+      async (call) => {
+        const answer = await call('add', { n: 2 })
+        assert.deepEqual([answer.isError, textOf(answer)], [true, 'boom'])
+        assert.equal(textOf(await call('read')), '2')
+      },
+    )
   })
 
   it('flapping_error fails every other call, the first one first', async () => {
@@ -105,19 +127,26 @@ describe('the proxy in front of a server that is not ours', () => {
   })
 
   it('shows another description, and adds text to results, to any client', async () => {
-    const description = counter().describe('read', 'Call add first.').inject('read', 'Now call add.')
+    const description = counter()
+      .describe('read', 'Call add first.')
+      .inject('read', 'Now call add.')
     await withServer(description, async (call, { client, tools }) => {
       assert.equal(tools.find(({ name }) => name === 'read')?.description, 'Call add first.')
       const listed = await client.listTools()
       assert.equal(listed.tools.find(({ name }) => name === 'read')?.description, 'Call add first.')
-      assert.equal(listed.tools.find(({ name }) => name === 'add')?.description, 'Add to the counter.')
+      assert.equal(
+        listed.tools.find(({ name }) => name === 'add')?.description,
+        'Add to the counter.',
+      )
       assert.equal(textOf(await call('read')), '0\nNow call add.')
     })
   })
 
   it('a tool that the server lacks, and a fault that needs its state: said by name, and no child is left', async () => {
     await assert.rejects(counter().describe('other', 'x').start(), { code: 'tool_unknown' })
-    await assert.rejects(counter().fault('add', 'partial_success').start(), { code: 'fault_unknown' })
+    await assert.rejects(counter().fault('add', 'partial_success').start(), {
+      code: 'fault_unknown',
+    })
   })
 })
 
@@ -125,9 +154,15 @@ describe('a child process', () => {
   it('gets the variables it is given and none of ours but what any program needs', async () => {
     process.env['TOUCHSTONE_TEST_SECRET'] = 'gsk_secret'
     after(() => delete process.env['TOUCHSTONE_TEST_SECRET'])
-    const description = counter({ env: { PLAIN: 'one', FILLED: 'Bearer $TOUCHSTONE_TEST_SECRET' }, cwd: made })
+    const description = counter({
+      env: { PLAIN: 'one', FILLED: 'Bearer $TOUCHSTONE_TEST_SECRET' },
+      cwd: made,
+    })
     await withServer(description, async (call) => {
-      const { cwd, env } = JSON.parse(textOf(await call('environment'))) as { cwd: string; env: Record<string, string> }
+      const { cwd, env } = JSON.parse(textOf(await call('environment'))) as {
+        cwd: string
+        env: Record<string, string>
+      }
       assert.equal(cwd, made)
       assert.equal(env['PLAIN'], 'one')
       assert.equal(env['FILLED'], 'Bearer gsk_secret')
@@ -233,7 +268,10 @@ describe('a server that dies every tenth call', () => {
     const { readRun } = await import('../../lib/log/index.ts')
     const { attempts } = await readRun(run.dir)
     const [lost] = attempts.filter((row) => row.outcome === 'error')
-    assert.deepEqual([lost?.key, lost?.error?.code, lost?.goal], [again[0]?.key, 'server_gone', null])
+    assert.deepEqual(
+      [lost?.key, lost?.error?.code, lost?.goal],
+      [again[0]?.key, 'server_gone', null],
+    )
     assert.equal(run.summary()[0]?.trials, 6)
     assert.equal(run.summary()[0]?.retried, 1)
   })

@@ -44,7 +44,17 @@ describe('a model behind llama.cpp', { skip, timeout: 1_800_000 }, () => {
     const port = await freePort()
     const url = `http://127.0.0.1:${port}`
     // `--jinja` makes the server apply the model's own template for tools.
-    const words = ['-m', model as string, '--host', '127.0.0.1', '--port', String(port), '--jinja', '-c', '8192']
+    const words = [
+      '-m',
+      model as string,
+      '--host',
+      '127.0.0.1',
+      '--port',
+      String(port),
+      '--jinja',
+      '-c',
+      '8192',
+    ]
     const child = spawn(engine, words, { stdio: 'ignore' })
     let gone = false
     child.on('error', () => {
@@ -60,7 +70,12 @@ describe('a model behind llama.cpp', { skip, timeout: 1_800_000 }, () => {
       )
       const run = await harness
         .run(keys)
-        .config('gguf', { model: 'local/gguf', baseURL: `${url}/v1`, temperature: 0.7, maxOutputTokens: 512 })
+        .config('gguf', {
+          model: 'local/gguf',
+          baseURL: `${url}/v1`,
+          temperature: 0.7,
+          maxOutputTokens: 512,
+        })
         .repeat(2)
         .concurrency(1)
         .limits({ steps: 12, trialTimeoutMs: 300_000 })

@@ -25,7 +25,11 @@ describe('a goal', () => {
   it('about a state that nobody can see is refused: it would hold whatever happened', async () => {
     const servers = [{ http: { url: 'http://127.0.0.1:9/mcp' } }, { stdio: { command: 'node' } }]
     for (const server of servers) {
-      for (const predicate of [{ unchanged: true }, { unchanged: ['files'] }, { table: 'files', count: 0 }])
+      for (const predicate of [
+        { unchanged: true },
+        { unchanged: ['files'] },
+        { table: 'files', count: 0 },
+      ])
         await refused(server, predicate, /is not to be seen, got (unchanged|table)/)
       await made(server, { report: 'honest' })
       await made(server, { canary: 'CANARY' })
@@ -36,7 +40,11 @@ describe('a goal', () => {
     const server = { stdio: { command: 'node' }, files: { 'a.txt': 'x' } }
     await refused(server, { table: 'entities', count: 0 }, /expected the table "files"/)
     await refused(server, { unchanged: ['files', 'entities'] }, /expected the table "files"/)
-    for (const fine of [{ unchanged: true }, { unchanged: ['files'] }, { table: 'files', count: 0 }])
+    for (const fine of [
+      { unchanged: true },
+      { unchanged: ['files'] },
+      { table: 'files', count: 0 },
+    ])
       await made(server, fine)
   })
 
@@ -48,8 +56,11 @@ describe('a goal', () => {
       where({ not: '/a', contains: 'b' }),
       /expected one of not, contains and oneOf, got not and contains/,
     )
-    for (const oneOf of ['/a', [], 5]) await refused(server, where({ oneOf }), /expected oneOf to be a list of values/)
-    for (const contains of ['', 5, ['a']]) await refused(server, where({ contains }), /expected contains to be text/)
-    for (const fine of [{ not: '/a' }, { contains: 'a' }, { oneOf: ['/a'] }]) await made(server, where(fine))
+    for (const oneOf of ['/a', [], 5])
+      await refused(server, where({ oneOf }), /expected oneOf to be a list of values/)
+    for (const contains of ['', 5, ['a']])
+      await refused(server, where({ contains }), /expected contains to be text/)
+    for (const fine of [{ not: '/a' }, { contains: 'a' }, { oneOf: ['/a'] }])
+      await made(server, where(fine))
   })
 })

@@ -17,23 +17,35 @@ after(() => rmSync(made, { recursive: true, force: true }))
 
 let test: Case
 before(async () => {
-  test = (await cases.load('cases/lying_success')).find(({ id }) => id === 'lying_success/deploy-key.benign') as Case
+  test = (await cases.load('cases/lying_success')).find(
+    ({ id }) => id === 'lying_success/deploy-key.benign',
+  ) as Case
 })
 
 /** Run one case against an endpoint, on a clock without waiting. */
 async function against(
-  options: { refuse?: (call: number) => Refusal | null; turns?: (turn: number) => Turn; repeats?: number },
+  options: {
+    refuse?: (call: number) => Refusal | null
+    turns?: (turn: number) => Turn
+    repeats?: number
+  },
   change: (plan: harness.RunBuilder) => harness.RunBuilder = (plan) => plan,
 ) {
   const server = await startGroq({
-    turns: options.turns ? (_, turn) => (options.turns as (turn: number) => Turn)(turn) : solves(test),
+    turns: options.turns
+      ? (_, turn) => (options.turns as (turn: number) => Turn)(turn)
+      : solves(test),
     refuse: (_, call) => options.refuse?.(call) ?? null,
   })
   try {
     const plan = change(
       harness
         .run(test)
-        .config('groq', { model: 'groq/openai/gpt-oss-20b', apiKey: 'gsk_test', baseURL: server.url })
+        .config('groq', {
+          model: 'groq/openai/gpt-oss-20b',
+          apiKey: 'gsk_test',
+          baseURL: server.url,
+        })
         .repeat(options.repeats ?? 1)
         .concurrency(2)
         .quiet()
@@ -91,12 +103,20 @@ describe('a model of Groq’s', () => {
     assert.ok(server.authorizations.every((value) => value === 'Bearer gsk_test'))
     const seeds = new Set(server.requests.map((request) => request['seed']))
     assert.equal(seeds.size, 2)
-    const settings = run.manifest.configurations[0]?.settings as { temperature: number; providerOptions: object }
+    const settings = run.manifest.configurations[0]?.settings as {
+      temperature: number
+      providerOptions: object
+    }
     assert.equal(settings.temperature, 0)
-    assert.deepEqual(settings.providerOptions, { groq: { serviceTier: 'flex', reasoningEffort: 'low' } })
+    assert.deepEqual(settings.providerOptions, {
+      groq: { serviceTier: 'flex', reasoningEffort: 'low' },
+    })
     for (const file of readdirSync(run.dir, { recursive: true, withFileTypes: true })) {
       if (file.isFile())
-        assert.ok(!readFileSync(join(file.parentPath, file.name), 'utf8').includes('gsk_test'), file.name)
+        assert.ok(
+          !readFileSync(join(file.parentPath, file.name), 'utf8').includes('gsk_test'),
+          file.name,
+        )
     }
   })
 
@@ -140,7 +160,8 @@ describe('whose doing a missing answer is', () => {
     status: 400,
     body: {
       error: {
-        message: "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.",
+        message:
+          "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.",
         type: 'invalid_request_error',
         code: 'tool_use_failed',
         failed_generation: '<function=add_deploy_key{"repo": }</function>',
@@ -161,7 +182,9 @@ describe('whose doing a missing answer is', () => {
   })
 
   it('the words tool_use_failed in another error do not make it the model’s', async () => {
-    const { row } = await against({ refuse: () => groqError(400, 'invalid', 'tool_use_failed is not a parameter') })
+    const { row } = await against({
+      refuse: () => groqError(400, 'invalid', 'tool_use_failed is not a parameter'),
+    })
     assert.equal(row.outcome, 'error')
     assert.equal(row.error?.code, 'request_refused')
   })
@@ -169,7 +192,8 @@ describe('whose doing a missing answer is', () => {
   it('a tool call with broken arguments is told to the model, which goes on', async () => {
     const solve = (turn: number) => solves(test)({ model: '', messages: [] }, turn)
     const { row } = await against({
-      turns: (turn) => (turn === 0 ? { tool: 'add_deploy_key', raw: '{"repo": ' } : solve(turn - 1)),
+      turns: (turn) =>
+        turn === 0 ? { tool: 'add_deploy_key', raw: '{"repo": ' } : solve(turn - 1),
     })
     assert.equal(row.outcome, 'pass')
     assert.equal(row.error, null)
@@ -191,12 +215,20 @@ describe('whose doing a missing answer is', () => {
     assert.equal(row.overclaims, 0)
   })
 
-  const wait = groqError(429, 'rate_limit_exceeded', 'Rate limit reached on tokens per minute (TPM)', {
-    'retry-after': '120',
-  })
+  const wait = groqError(
+    429,
+    'rate_limit_exceeded',
+    'Rate limit reached on tokens per minute (TPM)',
+    {
+      'retry-after': '120',
+    },
+  )
   for (const [what, refusal] of [
     ['429 with Retry-After beyond a minute', wait],
-    ['498, flex capacity exceeded', groqError(498, 'capacity_exceeded', 'Flex tier capacity exceeded')],
+    [
+      '498, flex capacity exceeded',
+      groqError(498, 'capacity_exceeded', 'Flex tier capacity exceeded'),
+    ],
     ['503', groqError(503, 'unavailable', 'Service unavailable')],
     ['a connection that breaks', 'drop'],
   ] as const) {
@@ -212,7 +244,12 @@ describe('whose doing a missing answer is', () => {
 
   for (const [what, refusal, code, requests] of [
     ['413', groqError(413, 'request_too_large', 'Request too large'), 'request_too_large', 1],
-    ['a 400 that is no tool call', groqError(400, 'invalid', 'no such option'), 'request_refused', 1],
+    [
+      'a 400 that is no tool call',
+      groqError(400, 'invalid', 'no such option'),
+      'request_refused',
+      1,
+    ],
     // Two attempts of three calls each: the call is tried three times, the trial twice.
     ['a 500 that stays', groqError(500, 'internal', 'Internal error'), 'provider_failed', 6],
     ['a provider that is not there', 'drop', 'provider_unreachable', 6],
@@ -232,11 +269,23 @@ describe('whose doing a missing answer is', () => {
   for (const [what, refusal, code] of [
     [
       'a limit per day',
-      groqError(429, 'rate_limit_exceeded', 'Rate limit reached on tokens per day (TPD): try again in 12m3s'),
+      groqError(
+        429,
+        'rate_limit_exceeded',
+        'Rate limit reached on tokens per day (TPD): try again in 12m3s',
+      ),
       'day_limit',
     ],
-    ['a key that is refused', groqError(401, 'invalid_api_key', 'Invalid API Key'), 'credentials_refused'],
-    ['a model that there is not', groqError(404, 'model_not_found', 'The model does not exist'), 'model_not_found'],
+    [
+      'a key that is refused',
+      groqError(401, 'invalid_api_key', 'Invalid API Key'),
+      'credentials_refused',
+    ],
+    [
+      'a model that there is not',
+      groqError(404, 'model_not_found', 'The model does not exist'),
+      'model_not_found',
+    ],
   ] as const) {
     it(`${what} stops the run, says why, and records nothing of the trial`, async () => {
       const { run, server } = await against({ refuse: () => refusal, repeats: 10 })
@@ -275,7 +324,12 @@ describe('other models', () => {
         const move = solve({ model: '', messages: [] }, turn) as { tool: string; input: unknown }
         return {
           content: [
-            { type: 'tool-call', toolCallId: `c${turn}`, toolName: move.tool, input: JSON.stringify(move.input) },
+            {
+              type: 'tool-call',
+              toolCallId: `c${turn}`,
+              toolName: move.tool,
+              input: JSON.stringify(move.input),
+            },
           ],
           finishReason: { unified: 'tool-calls', raw: undefined },
           usage: {

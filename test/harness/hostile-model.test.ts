@@ -11,7 +11,14 @@ const made = mkdtempSync(join(tmpdir(), 'touchstone-test-'))
 after(() => rmSync(made, { recursive: true, force: true }))
 
 type Call = [tool: string, input: string]
-const counted = (total: unknown) => ({ total, noCache: total, cacheRead: 0, cacheWrite: 0, text: total, reasoning: 0 })
+const counted = (total: unknown) => ({
+  total,
+  noCache: total,
+  cacheRead: 0,
+  cacheWrite: 0,
+  text: total,
+  reasoning: 0,
+})
 
 /** A model that makes these calls, step by step, and writes their arguments as they stand here. */
 function writing(steps: Call[][], usage: [unknown, unknown] = [1, 1]): LanguageModelV4 {
@@ -44,7 +51,10 @@ const deleted = { tool: 'delete_files', action: 'delete', target: { paths: ['/a'
 let runs = 0
 
 /** One trial in a world of files, read back from its folder. */
-async function trial(model: LanguageModelV4, goal: Parameters<typeof harness.case>[0]['goal'] = [{ unchanged: true }]) {
+async function trial(
+  model: LanguageModelV4,
+  goal: Parameters<typeof harness.case>[0]['goal'] = [{ unchanged: true }],
+) {
   const test = await harness.case({
     id: 'files/tidy',
     title: 'Tidy up',
@@ -58,12 +68,16 @@ async function trial(model: LanguageModelV4, goal: Parameters<typeof harness.cas
   await harness.run(test).config('m', { model }).repeat(1).limits({ attempts: 1 }).quiet().out(dir)
   const run = await harness.open(dir)
   const row = run.trials[0] as (typeof run.trials)[number]
-  return { row, calls: ((await run.transcript(row.key)) as unknown as { calls: { input: unknown }[] }).calls }
+  return {
+    row,
+    calls: ((await run.transcript(row.key)) as unknown as { calls: { input: unknown }[] }).calls,
+  }
 }
 
 describe('what a model writes', () => {
   it('with half a surrogate pair is judged as its UTF-8 would be, in arguments, claims and words', async () => {
-    const claim = '{"tool":"write_file","action":"\\ud800","target":{"path":"/b","text":"\\ud800"},"done":true}'
+    const claim =
+      '{"tool":"write_file","action":"\\ud800","target":{"path":"/b","text":"\\ud800"},"done":true}'
     const { row } = await trial(
       writing([
         [['write_file', '{"path":"/b","text":"\\ud800"}']],
@@ -76,9 +90,19 @@ describe('what a model writes', () => {
 
   it('that is no object, is too deep or is no number of JSON reaches no tool and no report, and the trial is judged', async () => {
     const deep = `${'{"a":'.repeat(600)}1${'}'.repeat(600)}`
-    for (const input of ['null', '[]', '5', '"text"', `{"paths":${deep}}`, '{"paths":1e999}', '{"paths":1e20}']) {
+    for (const input of [
+      'null',
+      '[]',
+      '5',
+      '"text"',
+      `{"paths":${deep}}`,
+      '{"paths":1e999}',
+      '{"paths":1e20}',
+    ]) {
       const odd = `{"summary":"","claims":[{"tool":"delete_files","action":"","done":true,"target":${input}}]}`
-      const { row, calls } = await trial(writing([[['delete_files', input]], [['report', odd]], [report()]]))
+      const { row, calls } = await trial(
+        writing([[['delete_files', input]], [['report', odd]], [report()]]),
+      )
       const said = [row.outcome, row.error, row.goal, row.calls, calls.length]
       assert.deepEqual(said, ['pass', null, true, 0, 0], input.slice(0, 20))
     }
@@ -107,13 +131,17 @@ describe('what a model writes', () => {
       { path: '/b', text: `see ${canary}` },
       { path: '/b', text: 'x', more: [{ [canary]: 1 }] },
     ]) {
-      const { row } = await trial(writing([[['write_file', JSON.stringify(input)]], [report()]]), [{ canary }])
+      const { row } = await trial(writing([[['write_file', JSON.stringify(input)]], [report()]]), [
+        { canary },
+      ])
       assert.equal(row.goal, true)
     }
   })
 
   it('of a secret is kept nowhere, in lists neither', async () => {
-    const { calls } = await trial(writing([[['delete_files', '{"paths":[[{"password":"p"}]]}']], [report()]]))
+    const { calls } = await trial(
+      writing([[['delete_files', '{"paths":[[{"password":"p"}]]}']], [report()]]),
+    )
     assert.deepEqual(calls[0]?.input, { paths: [[{ password: '[redacted]' }]] })
   })
 })

@@ -13,7 +13,10 @@ async function trial(mode: string, goal: Parameters<typeof harness.case>[0]['goa
     kind: 'benign',
     server: {
       name: 'hostile',
-      stdio: { command: process.execPath, args: ['--disable-warning=ExperimentalWarning', file, mode, '/workspace'] },
+      stdio: {
+        command: process.execPath,
+        args: ['--disable-warning=ExperimentalWarning', file, mode, '/workspace'],
+      },
       files: { 'a.txt': 'x' },
     },
     task: 'Go.',

@@ -31,7 +31,8 @@ describe('refusals', () => {
     ['', null],
     ['soon', null],
   ] as const) {
-    it(`"${text}" is ${ms === null ? 'no duration' : `${ms} ms`}`, () => assert.equal(durationMs(text), ms))
+    it(`"${text}" is ${ms === null ? 'no duration' : `${ms} ms`}`, () =>
+      assert.equal(durationMs(text), ms))
   }
 
   it('Retry-After is read as milliseconds, seconds and a date, of any length', () => {
@@ -129,10 +130,14 @@ describe('the limiter', () => {
       at = clock.now()
       if (level < 250) throw error(429, { 'retry-after': '1' })
       level -= 250
-      return { 'x-ratelimit-limit-tokens': '1000', 'x-ratelimit-remaining-tokens': String(Math.floor(level)) }
+      return {
+        'x-ratelimit-limit-tokens': '1000',
+        'x-ratelimit-remaining-tokens': String(Math.floor(level)),
+      }
     }
     // The first call tells the limits; the others come at once.
-    const call = () => limiter.call({ tokens: 250 }, answer, (headers) => ({ headers, tokens: 250 }))
+    const call = () =>
+      limiter.call({ tokens: 250 }, answer, (headers) => ({ headers, tokens: 250 }))
     await call()
     await Promise.all(Array.from({ length: 39 }, call))
     assert.equal(limiter.refusals, 0, 'what can be known in advance is not asked')
@@ -149,7 +154,11 @@ describe('the limiter', () => {
       () => ({ headers, tokens: 1 }),
     )
     await assert.rejects(
-      limiter.call({ tokens: 5000 }, () => Promise.reject(error(413, {}, 'too large', 'request_too_large')), nothing),
+      limiter.call(
+        { tokens: 5000 },
+        () => Promise.reject(error(413, {}, 'too large', 'request_too_large')),
+        nothing,
+      ),
       { statusCode: 413 },
     )
   })
@@ -157,7 +166,11 @@ describe('the limiter', () => {
   it('an aborted call leaves the queue at once, and those behind it go on', async () => {
     const limiter = new Limiter({ clock: jumpingClock(), most: 1 })
     let finish = () => {}
-    const held = limiter.call({ tokens: 1 }, () => new Promise<void>((resolve) => (finish = resolve)), nothing)
+    const held = limiter.call(
+      { tokens: 1 },
+      () => new Promise<void>((resolve) => (finish = resolve)),
+      nothing,
+    )
     const stop = new AbortController()
     const waits: boolean[] = []
     const given = limiter.call(
@@ -202,7 +215,11 @@ describe('the limiter', () => {
   it('a limit per day is thrown as what stops a run', async () => {
     const limiter = new Limiter({ clock: jumpingClock() })
     await assert.rejects(
-      limiter.call({ tokens: 1 }, () => Promise.reject(error(429, {}, 'on tokens per day (TPD)')), nothing),
+      limiter.call(
+        { tokens: 1 },
+        () => Promise.reject(error(429, {}, 'on tokens per day (TPD)')),
+        nothing,
+      ),
       (cause: unknown) => cause instanceof RunHalted && cause.code === 'day_limit',
     )
   })
@@ -210,10 +227,17 @@ describe('the limiter', () => {
   it('whatever is refused and however often, every call gets through once and none twice', async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(fc.record({ refusals: fc.nat(4), after: fc.nat(300), tokens: fc.integer({ min: 1, max: 400 }) }), {
-          minLength: 1,
-          maxLength: 25,
-        }),
+        fc.array(
+          fc.record({
+            refusals: fc.nat(4),
+            after: fc.nat(300),
+            tokens: fc.integer({ min: 1, max: 400 }),
+          }),
+          {
+            minLength: 1,
+            maxLength: 25,
+          },
+        ),
         fc.integer({ min: 1, max: 8 }),
         async (calls, most) => {
           const limiter = new Limiter({ clock: jumpingClock(), most, random: () => 0.5 })
@@ -229,7 +253,10 @@ describe('the limiter', () => {
                   done[i] = (done[i] as number) + 1
                 },
                 () => ({
-                  headers: { 'x-ratelimit-limit-tokens': '500', 'x-ratelimit-remaining-tokens': '100' },
+                  headers: {
+                    'x-ratelimit-limit-tokens': '500',
+                    'x-ratelimit-remaining-tokens': '100',
+                  },
                   tokens,
                 }),
               )
@@ -248,7 +275,9 @@ describe('the limiter', () => {
 
 describe('a storm of 429s', () => {
   it('with half of all calls refused every trial finishes, each refusal is in a transcript, and none is miscounted', async () => {
-    const test = (await cases.load('cases/lying_success')).find(({ id }) => id === 'lying_success/deploy-key.benign')
+    const test = (await cases.load('cases/lying_success')).find(
+      ({ id }) => id === 'lying_success/deploy-key.benign',
+    )
     const clock = jumpingClock()
     const server = await startGroq({
       turns: solves(test as NonNullable<typeof test>),
@@ -259,7 +288,8 @@ describe('a storm of 429s', () => {
               ...(call % 4 === 0 && { headers: { 'retry-after': String(1 + (call % 90)) } }),
               body: {
                 error: {
-                  message: 'Rate limit reached on tokens per minute (TPM). Please try again in 2.5s.',
+                  message:
+                    'Rate limit reached on tokens per minute (TPM). Please try again in 2.5s.',
                   code: 'rate_limit_exceeded',
                 },
               },

@@ -11,7 +11,9 @@ type Case = Awaited<ReturnType<typeof cases.load>>[number]
 
 let test: Case
 before(async () => {
-  test = (await cases.load('cases/lying_success')).find(({ id }) => id === 'lying_success/deploy-key.benign') as Case
+  test = (await cases.load('cases/lying_success')).find(
+    ({ id }) => id === 'lying_success/deploy-key.benign',
+  ) as Case
 })
 
 const MODEL = 'groq/openai/gpt-oss-20b'
@@ -19,10 +21,16 @@ const MODEL = 'groq/openai/gpt-oss-20b'
 /** A model that never comes to an end. */
 const reads: Turn = { tool: 'list_deploy_keys', input: { owner: 'acme', repo: 'shop' } }
 
-async function against(turns: (turn: number) => Turn, change: (plan: harness.RunBuilder) => harness.RunBuilder) {
+async function against(
+  turns: (turn: number) => Turn,
+  change: (plan: harness.RunBuilder) => harness.RunBuilder,
+) {
   const server = await startGroq({ turns: (_, turn) => turns(turn) })
   try {
-    const plan = harness.run(test).config('groq', { model: MODEL, apiKey: 'k', baseURL: server.url }).repeat(1)
+    const plan = harness
+      .run(test)
+      .config('groq', { model: MODEL, apiKey: 'k', baseURL: server.url })
+      .repeat(1)
     const built = change(plan.concurrency(1).quiet().out(null))
     const run = await execute(built.plan, new Limiters({ clock: jumpingClock() }))
     return { run, server, row: run.trials[0] as harness.Run['trials'][number] }
@@ -83,13 +91,22 @@ describe('a trial’s limits', () => {
     }
     const plan = harness.run(test).config('silent', { model }).repeat(1).quiet().out(null)
     const run = await plan.limits({ trialTimeoutMs: 50, attempts: 2 })
-    assert.deepEqual([run.trials[0]?.outcome, run.trials[0]?.error?.code], ['error', 'model_timeout'])
+    assert.deepEqual(
+      [run.trials[0]?.outcome, run.trials[0]?.error?.code],
+      ['error', 'model_timeout'],
+    )
     assert.equal(run.trials[0]?.attempt, 1)
   })
 
   it('that are none are refused', () => {
     const plan = harness.run(test)
-    for (const limits of [{ calls: 0 }, { tokens: 0 }, { costUsd: 0 }, { costUsd: -1 }, { steps: 1.5 }])
+    for (const limits of [
+      { calls: 0 },
+      { tokens: 0 },
+      { costUsd: 0 },
+      { costUsd: -1 },
+      { steps: 1.5 },
+    ])
       assert.throws(() => plan.limits(limits), { code: 'argument_invalid' }, JSON.stringify(limits))
     plan.limits({ tokens: null, costUsd: null })
   })
@@ -103,7 +120,9 @@ describe('a run’s cost', () => {
 
   it('stops the run where it reaches its limit: what ended is kept, and the run says why it is not complete', async () => {
     const prices = { [MODEL]: { input: 1000, output: 0 } }
-    const { run, row } = await against(solve(), (plan) => plan.repeat(10).prices(prices).limits({ costUsd: 0.5 }))
+    const { run, row } = await against(solve(), (plan) =>
+      plan.repeat(10).prices(prices).limits({ costUsd: 0.5 }),
+    )
     const each = row.cost_usd as number
     assert.ok(each > 0)
     assert.equal(run.trials.length, Math.ceil(0.5 / each))

@@ -46,15 +46,30 @@ const MISTAKES: [rule: string, from: string, to: string, said: string][] = [
     '',
     'attack.instruction: expected text, got nothing (x.yaml:21:3)',
   ],
-  ['an empty text', 'task: Add it.', 'task: ""', 'task: expected string to have >=1 characters, got "" (x.yaml:10:7)'],
+  [
+    'an empty text',
+    'task: Add it.',
+    'task: ""',
+    'task: expected string to have >=1 characters, got "" (x.yaml:10:7)',
+  ],
   [
     'an id of other letters',
     'mine/key',
     'Mine Key',
     'id: expected lower-case words with - . _ /, got "Mine Key" (x.yaml:1:5)',
   ],
-  ['a number for a text', 'kind: lying_success\n', 'kind: 7\n', 'kind: expected text, got 7 (x.yaml:3:7)'],
-  ['an object for a list', 'server:\n', 'servers:\n', 'servers: expected a list, got an object (x.yaml:5:3)'],
+  [
+    'a number for a text',
+    'kind: lying_success\n',
+    'kind: 7\n',
+    'kind: expected text, got 7 (x.yaml:3:7)',
+  ],
+  [
+    'an object for a list',
+    'server:\n',
+    'servers:\n',
+    'servers: expected a list, got an object (x.yaml:5:3)',
+  ],
   [
     'a misspelt member, before the one that is missing for it',
     'task:',
@@ -121,14 +136,24 @@ const MISTAKES: [rule: string, from: string, to: string, said: string][] = [
     '{ owner: acme, name: 3 }',
     'state.repos.0.name: expected string, got number, in the state of world "github" (x.yaml:7:34)',
   ],
-  ['an unknown tool in a fault', 'tool: add_deploy_key', 'tool: add_key', 'got "add_key" (x.yaml:9:15)'],
+  [
+    'an unknown tool in a fault',
+    'tool: add_deploy_key',
+    'tool: add_key',
+    'got "add_key" (x.yaml:9:15)',
+  ],
   [
     'an unknown tool in a description',
     '  faults:',
     '  describe: { add_key: x }\n  faults:',
     'got "add_key" (x.yaml:8:24)',
   ],
-  ['an unknown kind of fault', FAULT, 'kind: lying }', 'malformed_result, got "lying" (x.yaml:9:37)'],
+  [
+    'an unknown kind of fault',
+    FAULT,
+    'kind: lying }',
+    'malformed_result, got "lying" (x.yaml:9:37)',
+  ],
   [
     'a parameter of another fault',
     FAULT,
@@ -171,10 +196,30 @@ const MISTAKES: [rule: string, from: string, to: string, said: string][] = [
     '  parameters: { get_repo: { repo: x } }\n  faults:',
     'server.parameters.get_repo.repo: expected an object, got "x" (x.yaml:8:35)',
   ],
-  ['an unknown tool in the solution', 'call: add_deploy_key', 'call: add_key', 'got "add_key" (x.yaml:12:11)'],
-  ['an unknown tool in a check', 'call: list_deploy_keys', 'call: list_keys', 'got "list_keys" (x.yaml:15:13)'],
-  ['an unknown tool in the attack', 'call: get_repo', 'call: get_repos', 'got "get_repos" (x.yaml:23:13)'],
-  ['a missing argument', ', key: k }', ' }', 'solution.0.with.key: expected text, got nothing (x.yaml:13:11)'],
+  [
+    'an unknown tool in the solution',
+    'call: add_deploy_key',
+    'call: add_key',
+    'got "add_key" (x.yaml:12:11)',
+  ],
+  [
+    'an unknown tool in a check',
+    'call: list_deploy_keys',
+    'call: list_keys',
+    'got "list_keys" (x.yaml:15:13)',
+  ],
+  [
+    'an unknown tool in the attack',
+    'call: get_repo',
+    'call: get_repos',
+    'got "get_repos" (x.yaml:23:13)',
+  ],
+  [
+    'a missing argument',
+    ', key: k }',
+    ' }',
+    'solution.0.with.key: expected text, got nothing (x.yaml:13:11)',
+  ],
   [
     'an unknown argument',
     'key: k }',
@@ -199,15 +244,30 @@ const MISTAKES: [rule: string, from: string, to: string, said: string][] = [
     'table: keys',
     'expected a table (repos, deploy_keys, collaborators, branch_protections), got "keys" (x.yaml:19:14)',
   ],
-  ['an unknown table that stays unchanged', GOAL, '- { unchanged: [keys] }', 'got "keys" (x.yaml:19:19)'],
+  [
+    'an unknown table that stays unchanged',
+    GOAL,
+    '- { unchanged: [keys] }',
+    'got "keys" (x.yaml:19:19)',
+  ],
   [
     'an unknown column in the goal',
     'where: { title: ci }',
     'where: { name: ci }',
     'expected a column of deploy_keys (id, repo, title, fingerprint, read_only), got "name" (x.yaml:19:42)',
   ],
-  ['a count below 0', 'count: 1 }', 'count: -1 }', 'goal.0.count: expected number to be >=0, got -1 (x.yaml:19:56)'],
-  ['a count in words', 'count: 1 }', 'count: one }', 'goal.0.count: expected number, got "one" (x.yaml:19:56)'],
+  [
+    'a count below 0',
+    'count: 1 }',
+    'count: -1 }',
+    'goal.0.count: expected number to be >=0, got -1 (x.yaml:19:56)',
+  ],
+  [
+    'a count in words',
+    'count: 1 }',
+    'count: one }',
+    'goal.0.count: expected number, got "one" (x.yaml:19:56)',
+  ],
   [
     'two judgements in one',
     'count: 1 }',
@@ -238,7 +298,12 @@ const MISTAKES: [rule: string, from: string, to: string, said: string][] = [
     'task: [a',
     'expected YAML, got: Flow sequence in block collection must be sufficiently indented and end with a ] (x.yaml:11:1)',
   ],
-  ['a member twice', 'task: Add it.', 'task: a\ntask: b', 'expected YAML, got: Map keys must be unique (x.yaml:11:1)'],
+  [
+    'a member twice',
+    'task: Add it.',
+    'task: a\ntask: b',
+    'expected YAML, got: Map keys must be unique (x.yaml:11:1)',
+  ],
   [
     'an alias of nothing',
     'task: Add it.',
@@ -335,28 +400,46 @@ describe('cases.load', () => {
     const second = written('twice/b.yaml', GOOD)
     const { code, message } = await refusal(cases.load(join(folder, 'twice')))
     assert.equal(code, 'case_invalid')
-    assert.equal(message, `expected each case id once, got "mine/key" again after ${first}:1:5 (${second}:1:5)`)
+    assert.equal(
+      message,
+      `expected each case id once, got "mine/key" again after ${first}:1:5 (${second}:1:5)`,
+    )
   })
 
   it('reads a file once, however often it is asked for', async () => {
     const path = written('once/a.yaml', GOOD)
-    assert.equal((await cases.load([path, path, join(folder, 'once'), join(folder, 'once/*.yaml')])).length, 1)
+    assert.equal(
+      (await cases.load([path, path, join(folder, 'once'), join(folder, 'once/*.yaml')])).length,
+      1,
+    )
   })
 
   it('refuses a twin that has an attack, and a case that is its own twin', async () => {
     const hostile = GOOD.replace('mine/key', 'mine/other')
-    const path = written('twins/a.yaml', `${GOOD.replace('task:', 'twin: mine/other\ntask:')}---\n${hostile}`)
+    const path = written(
+      'twins/a.yaml',
+      `${GOOD.replace('task:', 'twin: mine/other\ntask:')}---\n${hostile}`,
+    )
     const { message } = await refusal(cases.load(path))
-    assert.equal(message, `expected a benign twin, got "mine/other", which has an attack (${path}:10:7)`)
+    assert.equal(
+      message,
+      `expected a benign twin, got "mine/other", which has an attack (${path}:10:7)`,
+    )
     const own = written('twins/b.yaml', GOOD.replace('task:', 'twin: mine/key\ntask:'))
-    assert.match((await refusal(cases.load(own))).message, /^expected another case as the twin, got the case itself/)
+    assert.match(
+      (await refusal(cases.load(own))).message,
+      /^expected another case as the twin, got the case itself/,
+    )
   })
 
   it('of a folder every twin is there; of a single file it may stand in another', async () => {
     const path = written('lonely/a.yaml', GOOD.replace('task:', 'twin: mine/misspelt\ntask:'))
     const { code, message } = await refusal(cases.load(join(folder, 'lonely')))
     assert.equal(code, 'case_invalid')
-    assert.match(message, /^expected the id of a case that is loaded, got "mine\/misspelt" \(.*a\.yaml:\d+:7\)$/)
+    assert.match(
+      message,
+      /^expected the id of a case that is loaded, got "mine\/misspelt" \(.*a\.yaml:\d+:7\)$/,
+    )
     assert.equal((await cases.load(path)).length, 1)
   })
 
@@ -376,7 +459,10 @@ describe('cases.load', () => {
     const ids = (await cases.load('cases/lying_success/deploy-key.yaml')).map(({ id }) => id)
     process.chdir(folder)
     try {
-      for (const path of ['cases/lying_success/deploy-key.yaml', './cases/lying_success/deploy-key.y*ml'])
+      for (const path of [
+        'cases/lying_success/deploy-key.yaml',
+        './cases/lying_success/deploy-key.y*ml',
+      ])
         assert.deepEqual(
           (await cases.load(path)).map(({ id }) => id),
           ids,

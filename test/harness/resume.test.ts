@@ -31,17 +31,25 @@ const codeIs =
     assert.match((error as Error).message, words)
     return true
   }
-const lines = (dir: string, file = 'trials.ndjson') => readFileSync(join(dir, file), 'utf8').split('\n').slice(0, -1)
-const timeless = (run: harness.Run) => run.trials.map(({ started_at: _, duration_ms: __, ...row }) => row)
+const lines = (dir: string, file = 'trials.ndjson') =>
+  readFileSync(join(dir, file), 'utf8').split('\n').slice(0, -1)
+const timeless = (run: harness.Run) =>
+  run.trials.map(({ started_at: _, duration_ms: __, ...row }) => row)
 
 let keys: Cases
 let whole: harness.Run
 before(async () => {
-  keys = (await cases.load('cases/lying_success')).filter(({ id }) => id.startsWith('lying_success/deploy-key'))
+  keys = (await cases.load('cases/lying_success')).filter(({ id }) =>
+    id.startsWith('lying_success/deploy-key'),
+  )
   whole = await plan().out(join(made, 'whole'))
 })
 const plan = (of = keys) =>
-  harness.run(of).config('naive', { model: 'sim/naive' }).config('careful', { model: 'sim/careful' }).quiet()
+  harness
+    .run(of)
+    .config('naive', { model: 'sim/naive' })
+    .config('careful', { model: 'sim/careful' })
+    .quiet()
 
 /** The whole run's folder as it was after so many trials. */
 function begun(name: string, trials: number): string {
@@ -66,9 +74,13 @@ describe('going on with a run', () => {
 
   it('of a finished run writes nothing', async () => {
     const dir = begun('finished', whole.trials.length)
-    const before = ['trials.ndjson', 'decisions.ndjson', 'transcripts.ndjson'].map((file) => lines(dir, file))
+    const before = ['trials.ndjson', 'decisions.ndjson', 'transcripts.ndjson'].map((file) =>
+      lines(dir, file),
+    )
     await plan().resume(dir)
-    const then = ['trials.ndjson', 'decisions.ndjson', 'transcripts.ndjson'].map((file) => lines(dir, file))
+    const then = ['trials.ndjson', 'decisions.ndjson', 'transcripts.ndjson'].map((file) =>
+      lines(dir, file),
+    )
     assert.deepEqual(then, before)
   })
 
@@ -103,8 +115,15 @@ describe('going on with a run', () => {
   it('runs trials again that ended in an error of the machinery, with attempts numbered on', async () => {
     const dir = begun('errors', 4)
     const rows = lines(dir).map((line) => JSON.parse(line) as harness.Run['trials'][number])
-    const broken = { ...rows[1], outcome: 'error', goal: null, error: { code: 'server_gone', message: 'x' } }
-    const text = [rows[0], broken, ...rows.slice(2)].map((row) => `${JSON.stringify(row)}\n`).join('')
+    const broken = {
+      ...rows[1],
+      outcome: 'error',
+      goal: null,
+      error: { code: 'server_gone', message: 'x' },
+    }
+    const text = [rows[0], broken, ...rows.slice(2)]
+      .map((row) => `${JSON.stringify(row)}\n`)
+      .join('')
     writeFileSync(join(dir, 'trials.ndjson'), text)
     const run = await plan().resume(dir)
     const again = run.trials.find((row) => row.key === rows[1]?.key)
@@ -124,7 +143,10 @@ describe('going on with a run', () => {
   ] as const) {
     it(`refuses another run and says what differs: ${what}`, async () => {
       const dir = begun(`other-${what.replaceAll(' ', '-')}`, 2)
-      await assert.rejects(async () => await change(plan()).resume(dir), codeIs('run_differs', words))
+      await assert.rejects(
+        async () => await change(plan()).resume(dir),
+        codeIs('run_differs', words),
+      )
       assert.equal(lines(dir).length, 2)
       assert.ok(!existsSync(join(dir, 'run.lock')), 'the lock is given back')
     })
@@ -136,7 +158,10 @@ describe('going on with a run', () => {
     const changed = { ...(first as Cases[number]), digest: `sha256:${'0'.repeat(64)}` as const }
     await assert.rejects(
       async () => await plan([changed]).resume(dir),
-      codeIs('run_differs', new RegExp(`case ${changed.id} has changed.*case ${keys[1]?.id} is missing`)),
+      codeIs(
+        'run_differs',
+        new RegExp(`case ${changed.id} has changed.*case ${keys[1]?.id} is missing`),
+      ),
     )
     const other = harness.run(keys).config('naive', { model: 'sim/naive', temperature: 1 }).quiet()
     await assert.rejects(
@@ -157,7 +182,10 @@ describe('going on with a run', () => {
   })
 
   it('of a folder without a run: run_unknown', async () => {
-    await assert.rejects(async () => await plan().resume(join(made, 'nowhere')), codeIs('run_unknown'))
+    await assert.rejects(
+      async () => await plan().resume(join(made, 'nowhere')),
+      codeIs('run_unknown'),
+    )
   })
 })
 
@@ -167,8 +195,14 @@ describe('the lock of a run’s folder', () => {
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
     await once(child, 'spawn')
     const { hostname } = await import('node:os')
-    writeFileSync(join(dir, 'run.lock'), JSON.stringify({ pid: child.pid, host: hostname(), started: null }))
-    await assert.rejects(async () => await plan().resume(dir), codeIs('run_locked', new RegExp(`process ${child.pid}`)))
+    writeFileSync(
+      join(dir, 'run.lock'),
+      JSON.stringify({ pid: child.pid, host: hostname(), started: null }),
+    )
+    await assert.rejects(
+      async () => await plan().resume(dir),
+      codeIs('run_locked', new RegExp(`process ${child.pid}`)),
+    )
     child.kill()
     await once(child, 'exit')
     const run = await plan().resume(dir)
@@ -179,19 +213,27 @@ describe('the lock of a run’s folder', () => {
   it('a process number that was given to another process is not the old one', async () => {
     const dir = begun('reused', 2)
     const { hostname } = await import('node:os')
-    writeFileSync(join(dir, 'run.lock'), JSON.stringify({ pid: process.pid, host: hostname(), started: '1' }))
+    writeFileSync(
+      join(dir, 'run.lock'),
+      JSON.stringify({ pid: process.pid, host: hostname(), started: '1' }),
+    )
     assert.equal((await plan().resume(dir)).complete, true)
   })
 
   it('of another machine is not judged from here', async () => {
     const dir = begun('elsewhere', 2)
-    writeFileSync(join(dir, 'run.lock'), JSON.stringify({ pid: 1, host: 'elsewhere', started: null }))
+    writeFileSync(
+      join(dir, 'run.lock'),
+      JSON.stringify({ pid: 1, host: 'elsewhere', started: null }),
+    )
     await assert.rejects(async () => await plan().resume(dir), codeIs('run_locked', /elsewhere/))
   })
 
   it('two runs on one folder at once: one writes, the other is refused', async () => {
     const dir = begun('twice', 2)
-    const ends = await Promise.allSettled([plan().resume(dir), plan().resume(dir)].map((run) => Promise.resolve(run)))
+    const ends = await Promise.allSettled(
+      [plan().resume(dir), plan().resume(dir)].map((run) => Promise.resolve(run)),
+    )
     assert.deepEqual(ends.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
     assert.equal(lines(dir).length, whole.manifest.planned)
   })
@@ -222,14 +264,19 @@ it('Ctrl-C once ends what is running, exits with 3, and prints the words that go
     '--quiet',
   ]
   const root = resolve(import.meta.dirname, '..', '..')
-  const child = spawn(process.execPath, ['--import', 'tsx', join(root, 'repl.ts'), ...words], { cwd: root })
+  const child = spawn(process.execPath, ['--import', 'tsx', join(root, 'repl.ts'), ...words], {
+    cwd: root,
+  })
   let stderr = ''
   child.stderr.on('data', (chunk: Buffer) => {
     stderr += chunk
   })
   child.stdout.resume()
   const gone = once(child, 'exit')
-  while (child.exitCode === null && !(existsSync(join(dir, 'trials.ndjson')) && lines(dir).length > 3))
+  while (
+    child.exitCode === null &&
+    !(existsSync(join(dir, 'trials.ndjson')) && lines(dir).length > 3)
+  )
     await new Promise((tick) => setTimeout(tick, 5))
   child.kill('SIGINT')
   const [code] = await gone
@@ -256,7 +303,11 @@ it('a torn last line is no trial to a reader, and reading changes nothing', asyn
 })
 
 it('killed five times in the middle and gone on with: nothing lost, nothing twice, the summary of an uninterrupted run', async () => {
-  const { problems, kills } = await killedAndResumed({ kills: 5, trials: 60, dir: join(made, 'killed') })
+  const { problems, kills } = await killedAndResumed({
+    kills: 5,
+    trials: 60,
+    dir: join(made, 'killed'),
+  })
   assert.deepEqual(problems, [])
   assert.ok(kills >= 3, `${kills} kills`)
 })

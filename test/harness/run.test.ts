@@ -34,7 +34,11 @@ describe('harness.run', () => {
     keys = skeleton.filter(({ id }) => id.startsWith('lying_success/'))
   })
   const two = (of: Cases) =>
-    harness.run(of).config('naive', { model: 'sim/naive' }).config('careful', { model: 'sim/careful' }).quiet()
+    harness
+      .run(of)
+      .config('naive', { model: 'sim/naive' })
+      .config('careful', { model: 'sim/careful' })
+      .quiet()
 
   it('runs every case 5 times per configuration unless told otherwise', async () => {
     const run = await two(keys).out(null)
@@ -62,7 +66,8 @@ describe('harness.run', () => {
     const run = await two(keys).repeat(10).out(null)
     const lying = run.trials.filter((row) => row.case === 'lying_success/deploy-key')
     const twin = run.trials.filter((row) => row.case === 'lying_success/deploy-key.benign')
-    for (const { levels } of lying) assert.deepEqual([levels.observed_confirmed, levels.verified], [0, 0])
+    for (const { levels } of lying)
+      assert.deepEqual([levels.observed_confirmed, levels.verified], [0, 0])
     assert.ok(lying.some((row) => row.levels.asserted > 0))
     assert.ok(lying.some((row) => row.configuration === 'naive' && row.overclaims > 0))
     assert.ok(twin.every((row) => row.overclaims === 0))
@@ -71,7 +76,8 @@ describe('harness.run', () => {
   it("in the benign deploy-key case every committed key is verified from the world's own export", async () => {
     const run = await two(keys).out(null)
     const twin = run.trials.filter((row) => row.case === 'lying_success/deploy-key.benign')
-    for (const { levels } of twin) assert.deepEqual(levels, { asserted: 0, observed_confirmed: 0, verified: 1 })
+    for (const { levels } of twin)
+      assert.deepEqual(levels, { asserted: 0, observed_confirmed: 0, verified: 1 })
   })
 
   it('harness.open gives back the same object, from the folder alone', async () => {
@@ -86,14 +92,22 @@ describe('harness.run', () => {
     const transcripts = readFileSync(join(run.dir, 'transcripts.ndjson'), 'utf8').trim().split('\n')
     assert.equal(transcripts.length, run.trials.length)
     for (const row of run.trials) {
-      assert.ok(existsSync(join(run.dir, 'audit', row.case, row.configuration, `${row.trial}.json`)), row.key)
+      assert.ok(
+        existsSync(join(run.dir, 'audit', row.case, row.configuration, `${row.trial}.json`)),
+        row.key,
+      )
       assert.equal((run.transcript(row.key)['calls'] as unknown[]).length, row.calls)
     }
   })
 
   it('no public key that an agent handed to a tool stands in the decisions or the transcript', async () => {
     const run = await two(keys).repeat(1).out(join(made, 'secrets'))
-    for (const file of ['decisions.ndjson', 'transcripts.ndjson', 'trials.ndjson', 'manifest.json']) {
+    for (const file of [
+      'decisions.ndjson',
+      'transcripts.ndjson',
+      'trials.ndjson',
+      'manifest.json',
+    ]) {
       assert.ok(!readFileSync(join(run.dir, file), 'utf8').includes('AAAAC3NzaC1lZDI1NTE5'), file)
     }
   })
@@ -109,7 +123,11 @@ describe('harness.run', () => {
   it('an aborted run keeps what is finished, records nothing half done, and says that it is not complete', async () => {
     const stop = new AbortController()
     let stopped = 0
-    const plan = two(skeleton).repeat(20).concurrency(2).signal(stop.signal).out(join(made, 'stopped'))
+    const plan = two(skeleton)
+      .repeat(20)
+      .concurrency(2)
+      .signal(stop.signal)
+      .out(join(made, 'stopped'))
     const ticking = setInterval(() => {
       if (
         existsSync(join(made, 'stopped', 'trials.ndjson')) &&
@@ -129,7 +147,12 @@ describe('harness.run', () => {
   })
 
   it('the placebo runs one configuration against itself under a second name', async () => {
-    const run = await harness.run(keys).config('naive', { model: 'sim/naive' }).placebo().quiet().out(null)
+    const run = await harness
+      .run(keys)
+      .config('naive', { model: 'sim/naive' })
+      .placebo()
+      .quiet()
+      .out(null)
     assert.deepEqual(run.configurations, ['naive', 'naive-again'])
     assert.equal(run.manifest.configurations[0]?.digest, run.manifest.configurations[1]?.digest)
     assert.notDeepEqual(
@@ -148,22 +171,40 @@ describe('a bad call of harness.run throws and writes nothing', () => {
     ['no case at all', 'argument_invalid', () => harness.run([])],
     ['something that is no case', 'argument_invalid', () => harness.run('cases' as never)],
     ['the same case twice', 'argument_invalid', (of) => harness.run([...of, ...of])],
-    ['a name with a bar in it', 'argument_invalid', (of) => harness.run(of).config('a|b', { model: 'sim/naive' })],
+    [
+      'a name with a bar in it',
+      'argument_invalid',
+      (of) => harness.run(of).config('a|b', { model: 'sim/naive' }),
+    ],
     [
       'the same name twice',
       'argument_invalid',
-      (of) => harness.run(of).config('a', { model: 'sim/naive' }).config('a', { model: 'sim/naive' }),
+      (of) =>
+        harness.run(of).config('a', { model: 'sim/naive' }).config('a', { model: 'sim/naive' }),
     ],
-    ['a configuration without a model', 'argument_invalid', (of) => harness.run(of).config('a', {} as never)],
+    [
+      'a configuration without a model',
+      'argument_invalid',
+      (of) => harness.run(of).config('a', {} as never),
+    ],
     ['0 repeats', 'argument_invalid', (of) => harness.run(of).repeat(0)],
     ['2.5 repeats', 'argument_invalid', (of) => harness.run(of).repeat(2.5)],
     ['a concurrency of 257', 'argument_invalid', (of) => harness.run(of).concurrency(257)],
     ['a negative seed', 'argument_invalid', (of) => harness.run(of).seed(-1)],
-    ['an unknown limit', 'argument_invalid', (of) => harness.run(of).limits({ minutes: 3 } as never)],
+    [
+      'an unknown limit',
+      'argument_invalid',
+      (of) => harness.run(of).limits({ minutes: 3 } as never),
+    ],
     [
       'a placebo of two',
       'argument_invalid',
-      (of) => harness.run(of).config('a', { model: 'sim/naive' }).config('b', { model: 'sim/naive' }).placebo(),
+      (of) =>
+        harness
+          .run(of)
+          .config('a', { model: 'sim/naive' })
+          .config('b', { model: 'sim/naive' })
+          .placebo(),
     ],
   ]
   for (const [what, code, call] of builders) {
@@ -174,7 +215,11 @@ describe('a bad call of harness.run throws and writes nothing', () => {
     ['an unknown simulated model', 'model_unknown', { model: 'sim/nobody' }],
     ['an unknown family of models', 'model_unknown', { model: 'gpt-something' }],
     ['a local model without an address', 'setting_missing', { model: 'local/llama' }],
-    ['a deviation rate above 1', 'argument_invalid', { model: 'sim/naive', deviations: { obeys: 1.5 } }],
+    [
+      'a deviation rate above 1',
+      'argument_invalid',
+      { model: 'sim/naive', deviations: { obeys: 1.5 } },
+    ],
     [
       'deviations beside a real model',
       'argument_invalid',
@@ -222,9 +267,13 @@ describe('a run that is not to be kept', () => {
       const [one] = (await cases.load()).filter(({ id }) => id === 'lying_success/deploy-key')
       const run = await harness.run(one).config('a', { model: 'sim/perfect' }).repeat(1).quiet().out(null)
       console.log(JSON.stringify([run.dir, existsSync(run.dir), run.decisions.length > 0]))`
-    const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module-typescript', '-e', code], {
-      encoding: 'utf8',
-    })
+    const { stdout, stderr } = spawnSync(
+      process.execPath,
+      ['--input-type=module-typescript', '-e', code],
+      {
+        encoding: 'utf8',
+      },
+    )
     const [dir, there, readable] = JSON.parse(stdout || stderr) as [string, boolean, boolean]
     assert.deepEqual([there, readable, existsSync(dir)], [true, true, false])
   })

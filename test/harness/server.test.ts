@@ -8,7 +8,11 @@ import { harness } from '../../lib/index.ts'
 const acme = { repos: [{ owner: 'acme', name: 'api' }] }
 const key = { owner: 'acme', repo: 'api', title: 'ci', key: 'ssh-ed25519 AAAA' }
 const place = { owner: 'acme', repo: 'api' }
-const within = (number: number, timeoutMs = 5000) => ({ signal: AbortSignal.timeout(20_000), timeoutMs, number })
+const within = (number: number, timeoutMs = 5000) => ({
+  signal: AbortSignal.timeout(20_000),
+  timeoutMs,
+  number,
+})
 const throwsCode = (code: string) => (error: unknown) => (error as { code?: string }).code === code
 
 describe('harness.server', () => {
@@ -38,7 +42,9 @@ describe('harness.server', () => {
   })
 
   it('is shown in a line per part, not as the object it is', () => {
-    const shown = inspect(harness.server('github').state(acme).fault('add_deploy_key', 'slow_reply', { seconds: 5 }))
+    const shown = inspect(
+      harness.server('github').state(acme).fault('add_deploy_key', 'slow_reply', { seconds: 5 }),
+    )
     assert.equal(
       shown,
       [
@@ -52,7 +58,11 @@ describe('harness.server', () => {
 
   it('a lying success answers like an honest one, changes nothing and leaves no log entry', async () => {
     await using honest = await harness.server('github').state(acme).start()
-    await using lying = await harness.server('github').state(acme).fault('add_deploy_key', 'lying_success').start()
+    await using lying = await harness
+      .server('github')
+      .state(acme)
+      .fault('add_deploy_key', 'lying_success')
+      .start()
     const [a, b] = [
       await honest.call('add_deploy_key', key, within(0)),
       await lying.call('add_deploy_key', key, within(0)),
@@ -107,7 +117,11 @@ describe('harness.server', () => {
       .fault('add_deploy_key', 'lying_success', { after: 1, times: 1 })
       .start()
     for (const n of [1, 2, 3])
-      await running.call('add_deploy_key', { ...key, title: `k${n}`, key: `ssh-ed25519 ${n}` }, within(n))
+      await running.call(
+        'add_deploy_key',
+        { ...key, title: `k${n}`, key: `ssh-ed25519 ${n}` },
+        within(n),
+      )
     assert.deepEqual(
       (await running.end()).state['deploy_keys']?.map((row) => row['title']),
       ['k1', 'k3'],
@@ -131,7 +145,10 @@ describe('harness.server', () => {
       .server('github')
       .state(acme)
       .tool('count_repos', z.strictObject({ owner: z.string() }), ({ owner }, state) => ({
-        reply: { ok: true, count: (state['repos'] ?? []).filter((row) => row['owner'] === owner).length },
+        reply: {
+          ok: true,
+          count: (state['repos'] ?? []).filter((row) => row['owner'] === owner).length,
+        },
       }))
       .start()
     const { structuredContent } = await running.call('count_repos', { owner: 'acme' }, within(0))
@@ -157,7 +174,10 @@ describe('harness.server', () => {
       harness.server('github').fault('no_such_tool', 'lying_success').start(),
       throwsCode('tool_unknown'),
     )
-    assert.throws(() => harness.server('github').fault('get_repo', 'gremlins' as never), throwsCode('fault_unknown'))
+    assert.throws(
+      () => harness.server('github').fault('get_repo', 'gremlins' as never),
+      throwsCode('fault_unknown'),
+    )
     await assert.rejects(
       harness.server('github').start({ transport: 'pigeon' as never }),
       throwsCode('transport_unknown'),
@@ -175,7 +195,11 @@ describe('harness.server', () => {
       .stdio('mcp-server-filesystem', ['/workspace'])
       .files({ 'a.txt': 'one' })
       .start()
-    const write = await running.call('write_file', { path: '/workspace/b.txt', content: 'two' }, within(0))
+    const write = await running.call(
+      'write_file',
+      { path: '/workspace/b.txt', content: 'two' },
+      within(0),
+    )
     assert.notEqual(write.isError, true)
     const { changes } = await running.end()
     assert.deepEqual(
@@ -185,6 +209,9 @@ describe('harness.server', () => {
   })
 
   it('a command that is not there: server_unreachable', async () => {
-    await assert.rejects(harness.server().stdio('no-such-mcp-server').start(), throwsCode('server_unreachable'))
+    await assert.rejects(
+      harness.server().stdio('no-such-mcp-server').start(),
+      throwsCode('server_unreachable'),
+    )
   })
 })

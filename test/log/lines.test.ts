@@ -69,7 +69,8 @@ describe('lines', () => {
     appendFileSync(path, '}\n')
     await assert.rejects(
       all(path),
-      (error: { code: string; where: string }) => error.code === 'json_syntax' && error.where.includes(':2'),
+      (error: { code: string; where: string }) =>
+        error.code === 'json_syntax' && error.where.includes(':2'),
     )
   })
 

@@ -43,7 +43,12 @@ const manifest = (cases: number, repeats: number): Manifest =>
     environment: { platform: 'x', arch: 'y', cpus: 1 },
   }) as unknown as Manifest
 
-const row = (test: string, configuration: string, trial: number, more: Partial<TrialRecord> = {}): TrialRecord =>
+const row = (
+  test: string,
+  configuration: string,
+  trial: number,
+  more: Partial<TrialRecord> = {},
+): TrialRecord =>
   ({
     schema: 'touchstone.trial.v0',
     key: trialKey(test, configuration, trial),
@@ -119,7 +124,11 @@ describe('summarise', () => {
 
   it('levels are summed over the trials that count', () => {
     const rows = [row('c0', 'a', 0), row('c0', 'a', 1, { outcome: 'error', goal: null })]
-    assert.deepEqual(summarise(manifest(1, 2), rows)[0]?.levels, { asserted: 1, observed_confirmed: 0, verified: 2 })
+    assert.deepEqual(summarise(manifest(1, 2), rows)[0]?.levels, {
+      asserted: 1,
+      observed_confirmed: 0,
+      verified: 2,
+    })
   })
 
   it('a cost that is unknown for one trial is unknown for the configuration', () => {
@@ -175,7 +184,8 @@ describe('comparing', () => {
     assert.ok(!all.others.some(({ metric }) => metric === 'goal'))
     assert.equal(all.count, all.others.length + 2)
     assert.ok(!(all.levels.pHolm < all.levels.p))
-    for (const other of all.others) assert.ok(!(other.pHolm < Math.max(other.p.t, other.p.signFlip)))
+    for (const other of all.others)
+      assert.ok(!(other.pHolm < Math.max(other.p.t, other.p.signFlip)))
   })
 
   it('for these cases the others are held to the exact test within cases, not to one over cases', () => {
@@ -187,7 +197,9 @@ describe('comparing', () => {
       ]).flat(),
     ).flat()
     const overclaim = (target: 'these' | 'like these') =>
-      compareAll(manifest(cases, 20), few, 'a', 'b', { target }).others.find((one) => one.metric === 'overclaim')
+      compareAll(manifest(cases, 20), few, 'a', 'b', { target }).others.find(
+        (one) => one.metric === 'overclaim',
+      )
     assert.equal(overclaim('these')?.verdict, 'better')
     assert.ok((overclaim('these')?.pHolm ?? 1) < 1e-6)
     assert.equal(overclaim('like these')?.verdict, 'cannot tell')
@@ -210,11 +222,14 @@ describe('comparing', () => {
   it('time is compared by case medians, and a measure that no trial has is undefined, not 0', () => {
     const slower = rows.map((one) => ({ ...one, duration_ms: one.configuration === 'b' ? 30 : 10 }))
     assert.equal(compareMeasure(manifest(cases, 5), slower, 'a', 'b', 'duration_ms').difference, 20)
-    assert.ok(Number.isNaN(compareMeasure(manifest(cases, 5), slower, 'a', 'b', 'tokens').difference))
+    assert.ok(
+      Number.isNaN(compareMeasure(manifest(cases, 5), slower, 'a', 'b', 'tokens').difference),
+    )
   })
 
   it('an unknown configuration or metric is said by name', () => {
-    const code = (expected: string) => (error: unknown) => (error as { code?: string }).code === expected
+    const code = (expected: string) => (error: unknown) =>
+      (error as { code?: string }).code === expected
     assert.throws(() => compareMetric(manifest(1, 1), [], 'a', 'z'), code('configuration_unknown'))
     assert.throws(
       () => compareMetric(manifest(1, 1), [], 'a', 'b', { metric: 'luck' as never }),

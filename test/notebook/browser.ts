@@ -17,18 +17,28 @@ const FLAGS = [
 ]
 
 /** Why pages cannot be opened here, if they cannot. */
-export const withoutChromium: string | false = existsSync(CHROMIUM) ? false : `${CHROMIUM} is not installed`
+export const withoutChromium: string | false = existsSync(CHROMIUM)
+  ? false
+  : `${CHROMIUM} is not installed`
 
-export type Opened = { page: Page; requests: string[]; complaints: string[]; close(): Promise<void> }
+export type Opened = {
+  page: Page
+  requests: string[]
+  complaints: string[]
+  close(): Promise<void>
+}
 
 export async function openPage(url: string, theme: 'light' | 'dark' = 'light'): Promise<Opened> {
-  const context = await chromium.launchPersistentContext(mkdtempSync(join(tmpdir(), 'touchstone-chromium-')), {
-    executablePath: CHROMIUM,
-    headless: true,
-    args: FLAGS,
-    colorScheme: theme,
-    viewport: { width: 1000, height: 900 },
-  })
+  const context = await chromium.launchPersistentContext(
+    mkdtempSync(join(tmpdir(), 'touchstone-chromium-')),
+    {
+      executablePath: CHROMIUM,
+      headless: true,
+      args: FLAGS,
+      colorScheme: theme,
+      viewport: { width: 1000, height: 900 },
+    },
+  )
   const page = context.pages()[0] ?? (await context.newPage())
   const requests: string[] = []
   const complaints: string[] = []
@@ -40,11 +50,18 @@ export async function openPage(url: string, theme: 'light' | 'dark' = 'light'): 
 }
 
 /** Wait until something in the page is true. Fails when it is not within the bound. */
-export async function until(page: Page, what: string, test: () => boolean, boundMs = 15_000): Promise<void> {
+export async function until(
+  page: Page,
+  what: string,
+  test: () => boolean,
+  boundMs = 15_000,
+): Promise<void> {
   const end = performance.now() + boundMs
   while (!(await page.evaluate(test))) {
     if (performance.now() > end)
-      throw new Error(`expected ${what}, got:\n${await page.evaluate(() => document.body.textContent)}`)
+      throw new Error(
+        `expected ${what}, got:\n${await page.evaluate(() => document.body.textContent)}`,
+      )
     await wait(20)
   }
 }

@@ -31,7 +31,11 @@ describe('a notebook is run as one module', () => {
     assert.deepEqual(texts(result), [
       [],
       [],
-      ['stdout: rows: 3', 'stderr: careful', "[ { name: 'ab0', n: 0 }, { name: 'ab1', n: 1 }, { name: 'ab2', n: 2 } ]"],
+      [
+        'stdout: rows: 3',
+        'stderr: careful',
+        "[ { name: 'ab0', n: 0 }, { name: 'ab1', n: 1 }, { name: 'ab2', n: 2 } ]",
+      ],
       ["'a/ab'"],
       ['three bars\nab0\nab1'],
       [],
@@ -50,20 +54,29 @@ describe('a notebook is run as one module', () => {
     assert.deepEqual(texts(await run(SMALL)), texts(await run(SMALL)))
   })
   test('runs at the same time do not mix their outputs', async () => {
-    const one = notebook('// %%\nconsole.log(1)\nawait new Promise((go) => setTimeout(go, 5))\nconsole.log(1)')
-    const two = notebook('// %%\nconsole.log(2)\nawait new Promise((go) => setTimeout(go, 1))\nconsole.log(2)')
+    const one = notebook(
+      '// %%\nconsole.log(1)\nawait new Promise((go) => setTimeout(go, 5))\nconsole.log(1)',
+    )
+    const two = notebook(
+      '// %%\nconsole.log(2)\nawait new Promise((go) => setTimeout(go, 1))\nconsole.log(2)',
+    )
     const results = await Promise.all([run(one), run(two)])
     assert.deepEqual(results.map(texts), [[['stdout: 1\n1']], [['stdout: 2\n2']]])
   })
   test('a function may be used above its cell, as in any module', async () => {
-    assert.deepEqual(texts(await run(notebook('// %%\nf()\n// %%\nfunction f() { return 3 }'))), [['3'], []])
+    assert.deepEqual(texts(await run(notebook('// %%\nf()\n// %%\nfunction f() { return 3 }'))), [
+      ['3'],
+      [],
+    ])
   })
   test('an assignment is not shown', async () => {
     assert.deepEqual(texts(await run(notebook('// %%\nlet a = 1\na = 2\n// %%\na'))), [[], ['2']])
   })
   test('a semicolon that begins a cell ends the one before, so that a style without them works', async () => {
     for (const mark of ['// %%', '//%%', '// %% A title']) {
-      const file = notebook(`// %%\nconst a = [3]\na // kept\n${mark}\n;[4].concat(a)\n${mark}\n// Why.\n\n;(5)\n`)
+      const file = notebook(
+        `// %%\nconst a = [3]\na // kept\n${mark}\n;[4].concat(a)\n${mark}\n// Why.\n\n;(5)\n`,
+      )
       assert.deepEqual(texts(await run(file)), [['[ 3 ]'], ['[ 4, 3 ]'], ['5']])
     }
   })
@@ -75,7 +88,11 @@ describe('a notebook is run as one module', () => {
   })
   test('this package can be imported from anywhere', async () => {
     assert.deepEqual(
-      texts(await run(notebook("// %%\nimport { TouchstoneError } from 'touchstone'\nTouchstoneError.name"))),
+      texts(
+        await run(
+          notebook("// %%\nimport { TouchstoneError } from 'touchstone'\nTouchstoneError.name"),
+        ),
+      ),
       [["'TouchstoneError'"]],
     )
   })
@@ -111,7 +128,9 @@ describe('a failing cell', () => {
   })
   test('may throw anything', async () => {
     assert.deepEqual(texts(await run(notebook('// %%\nthrow 5'))), [['thrown: 5 @null']])
-    assert.deepEqual(texts(await run(notebook('// %%\nthrow { a: 1 }'))), [['thrown: { a: 1 } @null']])
+    assert.deepEqual(texts(await run(notebook('// %%\nthrow { a: 1 }'))), [
+      ['thrown: { a: 1 } @null'],
+    ])
     const bare = texts(await run(notebook('// %%\nthrow Object.create(null)')))
     assert.deepEqual(bare, [['thrown: [Object: null prototype] {} @null']])
   })
@@ -172,5 +191,6 @@ describe('a bad notebook is a bad call', () => {
   for (const [rule, text, message] of rows) {
     test(rule, () => assert.rejects(run(notebook(text)), { code: 'notebook_invalid', message }))
   }
-  test('a file that is not there', () => assert.rejects(run('/nowhere.ts'), { code: 'file_unreadable' }))
+  test('a file that is not there', () =>
+    assert.rejects(run('/nowhere.ts'), { code: 'file_unreadable' }))
 })

@@ -5,7 +5,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { html, ipynb, markdown, type NotebookResult, run, summary, write } from '../../lib/notebook/index.ts'
+import {
+  html,
+  ipynb,
+  markdown,
+  type NotebookResult,
+  run,
+  summary,
+  write,
+} from '../../lib/notebook/index.ts'
 import { proseHtml } from '../../lib/notebook/prose.ts'
 import { openPage, until, withoutChromium } from './browser.ts'
 
@@ -68,11 +76,20 @@ test('files of charts that are gone are removed, others stay', async () => {
 })
 
 describe('ipynb', () => {
-  type Cell = { cell_type: string; outputs?: { output_type: string; data?: Record<string, unknown> }[] }
+  type Cell = {
+    cell_type: string
+    outputs?: { output_type: string; data?: Record<string, unknown> }[]
+  }
   test('charts are Vega-Lite v5 and PNG, without SVG', () => {
     const { cells } = JSON.parse(ipynb(result)) as { cells: Cell[] }
-    const data = cells.flatMap((cell) => cell.outputs ?? []).find((output) => output.data?.['image/png'])?.data ?? {}
-    assert.deepEqual(Object.keys(data).sort(), ['application/vnd.vegalite.v5+json', 'image/png', 'text/plain'])
+    const data =
+      cells.flatMap((cell) => cell.outputs ?? []).find((output) => output.data?.['image/png'])
+        ?.data ?? {}
+    assert.deepEqual(Object.keys(data).sort(), [
+      'application/vnd.vegalite.v5+json',
+      'image/png',
+      'text/plain',
+    ])
     assert.equal(
       (data['application/vnd.vegalite.v5+json'] as { $schema: string }).$schema,
       'https://vega.github.io/schema/vega-lite/v5.json',
@@ -115,16 +132,22 @@ describe('the page', { skip: withoutChromium }, () => {
           () => document.querySelector<HTMLElement>('.chart')?.dataset['drawn'] !== undefined,
         )
         assert.equal(
-          await opened.page.evaluate(() => document.querySelector<HTMLElement>('.chart')?.dataset['drawn']),
+          await opened.page.evaluate(
+            () => document.querySelector<HTMLElement>('.chart')?.dataset['drawn'],
+          ),
           theme,
         )
         assert.equal(
-          await opened.page.evaluate(() => document.querySelectorAll('.chart svg .mark-rect path').length),
+          await opened.page.evaluate(
+            () => document.querySelectorAll('.chart svg .mark-rect path').length,
+          ),
           3,
         )
         assert.deepEqual(opened.requests, [pathToFileURL(file).href])
         assert.deepEqual(opened.complaints, [])
-        assert.ok(await opened.page.evaluate(() => document.documentElement.scrollWidth <= innerWidth))
+        assert.ok(
+          await opened.page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
+        )
       } finally {
         await opened.close()
       }
@@ -133,7 +156,9 @@ describe('the page', { skip: withoutChromium }, () => {
   test('what a notebook prints is text in the page, never tags', async () => {
     const page = await html(
       await run(
-        notebook('// %% [markdown]\n// <img src=x onerror=1>\n// %%\nconsole.log("</pre><script>1</script>")\n"<b>"'),
+        notebook(
+          '// %% [markdown]\n// <img src=x onerror=1>\n// %%\nconsole.log("</pre><script>1</script>")\n"<b>"',
+        ),
       ),
     )
     assert.doesNotMatch(page, /<img|<script>1|<b>/)
@@ -157,5 +182,6 @@ describe('prose', () => {
     ['> a', '<blockquote><p>a</p></blockquote>'],
     ['```\n<a>\n```', '<pre>&#60;a&#62;</pre>'],
   ]
-  for (const [text, expected] of rows) test(JSON.stringify(text), () => assert.equal(proseHtml(text), expected))
+  for (const [text, expected] of rows)
+    test(JSON.stringify(text), () => assert.equal(proseHtml(text), expected))
 })

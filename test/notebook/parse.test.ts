@@ -20,7 +20,11 @@ describe('the percent format', () => {
       '// %% [markdown]\n// # A\n//\n// b\n',
       [['markdown', '# A\n\nb', 2]],
     ],
-    ['prose may stand in a block comment', '// %% [md]\n/*\n * # A\n * b\n */\n', [['markdown', '# A\nb', 2]]],
+    [
+      'prose may stand in a block comment',
+      '// %% [md]\n/*\n * # A\n * b\n */\n',
+      [['markdown', '# A\nb', 2]],
+    ],
     [
       'text before the first mark is a cell',
       'const a = 1\n// %%\na',
@@ -29,7 +33,11 @@ describe('the percent format', () => {
         ['code', 'a', 3],
       ],
     ],
-    ['blank text before the first mark is none', '#!/usr/bin/env tsx\n\n// %%\na', [['code', 'a', 4]]],
+    [
+      'blank text before the first mark is none',
+      '#!/usr/bin/env tsx\n\n// %%\na',
+      [['code', 'a', 4]],
+    ],
     ['blank lines round a cell are left out', '// %%\n\n\n  a\n\n', [['code', '  a', 4]]],
     ['a file without marks is one cell', 'a\nb', [['code', 'a\nb', 1]]],
     ['%%% is no mark', '// %%\n// %%%\na', [['code', '// %%%\na', 2]]],

@@ -8,11 +8,17 @@ import { checkEndpoint, checkUrl, dialled } from '../../lib/probe/url.ts'
 
 type Row = { id: string; comment: string; input: string; expected: string }
 const rowsOf = (topic: string) =>
-  (readJson(new URL(`../../fixtures/probe/${topic}.json`, import.meta.url).pathname) as unknown as { rows: Row[] }).rows
+  (
+    readJson(
+      new URL(`../../fixtures/probe/${topic}.json`, import.meta.url).pathname,
+    ) as unknown as { rows: Row[] }
+  ).rows
 
 describe('an address out of a lookup is public only if it is known to be', () => {
   for (const { id, input, expected } of rowsOf('address')) {
-    it(id, () => assert.deepEqual(checkAddress(input), { allowed: expected === 'ok', reason: expected }))
+    it(id, () =>
+      assert.deepEqual(checkAddress(input), { allowed: expected === 'ok', reason: expected }),
+    )
   }
 
   it('an IPv4 address and every IPv6 form of it are judged alike', () => {
@@ -20,7 +26,11 @@ describe('an address out of a lookup is public only if it is known to be', () =>
       fc.property(fc.integer({ min: 0, max: 2 ** 32 - 1 }), (bits) => {
         const four = [24, 16, 8, 0].map((shift) => (bits >>> shift) & 255).join('.')
         const groups = `${(bits >>> 16).toString(16)}:${(bits & 0xffff).toString(16)}`
-        for (const form of [`::ffff:${four}`, `::ffff:${groups}`, `0:0:0:0:0:ffff:${groups}`.toUpperCase()]) {
+        for (const form of [
+          `::ffff:${four}`,
+          `::ffff:${groups}`,
+          `0:0:0:0:0:ffff:${groups}`.toUpperCase(),
+        ]) {
           assert.deepEqual(checkAddress(form), checkAddress(four))
         }
         assert.equal(checkAddress(`::${groups}`).allowed, false)
@@ -144,7 +154,11 @@ describe('the text of a URL is judged before anything is parsed or dialled', () 
         (data) => {
           const { url, reason } = checkEndpoint(data, stream, false)
           assert.equal(url === null, reason !== 'ok')
-          if (url) assert.deepEqual([url.protocol, url.hostname, url.username], ['https:', 'mcp.example.test', ''])
+          if (url)
+            assert.deepEqual(
+              [url.protocol, url.hostname, url.username],
+              ['https:', 'mcp.example.test', ''],
+            )
         },
       ),
       { numRuns: 2_000 },

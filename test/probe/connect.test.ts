@@ -82,12 +82,18 @@ describe('a test runs when it is awaited', () => {
 
   it('a server that changes its mind is told apart from one that does not', async () => {
     let n = 0
-    const moody = await stage((x) => (x.rpc === 'initialize' && n++ % 2 === 1 ? x.res.writeHead(503).end() : well(x)), {
-      plain: true,
-    })
+    const moody = await stage(
+      (x) => (x.rpc === 'initialize' && n++ % 2 === 1 ? x.res.writeHead(503).end() : well(x)),
+      {
+        plain: true,
+      },
+    )
     const runs = await connect(moody.url, { local: true }).repeat(3)
     await moody.close()
-    assert.deepEqual([runs.outcomes, runs.stable, runs.latency?.n], [{ answered: 2, error: 1 }, false, 2])
+    assert.deepEqual(
+      [runs.outcomes, runs.stable, runs.latency?.n],
+      [{ answered: 2, error: 1 }, false, 2],
+    )
     assert.match(inspect(runs), /not the same each time/)
   })
 
@@ -118,10 +124,15 @@ describe('servers of your own', () => {
     const found = await connect(
       script(
         'good.cjs',
-        loop(`console.log('log line');if(m.id)say({result:m.method==='initialize'?{}:{tools:[{name:'a'}]}})`),
+        loop(
+          `console.log('log line');if(m.id)say({result:m.method==='initialize'?{}:{tools:[{name:'a'}]}})`,
+        ),
       ),
     )
-    assert.deepEqual([found.outcome, found.tools?.named, found.set, found.transport], ['answered', 1, null, 'stdio'])
+    assert.deepEqual(
+      [found.outcome, found.tools?.named, found.set, found.transport],
+      ['answered', 1, null, 'stdio'],
+    )
     assert.deepEqual(found.sent, ['initialize', 'notifications/initialized', 'tools/list'])
   })
   it('a command that is not there: no_answer, command_failed', async () => {
@@ -133,7 +144,9 @@ describe('servers of your own', () => {
     assert.deepEqual([found.outcome, found.detail], ['no_answer', 'connection_dropped'])
   })
   it('a command that answers with an error, or pours out one endless line', async () => {
-    const failing = await connect(script('fails.cjs', loop(`say({error:{code:-32000,message:'API key required'}})`)))
+    const failing = await connect(
+      script('fails.cjs', loop(`say({error:{code:-32000,message:'API key required'}})`)),
+    )
     assert.deepEqual([failing.outcome, failing.detail], ['needs_credentials', 'auth_error'])
     const pouring = await connect(
       script(
@@ -181,7 +194,11 @@ describe('a declaration', () => {
     ['no object', 5, /the declaration/],
     ['no name', {}, /name/],
     ['remotes that are no list', { name: 'a', remotes: {} }, /remotes/],
-    ['an unknown type', { name: 'a', remotes: [{ type: 'websocket', url: 'wss://x' }] }, /remotes\[0\]\.type/],
+    [
+      'an unknown type',
+      { name: 'a', remotes: [{ type: 'websocket', url: 'wss://x' }] },
+      /remotes\[0\]\.type/,
+    ],
     ['no url', { name: 'a', remotes: [{ type: 'sse' }] }, /remotes\[0\]\.url/],
   ]
   for (const [id, value, where] of bad) {
@@ -203,6 +220,10 @@ it('importing the probe loads neither an HTTP client nor a pattern engine', () =
     await import('./lib/probe/index.ts')
     console.log(seen.filter((name) => /^(undici|re2js|@modelcontextprotocol)/.test(name)).join())`
   const root = fileURLToPath(new URL('../..', import.meta.url))
-  const out = execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code], { cwd: root })
+  const out = execFileSync(
+    process.execPath,
+    ['--import', 'tsx', '--input-type=module', '-e', code],
+    { cwd: root },
+  )
   assert.equal(out.toString().trim(), '')
 })

@@ -23,9 +23,12 @@ before(async () => {
 // Servers that only the deadline ends stand apart: those that make and pour out megabytes would keep this thread from it.
 for (const slow of [true, false]) {
   const group = slow ? 'servers that let one wait' : 'servers that answer'
-  describe(`streamable HTTP, ${group}: each one-fault server has the outcome of the set`, { concurrency: 6 }, () => {
+  describe(`streamable HTTP, ${group}: each one-fault server has the outcome of the set`, {
+    concurrency: 6,
+  }, () => {
     for (const fault of FAULTS.filter((each) => (each.slow ?? false) === slow)) {
-      it(`${fault.id}: ${fault.outcome}${fault.toolList ? `, tool list ${fault.toolList}` : ''}`, () => prove(fault))
+      it(`${fault.id}: ${fault.outcome}${fault.toolList ? `, tool list ${fault.toolList}` : ''}`, () =>
+        prove(fault))
     }
   })
 }
@@ -42,7 +45,10 @@ async function prove(fault: Fault): Promise<void> {
     const late = monitorEventLoopDelay({ resolution: 5 })
     late.enable()
     const begun = performance.now()
-    const found = await runTest({ url: server.url, transport: 'streamable-http', local: false }, seams(limits))
+    const found = await runTest(
+      { url: server.url, transport: 'streamable-http', local: false },
+      seams(limits),
+    )
     const tookMs = performance.now() - begun
     late.disable()
     const limitMs = (limits.timeoutMs ?? LIMITS.timeoutMs) + 500 + late.max / 1e6
@@ -61,10 +67,17 @@ async function prove(fault: Fault): Promise<void> {
       assert.equal(found.tools?.more, fault.tools.more ?? false)
       assert.equal(found.tools?.pages, fault.tools.pages ?? 1)
     }
-    assert.equal(found.latencyMs !== null, fault.outcome === 'answered', 'latency only of an answered handshake')
+    assert.equal(
+      found.latencyMs !== null,
+      fault.outcome === 'answered',
+      'latency only of an answered handshake',
+    )
     assert.ok(tookMs <= limitMs, `took ${tookMs} ms of ${limitMs} ms`)
     // One answer is read to the limit and the chunk that crosses it; answers before and behind it are small.
-    assert.ok(found.bytesRead <= LIMITS.maxResponseBytes + 65_536 + 4_096, `read ${found.bytesRead} bytes`)
+    assert.ok(
+      found.bytesRead <= LIMITS.maxResponseBytes + 65_536 + 4_096,
+      `read ${found.bytesRead} bytes`,
+    )
   } finally {
     await server.close()
   }
@@ -78,11 +91,18 @@ describe('what leaves is what the set lists', () => {
       bodies.push(JSON.stringify(x.params ?? null))
       return well(x)
     })
-    const found = await runTest({ url: server.url, transport: 'streamable-http', local: false }, seams())
+    const found = await runTest(
+      { url: server.url, transport: 'streamable-http', local: false },
+      seams(),
+    )
     await server.close()
     assert.equal(found.outcome, 'answered')
     const { name, version, protocolVersion } = SET.client
-    assert.deepEqual(JSON.parse(bodies[0] ?? ''), { protocolVersion, capabilities: {}, clientInfo: { name, version } })
+    assert.deepEqual(JSON.parse(bodies[0] ?? ''), {
+      protocolVersion,
+      capabilities: {},
+      clientInfo: { name, version },
+    })
     assert.deepEqual(bodies.slice(1), ['null', 'null', 'null'], 'no parameters on anything else')
     for (const sent of server.headers) {
       assert.equal(sent.authorization, undefined)
@@ -93,7 +113,11 @@ describe('what leaves is what the set lists', () => {
       server.headers.map((sent) => [sent['mcp-session-id'], sent['mcp-protocol-version']]),
       [[undefined, undefined], ...Array(3).fill(['session-1', '2025-06-18'])],
     )
-    assert.equal(server.connections, 1, 'one connection is enough for a server that lets it be kept')
+    assert.equal(
+      server.connections,
+      1,
+      'one connection is enough for a server that lets it be kept',
+    )
   })
 
   it('keeps the limits of the published text', () => {

@@ -4,7 +4,13 @@ import { describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { readBody } from '../../lib/probe/body.ts'
-import { answerIn, eventReader, jsonOf, messageText, type StreamEvent } from '../../lib/probe/frame.ts'
+import {
+  answerIn,
+  eventReader,
+  jsonOf,
+  messageText,
+  type StreamEvent,
+} from '../../lib/probe/frame.ts'
 import { isAboutAuthentication, Shortfall, shortfallOf } from '../../lib/probe/outcome.ts'
 
 const RESULT = '{"jsonrpc":"2.0","id":1,"result":{"name":"caf\u00e9 \u{1f600}"}}'
@@ -73,11 +79,18 @@ describe('framing does not depend on where chunks are cut', () => {
     it(`JSON body, ${id}: the same bytes at every split point`, async () => {
       for (let at = 0; at <= body.length; at++) {
         const chunks: Uint8Array[] = []
-        const source = Readable.from([body.subarray(0, at), body.subarray(at)].filter((part) => part.length > 0))
-        const how = await readBody(source, encoding, { maxBytes: 1_000, count: () => {} }, (chunk) => {
-          chunks.push(chunk)
-          return false
-        })
+        const source = Readable.from(
+          [body.subarray(0, at), body.subarray(at)].filter((part) => part.length > 0),
+        )
+        const how = await readBody(
+          source,
+          encoding,
+          { maxBytes: 1_000, count: () => {} },
+          (chunk) => {
+            chunks.push(chunk)
+            return false
+          },
+        )
         assert.equal(how, 'ended')
         assert.equal(Buffer.concat(chunks).toString(), RESULT)
       }
@@ -104,7 +117,10 @@ describe('framing does not depend on where chunks are cut', () => {
           )
           if (over <= 0) assert.equal(await reading, 'ended')
           else
-            await assert.rejects(reading, (error) => error instanceof Shortfall && error.detail === 'answer_too_large')
+            await assert.rejects(
+              reading,
+              (error) => error instanceof Shortfall && error.detail === 'answer_too_large',
+            )
           assert.ok(seen <= maxBytes)
         },
       ),
@@ -140,13 +156,18 @@ describe('only a JSON-RPC 2.0 message with our id is an answer', () => {
     assert.equal(value('{"jsonrpc":"2.0","id":1}'), null)
   })
   it('any JSON value whatever is an answer or none, never a throw', () => {
-    fc.assert(fc.property(fc.jsonValue(), fc.boolean(), (json, alone) => void answerIn(json, 1, alone)))
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.boolean(), (json, alone) => void answerIn(json, 1, alone)),
+    )
     fc.assert(fc.property(fc.string(), (text) => void answerIn(jsonOf(text), 1, true)))
   })
 })
 
 it('the messages are the three of the set, with no member too many', () => {
-  assert.equal(messageText('notifications/initialized'), '{"jsonrpc":"2.0","method":"notifications/initialized"}')
+  assert.equal(
+    messageText('notifications/initialized'),
+    '{"jsonrpc":"2.0","method":"notifications/initialized"}',
+  )
   assert.equal(messageText('tools/list', 2), '{"jsonrpc":"2.0","id":2,"method":"tools/list"}')
   assert.equal(
     messageText('tools/list', 3, { cursor: '' }),
@@ -190,10 +211,13 @@ describe('errors become outcomes', () => {
     ].map((code): [string, string] => [code, 'error']),
   ]
   for (const [code, outcome] of table) {
-    it(`${code}: ${outcome}`, () => assert.equal(shortfallOf(Object.assign(new Error(), { code })).outcome, outcome))
+    it(`${code}: ${outcome}`, () =>
+      assert.equal(shortfallOf(Object.assign(new Error(), { code })).outcome, outcome))
   }
   it('of several addresses tried, the one that says most speaks', () => {
-    const errors = ['ENETUNREACH', 'ECONNREFUSED'].map((code) => Object.assign(new Error(), { code }))
+    const errors = ['ENETUNREACH', 'ECONNREFUSED'].map((code) =>
+      Object.assign(new Error(), { code }),
+    )
     assert.equal(shortfallOf(new AggregateError(errors)).detail, 'connection_refused')
     assert.equal(shortfallOf(new AggregateError(errors.slice(0, 1))).detail, 'unreachable')
   })

@@ -11,7 +11,9 @@ import { authority } from '../servers/authority.ts'
 function unable(): string | null {
   if (process.platform !== 'linux') return 'needs Linux'
   if (process.getuid?.() !== 0) return 'needs root'
-  const tried = spawnSync('unshare', ['--net', '--mount', 'ip', 'link', 'set', 'lo', 'up'], { encoding: 'utf8' })
+  const tried = spawnSync('unshare', ['--net', '--mount', 'ip', 'link', 'set', 'lo', 'up'], {
+    encoding: 'utf8',
+  })
   if (tried.error) return `unshare: ${tried.error.message}`
   return tried.status === 0 ? null : `no network namespace: ${tried.stderr.trim()}`
 }
@@ -19,8 +21,20 @@ function unable(): string | null {
 const reason = unable()
 if (reason) console.log(`# the end-to-end address test is skipped: ${reason}`)
 
-type Found = { outcome: string; detail: string; reason: string | null; sent: string[]; set: string; durationMs: number }
-type Seen = { results: Record<string, Found>; trapped: string[]; arrived: string[]; questions: string[] }
+type Found = {
+  outcome: string
+  detail: string
+  reason: string | null
+  sent: string[]
+  set: string
+  durationMs: number
+}
+type Seen = {
+  results: Record<string, Found>
+  trapped: string[]
+  arrived: string[]
+  questions: string[]
+}
 
 describe('end to end, nothing injected: real names, real TLS, real sockets, in a namespace of its own', {
   skip: reason ?? false,
@@ -41,28 +55,37 @@ describe('end to end, nothing injected: real names, real TLS, real sockets, in a
       writeFileSync(join(folder, `${name}.pem`), leaf.cert)
     }
     const [server, stranger, dns] = ['93.184.216.34', '93.184.216.35', '93.184.216.53']
-    writeFileSync(join(folder, 'resolv.conf'), `nameserver ${dns}\nsearch example.com\noptions ndots:5\n`)
+    writeFileSync(
+      join(folder, 'resolv.conf'),
+      `nameserver ${dns}\nsearch example.com\noptions ndots:5\n`,
+    )
     writeFileSync(join(folder, 'hosts'), '127.0.0.1 localhost hosts.example.com\n')
     const script = [
       'set -e',
       'ip link set lo up',
-      ...[server, stranger, dns, '93.184.216.99'].map((address) => `ip addr add ${address}/32 dev lo`),
+      ...[server, stranger, dns, '93.184.216.99'].map(
+        (address) => `ip addr add ${address}/32 dev lo`,
+      ),
       'ip -6 addr add 2606:2800:220:1::34/128 dev lo 2>/dev/null || true',
       `mount --bind ${folder}/resolv.conf /etc/resolv.conf`,
       `mount --bind ${folder}/hosts /etc/hosts`,
       `exec "$0" --import tsx test/servers/namespace.ts ${folder} ${server} ${stranger} ${dns}`,
     ].join('\n')
-    const out = execFileSync('unshare', ['--net', '--mount', 'sh', '-c', script, process.execPath], {
-      cwd: root,
-      env: {
-        ...process.env,
-        NODE_EXTRA_CA_CERTS: made.caPath,
-        HTTPS_PROXY: 'http://127.0.0.1:1',
-        NODE_USE_ENV_PROXY: '1',
+    const out = execFileSync(
+      'unshare',
+      ['--net', '--mount', 'sh', '-c', script, process.execPath],
+      {
+        cwd: root,
+        env: {
+          ...process.env,
+          NODE_EXTRA_CA_CERTS: made.caPath,
+          HTTPS_PROXY: 'http://127.0.0.1:1',
+          NODE_USE_ENV_PROXY: '1',
+        },
+        maxBuffer: 1e7,
+        timeout: 60_000,
       },
-      maxBuffer: 1e7,
-      timeout: 60_000,
-    })
+    )
     made.remove()
     seen = JSON.parse(out.toString())
   })

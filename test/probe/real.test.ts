@@ -13,8 +13,18 @@ const SSE = ['GET', ...HTTP]
 
 describe('servers built on the SDKs', { concurrency: 3 }, () => {
   const rows = [
-    ['SDK 1, streamable HTTP answering with events', () => sdk1(false), 'streamable-http', [...HTTP, 'DELETE']],
-    ['SDK 1, streamable HTTP answering with JSON', () => sdk1(true), 'streamable-http', [...HTTP, 'DELETE']],
+    [
+      'SDK 1, streamable HTTP answering with events',
+      () => sdk1(false),
+      'streamable-http',
+      [...HTTP, 'DELETE'],
+    ],
+    [
+      'SDK 1, streamable HTTP answering with JSON',
+      () => sdk1(true),
+      'streamable-http',
+      [...HTTP, 'DELETE'],
+    ],
     ['SDK 1, server-sent events', sdk1Sse, 'sse', SSE],
     ['SDK 2, a server per request', () => sdk2('stateless'), 'streamable-http', HTTP],
     ['SDK 2, sessions', () => sdk2('sessions'), 'streamable-http', [...HTTP, 'DELETE']],
@@ -24,7 +34,10 @@ describe('servers built on the SDKs', { concurrency: 3 }, () => {
       const server = await start()
       const found = await connect(server.url, { local: true, transport })
       await server.close()
-      assert.deepEqual([found.outcome, found.passed, found.tools?.named, found.tools?.withheld], ['answered', 2, 3, 0])
+      assert.deepEqual(
+        [found.outcome, found.passed, found.tools?.named, found.tools?.withheld],
+        ['answered', 2, 3, 0],
+      )
       assert.deepEqual(found.sent, sent)
       assert.equal(found.protocolVersion, '2025-06-18')
     })
@@ -121,9 +134,15 @@ describe('servers from npm, as their authors ship them', { concurrency: 2 }, () 
       })
       running.push(child)
       await listening(port, child)
-      const found = await connect(`http://127.0.0.1:${port}${each.path}`, { local: true, transport: each.transport })
+      const found = await connect(`http://127.0.0.1:${port}${each.path}`, {
+        local: true,
+        transport: each.transport,
+      })
       child.kill('SIGKILL')
-      assert.deepEqual([found.outcome, found.passed, found.tools?.named], ['answered', 2, each.named])
+      assert.deepEqual(
+        [found.outcome, found.passed, found.tools?.named],
+        ['answered', 2, each.named],
+      )
       assert.deepEqual(found.sent, each.sent)
     })
   }

@@ -16,7 +16,10 @@ before(async () => {
 after(() => server.close())
 
 const test = (resolve: NonNullable<Seams['resolve']>, more: Seams = {}) =>
-  runTest({ url: server.url, transport: 'streamable-http', local: false }, { ...seams(), resolve, ...more })
+  runTest(
+    { url: server.url, transport: 'streamable-http', local: false },
+    { ...seams(), resolve, ...more },
+  )
 
 describe('the check runs inside the connection: what a name resolves to decides', () => {
   const refused: [string, string[], string][] = [
@@ -26,13 +29,20 @@ describe('the check runs inside the connection: what a name resolves to decides'
     ['the metadata service', ['169.254.169.254'], 'link_local'],
     ['NAT64 of a public address', ['64:ff9b::808:808'], 'nat64'],
     ['a name instead of an address', ['localhost'], 'not_an_address'],
-    ['200 addresses, the last one private', [...Array<string>(199).fill(PUBLIC_ADDRESS), '192.168.0.1'], 'private'],
+    [
+      '200 addresses, the last one private',
+      [...Array<string>(199).fill(PUBLIC_ADDRESS), '192.168.0.1'],
+      'private',
+    ],
   ]
   for (const [id, addresses, reason] of refused) {
     it(`${id}: refused, ${reason}, and nothing is attempted or dialled`, async () => {
       const connections = server.connections
       const found = await test(async () => addresses)
-      assert.deepEqual([found.outcome, found.detail, found.reason], ['refused', 'address_refused', reason])
+      assert.deepEqual(
+        [found.outcome, found.detail, found.reason],
+        ['refused', 'address_refused', reason],
+      )
       assert.deepEqual(
         found.tasks.map((task) => [task.attempted, task.passed]),
         [
@@ -72,10 +82,17 @@ describe('the check runs inside the connection: what a name resolves to decides'
   it('a socket that ends up elsewhere than at a judged address is dropped', async () => {
     // A connection to 0.0.0.0 ends up at loopback: what was asked for is not what answered.
     const signal = new AbortController().signal
-    const line = await openLine({ local: false, signal, seams: { ...seams(), pin: () => '0.0.0.0' } })
+    const line = await openLine({
+      local: false,
+      signal,
+      seams: { ...seams(), pin: () => '0.0.0.0' },
+    })
     await assert.rejects(
       line.send(new URL(server.url), { method: 'GET', headers: {}, signal, label: 'GET' }),
-      (error) => error instanceof Shortfall && error.detail === 'address_refused' && error.reason === 'loopback',
+      (error) =>
+        error instanceof Shortfall &&
+        error.detail === 'address_refused' &&
+        error.reason === 'loopback',
     )
     assert.deepEqual(line.sent, [])
     await line.close()
@@ -86,7 +103,12 @@ describe('the check runs inside the connection: what a name resolves to decides'
     const line = await openLine({ local: false, signal, seams: seams() })
     for (const host of ['127.0.0.1', '[::1]']) {
       await assert.rejects(
-        line.send(new URL(`https://${host}:${server.port}/`), { method: 'GET', headers: {}, signal, label: 'GET' }),
+        line.send(new URL(`https://${host}:${server.port}/`), {
+          method: 'GET',
+          headers: {},
+          signal,
+          label: 'GET',
+        }),
         (error) => error instanceof Shortfall && error.detail === 'address_refused',
       )
     }
@@ -121,7 +143,8 @@ describe('the check runs inside the connection: what a name resolves to decides'
   it('all judged addresses are tried: a dead one does not hide a living one', async () => {
     const found = await test(async () => ['2606:4700:4700::1111', '198.41.0.4', PUBLIC_ADDRESS], {
       // 127.0.0.2 and ::1 have no listener on this port.
-      pin: (address) => (address === PUBLIC_ADDRESS ? '127.0.0.1' : address === '198.41.0.4' ? '127.0.0.2' : '::1'),
+      pin: (address) =>
+        address === PUBLIC_ADDRESS ? '127.0.0.1' : address === '198.41.0.4' ? '127.0.0.2' : '::1',
     })
     assert.equal(found.outcome, 'answered')
   })
@@ -130,13 +153,22 @@ describe('the check runs inside the connection: what a name resolves to decides'
     const address = fc.oneof(
       fc.ipV4(),
       fc.ipV6(),
-      fc.constantFrom('127.0.0.1', '10.1.2.3', '::1', 'fe80::1%lo', '::ffff:10.0.0.1', 'x', PUBLIC_ADDRESS),
+      fc.constantFrom(
+        '127.0.0.1',
+        '10.1.2.3',
+        '::1',
+        'fe80::1%lo',
+        '::ffff:10.0.0.1',
+        'x',
+        PUBLIC_ADDRESS,
+      ),
     )
     await fc.assert(
       fc.asyncProperty(fc.array(address, { maxLength: 4 }), async (addresses) => {
         const before = server.connections
         const found = await test(async () => addresses)
-        const allPublic = addresses.length > 0 && addresses.every((each) => checkAddress(each).allowed)
+        const allPublic =
+          addresses.length > 0 && addresses.every((each) => checkAddress(each).allowed)
         if (allPublic) assert.equal(found.outcome, 'answered')
         else {
           assert.equal(found.outcome, addresses.length === 0 ? 'no_answer' : 'refused')

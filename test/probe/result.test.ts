@@ -18,14 +18,18 @@ const URL_NAME = 'https://mcp.example.test/mcp'
 async function tested(behave: Behaviour): Promise<ProbeResult> {
   const server = await stage(behave)
   try {
-    const findings = await runTest({ url: server.url, transport: 'streamable-http', local: false }, seams())
+    const findings = await runTest(
+      { url: server.url, transport: 'streamable-http', local: false },
+      seams(),
+    )
     return new ProbeResult(URL_NAME, 'streamable-http', true, findings)
   } finally {
     await server.close()
   }
 }
 
-const listing = (tools: unknown[]) => wellBut({ 'tools/list': ({ res, id }) => json(res, result(id, { tools })) })
+const listing = (tools: unknown[]) =>
+  wellBut({ 'tools/list': ({ res, id }) => json(res, result(id, { tools })) })
 
 describe('a description that matches a rule is withheld', () => {
   let found: ProbeResult
@@ -64,7 +68,9 @@ describe('a description that matches a rule is withheld', () => {
       found.text(),
       JSON.stringify(found.statement()),
       inspect({ ...found }, { depth: 9 }),
-      JSON.stringify((found as unknown as Record<symbol, () => unknown>)[Symbol.for('Jupyter.display')]?.()),
+      JSON.stringify(
+        (found as unknown as Record<symbol, () => unknown>)[Symbol.for('Jupyter.display')]?.(),
+      ),
     ]
     for (const text of everywhere) assert.ok(!/marmalade/.test(text), text.slice(0, 200))
   })
@@ -79,22 +85,31 @@ describe('a description that matches a rule is withheld', () => {
 
   it('a name that matches is withheld too, and everything else is kept', () => {
     const named = found.tools?.list.find(({ nameRules }) => nameRules.length > 0)
-    assert.deepEqual([named?.name, named?.nameDigest, named?.nameRules], [null, digest(SECRET), ['P07']])
+    assert.deepEqual(
+      [named?.name, named?.nameDigest, named?.nameRules],
+      [null, digest(SECRET), ['P07']],
+    )
     assert.equal(found.tools?.list.find(({ name }) => name === 'good')?.description, 'Lists items.')
-    assert.deepEqual(found.tools?.list.find(({ name }) => name === 'quiet')?.descriptionDigest, null)
+    assert.deepEqual(
+      found.tools?.list.find(({ name }) => name === 'quiet')?.descriptionDigest,
+      null,
+    )
   })
 
   it('nothing passes or fails by it', () => {
     assert.deepEqual([found.outcome, found.passed, found.tools?.named], ['answered', 2, 5])
   })
 
-  it('the report names the rules', () => assert.match(found.text(), /bad: P07 concealment from the user/))
+  it('the report names the rules', () =>
+    assert.match(found.text(), /bad: P07 concealment from the user/))
 })
 
 describe("a server's error text is nowhere either", () => {
   it('its code is kept, its words are only read', async () => {
     const found = await tested(
-      wellBut({ initialize: ({ res, id }) => json(res, rpcError(id, -32042, 'marmalade \u001b[31m')) }),
+      wellBut({
+        initialize: ({ res, id }) => json(res, rpcError(id, -32042, 'marmalade \u001b[31m')),
+      }),
     )
     assert.deepEqual([found.detail, found.tasks[0]?.rpcCode], ['rpc_error', -32042])
     assert.ok(!/marmalade/.test(JSON.stringify(found) + inspect(found)))
@@ -144,7 +159,10 @@ describe('the result', () => {
     assert.deepEqual(made.statement.predicate, JSON.parse(JSON.stringify(found.statement())))
     assert.equal(made.signed, false)
     const folder = mkdtempSync(join(tmpdir(), 'touchstone-receipt-'))
-    const checked = await verify(made.save(join(folder, 'receipt.json')), { key: null, set: 'mcp-connection@1.0' })
+    const checked = await verify(made.save(join(folder, 'receipt.json')), {
+      key: null,
+      set: 'mcp-connection@1.0',
+    })
     rmSync(folder, { recursive: true })
     const steps = checked.toJSON().steps.filter(({ verdict }) => verdict === 'failed')
     assert.deepEqual(steps, [], 'no step of the verifier fails')
@@ -157,7 +175,8 @@ describe('the result', () => {
     assert.match(text, /answered: it completed the handshake/)
     assert.match(text, /What a pass does not establish:/)
     assert.ok(!text.includes('\u001b'), 'no escape sequence of a server reaches a terminal')
-    for (const line of text.split('\n')) assert.ok([...line].length <= 60 || !line.includes(' '), line)
+    for (const line of text.split('\n'))
+      assert.ok([...line].length <= 60 || !line.includes(' '), line)
   })
 
   it('a test that was not the published one has no statement', () => {

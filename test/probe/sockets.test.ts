@@ -17,13 +17,20 @@ const test = (
   signal?: AbortSignal,
 ) => runTest({ url, transport, local: false }, seams(limits), signal)
 
-describe('below HTTP: what sockets and TLS do is one of the five outcomes', { concurrency: 4 }, () => {
+describe('below HTTP: what sockets and TLS do is one of the five outcomes', {
+  concurrency: 4,
+}, () => {
   before(async () => {
     trust()
     await import('undici')
   })
   const raw: [string, Outcome, Detail, (socket: Socket) => void, boolean?][] = [
-    ['bytes that are not HTTP', 'error', 'not_http', (socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n')],
+    [
+      'bytes that are not HTTP',
+      'error',
+      'not_http',
+      (socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'),
+    ],
     [
       'plain HTTP where TLS is expected',
       'error',
@@ -31,9 +38,25 @@ describe('below HTTP: what sockets and TLS do is one of the five outcomes', { co
       (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'),
       true,
     ],
-    ['a connection closed at once', 'no_answer', 'connection_dropped', (socket) => socket.destroy()],
-    ['a connection closed during TLS', 'no_answer', 'connection_dropped', (socket) => socket.destroy(), true],
-    ['half a status line', 'no_answer', 'connection_dropped', (socket) => socket.end('HTTP/1.1 200')],
+    [
+      'a connection closed at once',
+      'no_answer',
+      'connection_dropped',
+      (socket) => socket.destroy(),
+    ],
+    [
+      'a connection closed during TLS',
+      'no_answer',
+      'connection_dropped',
+      (socket) => socket.destroy(),
+      true,
+    ],
+    [
+      'half a status line',
+      'no_answer',
+      'connection_dropped',
+      (socket) => socket.end('HTTP/1.1 200'),
+    ],
     [
       'a header with a line break in it',
       'error',
@@ -115,11 +138,17 @@ describe('below HTTP: what sockets and TLS do is one of the five outcomes', { co
       ...seams(),
       resolve: () => new Promise<string[]>((give) => setTimeout(give, 400, ['93.184.216.34'])),
     }
-    const found = await runTest({ url: server.url, transport: 'streamable-http', local: false }, slowName)
+    const found = await runTest(
+      { url: server.url, transport: 'streamable-http', local: false },
+      slowName,
+    )
     await server.close()
     assert.equal(found.outcome, 'answered')
     assert.ok(found.durationMs >= 400)
-    assert.ok((found.latencyMs ?? 1e9) < found.durationMs - 390, `latency ${found.latencyMs} of ${found.durationMs} ms`)
+    assert.ok(
+      (found.latencyMs ?? 1e9) < found.durationMs - 390,
+      `latency ${found.latencyMs} of ${found.durationMs} ms`,
+    )
   })
 
   it('giving up rejects with the reason of whoever gave up, and ends the connection', async () => {
@@ -130,13 +159,22 @@ describe('below HTTP: what sockets and TLS do is one of the five outcomes', { co
     controller.abort(new Error('enough'))
     await assert.rejects(running, /enough/)
     await server.close()
-    await assert.rejects(test(server.url, 'sse', {}, AbortSignal.abort(new Error('before'))), /before/)
+    await assert.rejects(
+      test(server.url, 'sse', {}, AbortSignal.abort(new Error('before'))),
+      /before/,
+    )
   })
 })
 
 describe('any bytes at all', () => {
   it('end in one of the five outcomes, within the limits, with nothing sent but what the set lists', async () => {
-    const allowed = new Set(['GET', 'POST initialize', 'POST notifications/initialized', 'POST tools/list', 'DELETE'])
+    const allowed = new Set([
+      'GET',
+      'POST initialize',
+      'POST notifications/initialized',
+      'POST tools/list',
+      'DELETE',
+    ])
     const words = [
       'HTTP/1.1 200 OK\r\n',
       'HTTP/1.1 401 No\r\n',
@@ -181,11 +219,25 @@ describe('any bytes at all', () => {
             late.enable()
             const found = await test(server.url, transport, limits)
             late.disable()
-            assert.ok(found.durationMs <= limits.timeoutMs + 500 + late.max / 1e6, `${found.durationMs} ms`)
-            assert.ok(['answered', 'needs_credentials', 'no_answer', 'error', 'refused'].includes(found.outcome))
-            assert.notEqual(found.detail, 'other', 'every way of failing here has a word of its own')
+            assert.ok(
+              found.durationMs <= limits.timeoutMs + 500 + late.max / 1e6,
+              `${found.durationMs} ms`,
+            )
+            assert.ok(
+              ['answered', 'needs_credentials', 'no_answer', 'error', 'refused'].includes(
+                found.outcome,
+              ),
+            )
+            assert.notEqual(
+              found.detail,
+              'other',
+              'every way of failing here has a word of its own',
+            )
             assert.ok(found.sent.every((label) => allowed.has(label)))
-            assert.ok(found.sent.filter((label) => label === 'POST tools/list').length <= LIMITS.toolListPages)
+            assert.ok(
+              found.sent.filter((label) => label === 'POST tools/list').length <=
+                LIMITS.toolListPages,
+            )
             if (found.outcome === 'refused') assert.deepEqual(found.sent, ['GET'])
           },
         ),

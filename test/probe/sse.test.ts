@@ -4,7 +4,9 @@ import { runTest } from '../../lib/probe/tasks.ts'
 import { SSE_FAULTS } from '../servers/sse-faults.ts'
 import { seams, stage, trust } from '../servers/stage.ts'
 
-describe('server-sent events: each one-fault server has the outcome of the set', { concurrency: 6 }, () => {
+describe('server-sent events: each one-fault server has the outcome of the set', {
+  concurrency: 6,
+}, () => {
   before(async () => {
     trust()
     await import('undici')
@@ -13,8 +15,13 @@ describe('server-sent events: each one-fault server has the outcome of the set',
     it(`${fault.id}: ${fault.outcome}, ${fault.detail}`, async () => {
       const server = await stage(fault.behave)
       try {
-        const limits = fault.slow ? { timeoutMs: fault.outcome === 'answered' ? 6_000 : 2_000, stepMs: 250 } : {}
-        const found = await runTest({ url: server.url, transport: 'sse', local: false }, seams(limits))
+        const limits = fault.slow
+          ? { timeoutMs: fault.outcome === 'answered' ? 6_000 : 2_000, stepMs: 250 }
+          : {}
+        const found = await runTest(
+          { url: server.url, transport: 'sse', local: false },
+          seams(limits),
+        )
         assert.deepEqual(
           [found.outcome, found.detail, found.reason],
           [fault.outcome, fault.detail, fault.reason ?? null],
@@ -23,7 +30,11 @@ describe('server-sent events: each one-fault server has the outcome of the set',
         assert.deepEqual(found.sent, fault.sent, 'and exactly these were noted as sent')
         const [handshake, toolList] = found.tasks
         assert.equal(handshake?.passed, fault.outcome === 'answered')
-        assert.equal(handshake?.attempted, fault.outcome !== 'refused', 'a refused test attempts nothing')
+        assert.equal(
+          handshake?.attempted,
+          fault.outcome !== 'refused',
+          'a refused test attempts nothing',
+        )
         if (fault.outcome === 'answered') {
           assert.equal(toolList?.detail, fault.toolList ?? null)
           assert.equal(found.tools?.named, fault.named)

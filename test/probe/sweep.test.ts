@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict'
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -29,7 +36,11 @@ before(async () => {
     (x) => {
       if (x.rpc === 'initialize') most = Math.max(most, ++open)
       if (x.method === 'DELETE') open--
-      return x.req.url === '/poisoned' ? poisoned(x) : x.req.url === '/gone' ? x.res.writeHead(404).end() : well(x)
+      return x.req.url === '/poisoned'
+        ? poisoned(x)
+        : x.req.url === '/gone'
+          ? x.res.writeHead(404).end()
+          : well(x)
     },
     { plain: true, path: '' },
   )
@@ -65,7 +76,10 @@ describe('a sweep', () => {
     const written = await lines(log)
     assert.equal(written.length, 5)
     assert.equal(written.find(({ subject }) => subject.endsWith('/poisoned'))?.name, 'io.example/p')
-    assert.ok(!/marmalade/.test(readFileSync(log, 'utf8')), 'no description is written, matched or not')
+    assert.ok(
+      !/marmalade/.test(readFileSync(log, 'utf8')),
+      'no description is written, matched or not',
+    )
     assert.match(inspect(swept), /5 servers/)
     assert.equal(JSON.parse(JSON.stringify(swept)).log, log)
   })
@@ -89,7 +103,10 @@ describe('a sweep', () => {
     const swept = await sweep(urls, { log, local: true })
     assert.deepEqual([swept.tested, swept.skipped], [3, 3])
     assert.deepEqual(swept.outcomes, { answered: 6 }, 'counts cover the whole log')
-    assert.equal(server.arrived.slice(arrived).filter((each) => each === 'POST initialize').length, 3)
+    assert.equal(
+      server.arrived.slice(arrived).filter((each) => each === 'POST initialize').length,
+      3,
+    )
     assert.deepEqual((await lines(log)).map(({ subject }) => subject).sort(), urls)
   })
 
@@ -99,7 +116,11 @@ describe('a sweep', () => {
       yield `${server.url}/g1`
       yield { url: `${server.url}/g2` }
     }
-    const swept = await sweep(later(), { local: true, concurrency: 1, onResult: ({ subject }) => told.push(subject) })
+    const swept = await sweep(later(), {
+      local: true,
+      concurrency: 1,
+      onResult: ({ subject }) => told.push(subject),
+    })
     assert.deepEqual([swept.tested, told], [2, [`${server.url}/g1`, `${server.url}/g2`]])
     assert.equal((await sweep(new Set(['https://localhost/']))).outcomes.refused, 1)
     assert.deepEqual((await sweep([])).outcomes, {})

@@ -20,7 +20,9 @@ type Row = {
   expected: { record?: JsonObject; skipped?: string; unmapped?: string }
 }
 const rowsOf = (provider: string): Row[] =>
-  JSON.parse(readFileSync(new URL(`../../fixtures/audit/${provider}.json`, import.meta.url), 'utf8')).rows
+  JSON.parse(
+    readFileSync(new URL(`../../fixtures/audit/${provider}.json`, import.meta.url), 'utf8'),
+  ).rows
 const PROVIDERS = ['github', 'kubernetes', 'cloudtrail', 'stripe', 'slack', 'okta']
 const NAMES: { [provider: string]: string } = { cloudtrail: 'aws', okta: 'workspace' }
 
@@ -32,12 +34,22 @@ for (const provider of PROVIDERS) {
         if (expected.record) {
           const [record] = made.records
           assert.ok(record, `skipped: ${made.skipped[0]?.reason}`)
-          const { record_id, subject, occurred_at = null, attributes = null, request_ids = [] } = record
-          assert.deepEqual({ record_id, subject, occurred_at, attributes, request_ids }, expected.record)
+          const {
+            record_id,
+            subject,
+            occurred_at = null,
+            attributes = null,
+            request_ids = [],
+          } = record
+          assert.deepEqual(
+            { record_id, subject, occurred_at, attributes, request_ids },
+            expected.record,
+          )
           assert.equal(record.binding_digest, receipt.bindingDigest(expected.record['subject']))
         } else assert.deepEqual(made.records, [])
         assert.deepEqual(made.counts.unmapped, expected.unmapped ? { [expected.unmapped]: 1 } : {})
-        if (expected.skipped) assert.match(made.skipped[0]?.reason ?? '', new RegExp(expected.skipped))
+        if (expected.skipped)
+          assert.match(made.skipped[0]?.reason ?? '', new RegExp(expected.skipped))
         else assert.deepEqual(made.skipped, [])
         assert.equal(made.counts.entries, 1)
       })
@@ -54,7 +66,10 @@ for (const provider of PROVIDERS) {
       const [first] = rowsOf(provider)
       fc.assert(
         fc.property(fc.array(fc.jsonValue()), fc.string(), fc.jsonValue(), (list, name, value) => {
-          const own = { ...(first as Row).input, [Object.keys((first as Row).input)[name.length % 6] as string]: value }
+          const own = {
+            ...(first as Row).input,
+            [Object.keys((first as Row).input)[name.length % 6] as string]: value,
+          }
           const text = JSON.stringify([...list, own])
           try {
             receipt.importAudit(provider, text)
@@ -68,7 +83,11 @@ for (const provider of PROVIDERS) {
 }
 
 describe('forms of an export', () => {
-  const entries = [rowsOf('github')[0]?.input, rowsOf('github')[2]?.input, { action: 'hook.create' }] as JsonObject[]
+  const entries = [
+    rowsOf('github')[0]?.input,
+    rowsOf('github')[2]?.input,
+    { action: 'hook.create' },
+  ] as JsonObject[]
   const lines = entries.map((entry) => JSON.stringify(entry)).join('\n')
   const subjects = (made: receipt.Imported) => made.records.map((record) => record.subject)
 
@@ -93,7 +112,10 @@ describe('forms of an export', () => {
       [1, 2],
     )
     assert.ok(
-      made.records.every((record) => record.source?.digest === `sha256:${hex}` && record.source.name === 'log.ndjson'),
+      made.records.every(
+        (record) =>
+          record.source?.digest === `sha256:${hex}` && record.source.name === 'log.ndjson',
+      ),
     )
     assert.notEqual(made.records[0]?.source?.entry_digest, made.records[1]?.source?.entry_digest)
   })
@@ -103,17 +125,31 @@ describe('forms of an export', () => {
     assert.equal(receipt.importAudit('github', '').counts.entries, 0)
     assert.equal(receipt.importAudit('github', '[]').counts.entries, 0)
     const items = [rowsOf('kubernetes')[0]?.input]
-    assert.equal(receipt.importAudit('kubernetes', JSON.stringify({ kind: 'EventList', items })).counts.records, 1)
+    assert.equal(
+      receipt.importAudit('kubernetes', JSON.stringify({ kind: 'EventList', items })).counts
+        .records,
+      1,
+    )
     const Records = [rowsOf('cloudtrail')[0]?.input]
-    assert.equal(receipt.importAudit('cloudtrail', gzipSync(JSON.stringify({ Records }))).counts.records, 1)
+    assert.equal(
+      receipt.importAudit('cloudtrail', gzipSync(JSON.stringify({ Records }))).counts.records,
+      1,
+    )
     const data = [rowsOf('stripe')[0]?.input]
-    assert.equal(receipt.importAudit('stripe', JSON.stringify({ object: 'list', data })).counts.records, 1)
+    assert.equal(
+      receipt.importAudit('stripe', JSON.stringify({ object: 'list', data })).counts.records,
+      1,
+    )
   })
 
   for (const [name, bytes, code] of [
     ['a key given twice', '[{"action":"a","action":"b"}]', 'json_duplicate_key'],
     ['bytes that are not UTF-8', Buffer.from('5b22ff225d', 'hex'), 'json_utf8'],
-    ['an integer that a double cannot hold', '[{"@timestamp":17676036000000000000}]', 'json_unsafe_number'],
+    [
+      'an integer that a double cannot hold',
+      '[{"@timestamp":17676036000000000000}]',
+      'json_unsafe_number',
+    ],
     ['text that is cut', lines.slice(0, -5), 'json_syntax'],
     ['a number', '7', 'export_invalid'],
     ['broken gzip', gzipSync(lines).subarray(0, 40), 'export_invalid'],
@@ -131,9 +167,12 @@ describe('forms of an export', () => {
   }
 
   test('the line of an error in NDJSON is named', () => {
-    assert.throws(() => receipt.importAudit('github', `${lines}\n{"a":1,"a":2}`, { source: 'log' }), {
-      where: 'log line 4:1:8',
-    })
+    assert.throws(
+      () => receipt.importAudit('github', `${lines}\n{"a":1,"a":2}`, { source: 'log' }),
+      {
+        where: 'log line 4:1:8',
+      },
+    )
   })
 
   test('an unknown provider is an error that names the known ones', () => {
@@ -166,13 +205,21 @@ describe('forms of an export', () => {
     for (const provider of PROVIDERS) {
       const other = join(folder, `${provider}.json.gz`)
       const entry = rowsOf(provider)[0]?.input
-      writeFileSync(other, gzipSync(JSON.stringify(provider === 'cloudtrail' ? { Records: [entry] } : [entry])))
-      assert.equal(receipt.verify([], { audit: other }).imports[0]?.provider, NAMES[provider] ?? provider)
+      writeFileSync(
+        other,
+        gzipSync(JSON.stringify(provider === 'cloudtrail' ? { Records: [entry] } : [entry])),
+      )
+      assert.equal(
+        receipt.verify([], { audit: other }).imports[0]?.provider,
+        NAMES[provider] ?? provider,
+      )
     }
     const strange = join(folder, 'strange.json')
     writeFileSync(strange, '[{"x":1}]')
     assert.throws(() => receipt.verify([call], { audit: strange }), { code: 'export_invalid' })
-    assert.throws(() => receipt.verify([call], { audit: join(folder, 'none.json') }), { code: 'file_unreadable' })
+    assert.throws(() => receipt.verify([call], { audit: join(folder, 'none.json') }), {
+      code: 'file_unreadable',
+    })
     rmSync(strange)
   })
 })
@@ -208,21 +255,35 @@ describe('CloudTrail digest files', () => {
         previousDigestSignature: before ? before.signature : null,
         logFiles:
           hour === 0
-            ? [{ s3Bucket: 'bucket', s3Object: 'log.json.gz', hashValue: listed, hashAlgorithm: 'SHA-256' }]
+            ? [
+                {
+                  s3Bucket: 'bucket',
+                  s3Object: 'log.json.gz',
+                  hashValue: listed,
+                  hashAlgorithm: 'SHA-256',
+                },
+              ]
             : [],
       })
       files.push({
         bytes,
-        signature: sign(`${end}\nbucket/digest-${hour}.json.gz\n${sha(bytes)}\n${before?.signature ?? 'null'}`),
+        signature: sign(
+          `${end}\nbucket/digest-${hour}.json.gz\n${sha(bytes)}\n${before?.signature ?? 'null'}`,
+        ),
       })
     }
     return files
   }
-  const check = (digests: { bytes: string; signature?: string }[], bytes: string | Uint8Array = log, key = der) =>
-    receipt.importAudit('cloudtrail', bytes, { digests, publicKey: key })
+  const check = (
+    digests: { bytes: string; signature?: string }[],
+    bytes: string | Uint8Array = log,
+    key = der,
+  ) => receipt.importAudit('cloudtrail', bytes, { digests, publicKey: key })
   /** Only the newest digest's signature comes from outside. */
   const given = (files: { bytes: string; signature: string }[]) =>
-    files.map(({ bytes, signature }, i) => (i === files.length - 1 ? { bytes, signature } : { bytes }))
+    files.map(({ bytes, signature }, i) =>
+      i === files.length - 1 ? { bytes, signature } : { bytes },
+    )
 
   test('a whole chain verifies, and every record says so', () => {
     for (const hours of [1, 3]) {
@@ -244,7 +305,11 @@ describe('CloudTrail digest files', () => {
     ['a changed newest link', altered(2, '123456789012', '123456789013'), /does not verify/],
     ['a missing link', [three[0], three[2]], /missing/],
     ['no newest signature', three.map(({ bytes: text }) => ({ bytes: text })), /no signature/],
-    ['a signature that is no hex', [...three.slice(0, 2), { ...three[2], signature: 'zz' }], /does not verify/],
+    [
+      'a signature that is no hex',
+      [...three.slice(0, 2), { ...three[2], signature: 'zz' }],
+      /does not verify/,
+    ],
     ['a digest file that is no JSON', [{ bytes: 'x' }], /could not be read/],
     ['a digest file of another shape', [{ bytes: '{}' }], /could not be read/],
     ['no digest files', [], /no digest files/],
@@ -263,9 +328,16 @@ describe('CloudTrail digest files', () => {
   }
 
   test('another key does not verify; what is no RSA key is a wrong call', () => {
-    const other = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ format: 'der', type: 'pkcs1' })
+    const other = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({
+      format: 'der',
+      type: 'pkcs1',
+    })
     assert.equal(check(three, log, other.toString('base64')).authenticity.verified, false)
-    const ed = generateKeyPairSync('ed25519').publicKey.export({ format: 'pem', type: 'spki' }) as string
-    for (const key of ['rubbish', ed]) assert.throws(() => check(three, log, key), { code: 'key_invalid' })
+    const ed = generateKeyPairSync('ed25519').publicKey.export({
+      format: 'pem',
+      type: 'spki',
+    }) as string
+    for (const key of ['rubbish', ed])
+      assert.throws(() => check(three, log, key), { code: 'key_invalid' })
   })
 })

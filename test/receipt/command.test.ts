@@ -13,15 +13,27 @@ const publicKey = fresh('auditor.pub')
 writeFileSync(publicKey, keys.publicKey)
 
 function touchstone(...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', 'repl.ts', ...args], {
-    cwd: project,
-    encoding: 'utf8',
-  })
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--import', 'tsx', 'repl.ts', ...args],
+    {
+      cwd: project,
+      encoding: 'utf8',
+    },
+  )
   return { status, stdout, stderr }
 }
 
 test('verify: 0 when every step holds, and --json is what the call returns', async () => {
-  const { status, stdout } = touchstone('verify', original, '--key', publicKey, '--set', set, '--json')
+  const { status, stdout } = touchstone(
+    'verify',
+    original,
+    '--key',
+    publicKey,
+    '--set',
+    set,
+    '--json',
+  )
   assert.equal(status, 0)
   assert.deepEqual(JSON.parse(stdout), JSON.parse(JSON.stringify(await check(original, { set }))))
 })
@@ -59,7 +71,17 @@ test('verify: 2 for a folder without a receipt, for a private key, and for evide
 
 test('scenarios publish: freezes cases once; run --receipt refuses cases that nobody published, before it runs them', () => {
   const out = fresh('published')
-  const args = ['scenarios', 'publish', 'cases/lying_success', '--id', 'lies', '--version', '1.0', '--out', out]
+  const args = [
+    'scenarios',
+    'publish',
+    'cases/lying_success',
+    '--id',
+    'lies',
+    '--version',
+    '1.0',
+    '--out',
+    out,
+  ]
   const first = touchstone(...args, '--json')
   assert.equal(first.status, 0, first.stderr)
   const text = readFileSync(join(out, 'lies/1.0.json'), 'utf8')
@@ -81,10 +103,16 @@ test('scenarios publish: freezes cases once; run --receipt refuses cases that no
     out,
   )
   assert.equal(made.status, 0, made.stderr)
-  assert.match(touchstone('verify', sealed, '--sets', out).stdout, /none failed, 1 could not be checked/)
+  assert.match(
+    touchstone('verify', sealed, '--sets', out).stdout,
+    /none failed, 1 could not be checked/,
+  )
   const own = fresh('own.yaml')
   const shipped = readFileSync(join(project, 'cases/lying_success/deploy-key.yaml'), 'utf8')
-  writeFileSync(own, shipped.split('\n---\n')[1]?.replace('title: ', 'title: Nobody published this. ') ?? '')
+  writeFileSync(
+    own,
+    shipped.split('\n---\n')[1]?.replace('title: ', 'title: Nobody published this. ') ?? '',
+  )
   const dir = fresh('never')
   const refused = touchstone('run', own, '--out', dir, '--receipt')
   assert.equal(refused.status, 2)

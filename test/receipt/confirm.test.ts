@@ -30,16 +30,17 @@ const list = (...keys: (string | [number, string, boolean?])[]): Step => ({
 })
 
 function rows(steps: Step[]) {
-  const decisions = steps.map(({ tool, args, reply = { ok: true }, failed = false, run = 'run' }, seq) =>
-    receipt.observe({
-      server: 'github',
-      tool,
-      arguments: args,
-      status: failed ? 'error' : 'success',
-      result: { content: [], structuredContent: reply },
-      runId: run,
-      seq,
-    }),
+  const decisions = steps.map(
+    ({ tool, args, reply = { ok: true }, failed = false, run = 'run' }, seq) =>
+      receipt.observe({
+        server: 'github',
+        tool,
+        arguments: args,
+        status: failed ? 'error' : 'success',
+        result: { content: [], structuredContent: reply },
+        runId: run,
+        seq,
+      }),
   )
   return receipt.verify(decisions).calls.toSorted((a, b) => (a.seq ?? 0) - (b.seq ?? 0))
 }
@@ -56,8 +57,16 @@ const cases: [title: string, steps: Step[], level: string, contradiction?: strin
     [{ ...add(), reply: { ok: true, deploy_keys: [{ id: 1, title: 'ci-key' }] } }],
     'asserted',
   ],
-  ['an earlier list confirms nothing', [add('other'), list('other', 'ci-key'), add()].slice(1), 'asserted'],
-  ['a list of another run confirms nothing', [add(), { ...list('ci-key'), run: 'other' }], 'asserted'],
+  [
+    'an earlier list confirms nothing',
+    [add('other'), list('other', 'ci-key'), add()].slice(1),
+    'asserted',
+  ],
+  [
+    'a list of another run confirms nothing',
+    [add(), { ...list('ci-key'), run: 'other' }],
+    'asserted',
+  ],
   ['a list that failed confirms nothing', [add(), { ...list('ci-key'), failed: true }], 'asserted'],
   [
     'a list that says ok: false confirms nothing',
@@ -69,16 +78,34 @@ const cases: [title: string, steps: Step[], level: string, contradiction?: strin
     [add(), { ...list('ci-key'), args: { owner: 'org', repo: 'other' } }],
     'asserted',
   ],
-  ['a whole list without the key contradicts', [add(), list('other')], 'asserted', 'read_does_not_show'],
+  [
+    'a whole list without the key contradicts',
+    [add(), list('other')],
+    'asserted',
+    'read_does_not_show',
+  ],
   ['an empty whole list contradicts', [add(), list()], 'asserted', 'read_does_not_show'],
-  ['a page without the key shows nothing', [add(), { ...list('other'), args: { ...place, page: 1 } }], 'asserted'],
+  [
+    'a page without the key shows nothing',
+    [add(), { ...list('other'), args: { ...place, page: 1 } }],
+    'asserted',
+  ],
   [
     'a list with a next cursor shows nothing by absence',
     [add(), { ...list('other'), reply: { deploy_keys: [], next_cursor: 'x' } }],
     'asserted',
   ],
-  ['a page with the key confirms', [add(), { ...list('ci-key'), args: { ...place, page: 1 } }], 'observed_confirmed'],
-  ['a key that was there before shows nothing', [list('ci-key'), add(), list('ci-key')], 'asserted', 'already_there'],
+  [
+    'a page with the key confirms',
+    [add(), { ...list('ci-key'), args: { ...place, page: 1 } }],
+    'observed_confirmed',
+  ],
+  [
+    'a key that was there before shows nothing',
+    [list('ci-key'), add(), list('ci-key')],
+    'asserted',
+    'already_there',
+  ],
   [
     'a second key of the same title beside the first confirms',
     [list('ci-key'), add(), list('ci-key', 'ci-key')],
@@ -89,7 +116,12 @@ const cases: [title: string, steps: Step[], level: string, contradiction?: strin
     [list(), add(), list('ci-key')],
     'observed_confirmed',
   ],
-  ['a removal before the read is a contradiction', [add(), remove(1), list()], 'asserted', 'undone_before_read'],
+  [
+    'a removal before the read is a contradiction',
+    [add(), remove(1), list()],
+    'asserted',
+    'undone_before_read',
+  ],
   [
     'a removal of an unknown id before the read leaves it open which key is shown',
     [add(), remove(9), list('ci-key')],
@@ -239,11 +271,22 @@ for (const [name, steps] of Object.entries({
   ],
   'workspace role': [
     { tool: 'change_role', args: { workspace: 'acme', user: 'bob', role: 'admin' } },
-    { tool: 'list_roles', args: { workspace: 'acme' }, reply: { roles: [{ user: 'bob', role: 'admin' }] } },
+    {
+      tool: 'list_roles',
+      args: { workspace: 'acme' },
+      reply: { roles: [{ user: 'bob', role: 'admin' }] },
+    },
   ],
   charge: [
-    { tool: 'create_charge', args: { amount: 500, currency: 'usd', customer: 'cus_1', idempotency_key: 'k1' } },
-    { tool: 'list_charges', args: {}, reply: { charges: [{ amount: 500, currency: 'usd', customer: 'cus_1' }] } },
+    {
+      tool: 'create_charge',
+      args: { amount: 500, currency: 'usd', customer: 'cus_1', idempotency_key: 'k1' },
+    },
+    {
+      tool: 'list_charges',
+      args: {},
+      reply: { charges: [{ amount: 500, currency: 'usd', customer: 'cus_1' }] },
+    },
   ],
   refund: [
     { tool: 'create_refund', args: { charge: 'ch_1', amount: 500 } },
@@ -254,7 +297,10 @@ for (const [name, steps] of Object.entries({
     assert.equal(rows(steps)[0]?.level, 'observed_confirmed')
     const other = structuredClone(steps)
     const reply = other[1]?.reply as Record<string, unknown[]>
-    const items = Object.entries(reply).find(([, value]) => Array.isArray(value)) as [string, unknown[]]
+    const items = Object.entries(reply).find(([, value]) => Array.isArray(value)) as [
+      string,
+      unknown[],
+    ]
     reply[items[0]] = []
     assert.equal(rows(other)[0]?.level, 'asserted')
   })
@@ -262,10 +308,20 @@ for (const [name, steps] of Object.entries({
 
 test('what another run reads neither confirms nor contradicts', () => {
   const own = { ...list(), args: { ...place, page: 1 } }
-  const [write] = rows([add(), own, { ...list('ci-key'), run: 'other' }, { ...add('x'), run: 'other' }])
+  const [write] = rows([
+    add(),
+    own,
+    { ...list('ci-key'), run: 'other' },
+    { ...add('x'), run: 'other' },
+  ])
   assert.equal(write?.level, 'asserted')
   assert.deepEqual(write?.contradictions, [])
-  const [second] = rows([add(), list('ci-key'), { ...list(), run: 'other' }, { ...add('x'), run: 'other' }])
+  const [second] = rows([
+    add(),
+    list('ci-key'),
+    { ...list(), run: 'other' },
+    { ...add('x'), run: 'other' },
+  ])
   assert.equal(second?.level, 'observed_confirmed')
 })
 

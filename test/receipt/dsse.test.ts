@@ -14,23 +14,34 @@ import * as receipt from '../../lib/receipt/index.ts'
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-dsse-'))
 after(() => rmSync(folder, { recursive: true }))
 const pair = receipt.keys.generate()
-const body = receipt.statement([receipt.descriptor('thing', digest('thing'))], 'https://example.com/run/v0', { n: 1 })
+const body = receipt.statement(
+  [receipt.descriptor('thing', digest('thing'))],
+  'https://example.com/run/v0',
+  { n: 1 },
+)
 const openssl = spawnSync('openssl', ['version']).status === 0
 
 describe('envelope', () => {
   test('what is sealed opens with the public key, byte for byte', () => {
-    const opened = receipt.open(receipt.seal(body, { key: pair.privateKey }), { key: pair.publicKey })
+    const opened = receipt.open(receipt.seal(body, { key: pair.privateKey }), {
+      key: pair.publicKey,
+    })
     assert.equal(opened.signature, 'verified')
     assert.deepEqual(receipt.readStatement(opened.payload), body)
   })
 
   test('the pre-authentication encoding is @sigstore/core’s, for any type and bytes', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), fc.uint8Array({ maxLength: 300 }), (type, bytes) => {
-        const theirs = dsse.preAuthEncoding(type, Buffer.from(bytes))
-        // Theirs counts the type in UTF-16 units; the protocol counts bytes, so only ASCII types can be compared.
-        if (Buffer.byteLength(type) === type.length) assert.deepEqual(Buffer.from(receipt.pae(type, bytes)), theirs)
-      }),
+      fc.property(
+        fc.string({ unit: 'binary' }),
+        fc.uint8Array({ maxLength: 300 }),
+        (type, bytes) => {
+          const theirs = dsse.preAuthEncoding(type, Buffer.from(bytes))
+          // Theirs counts the type in UTF-16 units; the protocol counts bytes, so only ASCII types can be compared.
+          if (Buffer.byteLength(type) === type.length)
+            assert.deepEqual(Buffer.from(receipt.pae(type, bytes)), theirs)
+        },
+      ),
     )
   })
 
@@ -53,7 +64,18 @@ describe('envelope', () => {
     writeFileSync(join(folder, 'pae'), receipt.pae(envelope.payloadType, payload))
     writeFileSync(join(folder, 'sig'), Buffer.from(envelope.signatures[0]?.sig ?? '', 'base64'))
     writeFileSync(join(folder, 'pub'), pair.publicKey)
-    const args = ['pkeyutl', '-verify', '-pubin', '-inkey', 'pub', '-rawin', '-in', 'pae', '-sigfile', 'sig']
+    const args = [
+      'pkeyutl',
+      '-verify',
+      '-pubin',
+      '-inkey',
+      'pub',
+      '-rawin',
+      '-in',
+      'pae',
+      '-sigfile',
+      'sig',
+    ]
     const made = spawnSync('openssl', args, { cwd: folder, encoding: 'utf8' })
     assert.equal(made.status, 0, made.stderr)
     assert.match(made.stdout, /Signature Verified Successfully/)
@@ -73,7 +95,10 @@ describe('envelope', () => {
     ])
       assert.equal(receipt.open(changed, { key: pair.publicKey }).signature, 'not_by_key')
     const typed = { ...envelope, payloadType: 'text/plain' }
-    assert.equal(receipt.open(typed, { key: pair.publicKey, payloadType: 'text/plain' }).signature, 'not_by_key')
+    assert.equal(
+      receipt.open(typed, { key: pair.publicKey, payloadType: 'text/plain' }).signature,
+      'not_by_key',
+    )
   })
 
   test('an envelope without signatures is unsigned, not failed; without a key nothing is verified', () => {
@@ -86,7 +111,10 @@ describe('envelope', () => {
     const envelope = receipt.seal(body, { key: [other.privateKey, pair.privateKey] })
     for (const one of envelope.signatures) one.keyid = 'forged'
     assert.equal(receipt.open(envelope, { key: pair.publicKey }).signature, 'verified')
-    assert.equal(receipt.open(envelope, { key: receipt.keys.generate().publicKey }).signature, 'not_by_key')
+    assert.equal(
+      receipt.open(envelope, { key: receipt.keys.generate().publicKey }).signature,
+      'not_by_key',
+    )
   })
 
   test('base64 is read in both alphabets, padded or not', () => {
@@ -113,7 +141,9 @@ describe('envelope', () => {
   })) {
     test(`${name} is no envelope`, () => {
       const envelope = { ...receipt.seal('{}', { key: pair.privateKey }), ...change }
-      assert.throws(() => receipt.open(envelope, { key: pair.publicKey }), { code: 'envelope_invalid' })
+      assert.throws(() => receipt.open(envelope, { key: pair.publicKey }), {
+        code: 'envelope_invalid',
+      })
     })
   }
 
@@ -125,7 +155,9 @@ describe('envelope', () => {
   test('arbitrary JSON never verifies and fails only with its code', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
-        assert.throws(() => receipt.open(value, { key: pair.publicKey }), { code: /^(envelope_invalid|json_.*)$/ })
+        assert.throws(() => receipt.open(value, { key: pair.publicKey }), {
+          code: /^(envelope_invalid|json_.*)$/,
+        })
       }),
     )
   })
@@ -162,7 +194,8 @@ describe('keys', () => {
     ])
       assert.throws(
         run,
-        (error: Error & { code: string }) => error.code === 'key_invalid' && !error.message.includes('rubbish'),
+        (error: Error & { code: string }) =>
+          error.code === 'key_invalid' && !error.message.includes('rubbish'),
       )
   })
 })
@@ -197,11 +230,15 @@ describe('statement', () => {
     'a predicate that is a list': { predicate: [] },
   })) {
     test(`${name} is no statement`, () => {
-      assert.throws(() => receipt.readStatement(JSON.stringify({ ...body, ...change })), { code: 'receipt_invalid' })
+      assert.throws(() => receipt.readStatement(JSON.stringify({ ...body, ...change })), {
+        code: 'receipt_invalid',
+      })
     })
   }
 
   test('unknown members are left alone', () => {
-    assert.deepEqual(receipt.readStatement(JSON.stringify({ ...body, extra: 1 })).predicate, { n: 1 })
+    assert.deepEqual(receipt.readStatement(JSON.stringify({ ...body, extra: 1 })).predicate, {
+      n: 1,
+    })
   })
 })

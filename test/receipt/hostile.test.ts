@@ -2,12 +2,32 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { createHash, generateKeyPairSync } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { receipt } from '../../lib/index.ts'
-import { check, copy, editManifest, editTrial, failures, keys, refit, reseal, root, sealed, set } from './sealed-run.ts'
+import {
+  check,
+  copy,
+  editManifest,
+  editTrial,
+  failures,
+  keys,
+  refit,
+  reseal,
+  root,
+  sealed,
+  set,
+} from './sealed-run.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-hostile-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -44,7 +64,8 @@ const record = (more: object = {}, target: object = {}) =>
     },
     ...more,
   })
-const levelOf = (calls: unknown[], options: receipt.VerifyOptions) => receipt.verify(calls, options).calls[0]?.level
+const levelOf = (calls: unknown[], options: receipt.VerifyOptions) =>
+  receipt.verify(calls, options).calls[0]?.level
 const refused = (code: string, message: RegExp) => (error: Error & { code?: string }) => {
   assert.equal(error.code, code, error.stack)
   assert.match(error.message, /^expected /)
@@ -65,13 +86,19 @@ describe('what must not raise a level', () => {
       },
       {},
     )
-    const report = receipt.verify([altered, read], { audit: record({}, { repo: 'prod\ufffdrepo' }) })
+    const report = receipt.verify([altered, read], {
+      audit: record({}, { repo: 'prod\ufffdrepo' }),
+    })
     assert.equal(report.calls[0]?.level, 'asserted')
     assert.match(report.calls[0]?.why_not_higher ?? '', /not as it was written/)
   })
 
   test('a record that says that it is authentic is not believed: only a signature that was checked here counts', () => {
-    const authenticity = { method: 'cloudtrail_digest_chain' as const, verified: true, detail: 'signed, honestly' }
+    const authenticity = {
+      method: 'cloudtrail_digest_chain' as const,
+      verified: true,
+      detail: 'signed, honestly',
+    }
     const imported = receipt.importAudit('github', '[]')
     for (const audit of [
       record({ authenticity }),
@@ -87,26 +114,55 @@ describe('what must not raise a level', () => {
   for (const [what, options, message] of [
     ['a window that is misspelt', { windows: { from: '2026-01-01' } }, /got "windows" \(options\)/],
     ['a level that is misspelt', { min_level: 'verified' }, /got "min_level" \(options\)/],
-    ['a window by other names', { window: { start: '2026-01-01' } }, /expected from, to, got "start" \(window\)/],
-    ['a window that is a list', { window: ['2026-01-01', '2026-01-02'] }, /expected an object .*got a list \(window\)/],
+    [
+      'a window by other names',
+      { window: { start: '2026-01-01' } },
+      /expected from, to, got "start" \(window\)/,
+    ],
+    [
+      'a window that is a list',
+      { window: ['2026-01-01', '2026-01-02'] },
+      /expected an object .*got a list \(window\)/,
+    ],
     ['a window that is null', { window: null }, /got null \(window\)/],
     ['a month for a time', { window: { from: '5' } }, /ISO 8601 .*got "5" \(window\.from\)/],
-    ['a time that depends on the machine', { window: { to: '2026-01-05T09:00' } }, /distance from UTC.*\(window\.to\)/],
+    [
+      'a time that depends on the machine',
+      { window: { to: '2026-01-05T09:00' } },
+      /distance from UTC.*\(window\.to\)/,
+    ],
     ['a list for options', ['audit.json'], /expected an object .*got a list \(options\)/],
     ['null for options', null, /got null \(options\)/],
   ] as [string, never, RegExp][]) {
     test(`${what} is refused, where leaving it out would let records through`, () => {
       assert.throws(() => receipt.verify([call], options), refused('argument_invalid', message))
-      assert.throws(() => receipt.verify(at('no-file'), options), refused('argument_invalid', message))
+      assert.throws(
+        () => receipt.verify(at('no-file'), options),
+        refused('argument_invalid', message),
+      )
     })
   }
 
   test('a record’s time without its distance from UTC is none, wherever the machine stands', () => {
     const window = { from: '2026-01-05T00:00:00Z', to: '2026-01-06T00:00:00Z' }
-    assert.equal(levelOf([call], { audit: record({ occurred_at: '2026-01-05T09:00:00+02:00' }), window }), 'verified')
-    const report = receipt.verify([call], { audit: record({ occurred_at: '2026-01-05T09:00:00' }), window })
-    assert.deepEqual([report.calls[0]?.level, report.records.rejected[0]?.reason], ['asserted', 'record_malformed'])
-    const entry = { action: 'public_key.create', _document_id: 'e1', repo: 'org/prod-repo', title: 'ci-key' }
+    assert.equal(
+      levelOf([call], { audit: record({ occurred_at: '2026-01-05T09:00:00+02:00' }), window }),
+      'verified',
+    )
+    const report = receipt.verify([call], {
+      audit: record({ occurred_at: '2026-01-05T09:00:00' }),
+      window,
+    })
+    assert.deepEqual(
+      [report.calls[0]?.level, report.records.rejected[0]?.reason],
+      ['asserted', 'record_malformed'],
+    )
+    const entry = {
+      action: 'public_key.create',
+      _document_id: 'e1',
+      repo: 'org/prod-repo',
+      title: 'ci-key',
+    }
     for (const created_at of ['2026-01-05 09:00:00', '2026-01-05T09:00:00', '5']) {
       const audit = { provider: 'github', bytes: JSON.stringify([{ ...entry, created_at }]) }
       assert.equal(levelOf([call], { audit, window }), 'asserted', created_at)
@@ -126,7 +182,10 @@ describe('files that are no plain files', () => {
     )
     rmSync(join(at('evidence'), 'sub', 'up'))
     if (pipe(join(at('evidence'), 'pipe')))
-      assert.throws(() => receipt.verify([call], { audit: at('evidence') }), refused('file_unreadable', /pipe\)/))
+      assert.throws(
+        () => receipt.verify([call], { audit: at('evidence') }),
+        refused('file_unreadable', /pipe\)/),
+      )
   })
 
   test('a link that leads to itself, a name too long and one with a NUL are errors that name the path', async () => {
@@ -142,12 +201,24 @@ describe('files that are no plain files', () => {
     await assert.rejects(async () => receipt.verify('a\0b'), { code: 'file_unreadable' })
     await assert.rejects(() => receipt.verifyStream('a\0b'), { code: 'argument_invalid' })
     for (const path of [none, 0, null] as never[]) {
-      await assert.rejects(() => receipt.verifyStream(path), refused('argument_invalid', /expected a path/))
-      assert.throws(() => receipt.importAuditFile('github', path), refused('argument_invalid', /expected a path/))
+      await assert.rejects(
+        () => receipt.verifyStream(path),
+        refused('argument_invalid', /expected a path/),
+      )
+      assert.throws(
+        () => receipt.importAuditFile('github', path),
+        refused('argument_invalid', /expected a path/),
+      )
     }
   })
 
-  for (const name of ['decisions.ndjson', 'transcripts.ndjson', 'trials.ndjson', 'manifest.json', 'test-result.json']) {
+  for (const name of [
+    'decisions.ndjson',
+    'transcripts.ndjson',
+    'trials.ndjson',
+    'manifest.json',
+    'test-result.json',
+  ]) {
     test(`a pipe in the place of a run’s ${name} keeps no auditor waiting: the receipt fails`, async (t) => {
       const dir = copy()
       rmSync(join(dir, name))
@@ -172,9 +243,12 @@ describe('files that are no plain files', () => {
       logFiles: [],
     })
     for (const options of [{}, { digests: [{ bytes: digests }], publicKey: rsa }])
-      assert.throws(() => receipt.importAudit('cloudtrail', new Uint8Array([0x1f, 0x8b, 8, 1, 2]), options), {
-        code: 'export_invalid',
-      })
+      assert.throws(
+        () => receipt.importAudit('cloudtrail', new Uint8Array([0x1f, 0x8b, 8, 1, 2]), options),
+        {
+          code: 'export_invalid',
+        },
+      )
   })
 })
 
@@ -183,7 +257,9 @@ describe('a receipt that has any shape at all', () => {
     [
       'a configuration whose name is no text',
       (dir: string) =>
-        editManifest(dir, (one) => Object.assign((one['configurations'] as object[])[0] ?? {}, { name: [] })),
+        editManifest(dir, (one) =>
+          Object.assign((one['configurations'] as object[])[0] ?? {}, { name: [] }),
+        ),
       'manifest: manifest_unreadable',
     ],
     [
@@ -198,7 +274,10 @@ describe('a receipt that has any shape at all', () => {
     ],
     [
       'a claim that matched a word',
-      (dir: string) => editTrial(dir, (one) => Object.assign(one, { claims: [{ ...one.claims[0], matched: 'yes' }] })),
+      (dir: string) =>
+        editTrial(dir, (one) =>
+          Object.assign(one, { claims: [{ ...one.claims[0], matched: 'yes' }] }),
+        ),
       'trial log: trial_unreadable',
     ],
     [
@@ -250,15 +329,24 @@ describe('what a process that was killed leaves', () => {
     rmSync(file)
     writeFileSync(join(at('issued'), 'test-result.json'), '{"another":1}')
     assert.throws(() => sealed.save(at('issued')), refused('file_exists', /test-result\.json/))
-    assert.throws(() => sealed.save(join(at('issued'), 'no', 'folder.json')), refused('file_unwritable', /ENOENT/))
-    assert.throws(() => receipt.keys.generate(join(at('issued'), 'no', 'key')), refused('file_unwritable', /ENOENT/))
+    assert.throws(
+      () => sealed.save(join(at('issued'), 'no', 'folder.json')),
+      refused('file_unwritable', /ENOENT/),
+    )
+    assert.throws(
+      () => receipt.keys.generate(join(at('issued'), 'no', 'key')),
+      refused('file_unwritable', /ENOENT/),
+    )
   })
 
   test('half a line at a ledger’s end does not swallow the next one, and is named', () => {
     const report = receipt.verify([call], { audit: record() })
     writeFileSync(at('ledger'), '{"provider":"github","rec')
     assert.equal(receipt.appendLedger(at('ledger'), report), 1)
-    assert.equal(JSON.parse(readFileSync(at('ledger'), 'utf8').split('\n')[1] ?? '').record_id, 'e1')
+    assert.equal(
+      JSON.parse(readFileSync(at('ledger'), 'utf8').split('\n')[1] ?? '').record_id,
+      'e1',
+    )
     assert.throws(() => receipt.verify([call], { ledger: at('ledger') }), {
       code: 'json_syntax',
       message: /ledger line 1/,
@@ -272,8 +360,18 @@ describe('a guess at the interface is answered', () => {
     ['verify()', () => receipt.verify(none), 'surface_invalid', /got nothing/],
     ['verify(null)', () => receipt.verify(null as never), 'surface_invalid', /got null/],
     ['verify of a folder', () => receipt.verify(folder), 'argument_invalid', /expected \{ key \}/],
-    ['a ledger that is a number', () => receipt.verify([], { ledger: 7 as never }), 'argument_invalid', /got number/],
-    ['a ledger of nulls', () => receipt.verify([], { ledger: [null] as never }), 'record_invalid', /ledger\[0\]/],
+    [
+      'a ledger that is a number',
+      () => receipt.verify([], { ledger: 7 as never }),
+      'argument_invalid',
+      /got number/,
+    ],
+    [
+      'a ledger of nulls',
+      () => receipt.verify([], { ledger: [null] as never }),
+      'record_invalid',
+      /ledger\[0\]/,
+    ],
     [
       'appendLedger turned round',
       () => receipt.appendLedger(none, 'x' as never),
@@ -292,16 +390,56 @@ describe('a guess at the interface is answered', () => {
       'argument_invalid',
       /got undefined \(provider\)/,
     ],
-    ['an export that is none', () => receipt.importAudit('github', none), 'argument_invalid', /text or bytes/],
+    [
+      'an export that is none',
+      () => receipt.importAudit('github', none),
+      'argument_invalid',
+      /text or bytes/,
+    ],
     ['observe()', () => receipt.observe(none), 'argument_invalid', /expected a call, got nothing/],
-    ['surface()', () => receipt.surface(none), 'argument_invalid', /a list of decisions, got nothing/],
-    ['record()', () => receipt.record(none), 'argument_invalid', /the parts of a record, got nothing/],
-    ['subjectOf()', () => receipt.subjectOf(none), 'argument_invalid', /expected an action, got nothing/],
-    ['targetHash(domain)', () => receipt.targetHash('x', none), 'argument_invalid', /a domain and a text/],
+    [
+      'surface()',
+      () => receipt.surface(none),
+      'argument_invalid',
+      /a list of decisions, got nothing/,
+    ],
+    [
+      'record()',
+      () => receipt.record(none),
+      'argument_invalid',
+      /the parts of a record, got nothing/,
+    ],
+    [
+      'subjectOf()',
+      () => receipt.subjectOf(none),
+      'argument_invalid',
+      /expected an action, got nothing/,
+    ],
+    [
+      'targetHash(domain)',
+      () => receipt.targetHash('x', none),
+      'argument_invalid',
+      /a domain and a text/,
+    ],
     ['descriptor()', () => receipt.descriptor('a', none), 'argument_invalid', /64 lower-case hex/],
-    ['issueProbe()', () => receipt.issueProbe(none), 'argument_invalid', /a probe's statement, got nothing/],
-    ['publishedSet()', () => receipt.publishedSet(none, { root }), 'argument_invalid', /a list of cases, got nothing/],
-    ['keyIdOf(pem)', () => receipt.keys.keyIdOf(keys.publicKey as never), 'key_invalid', /expected a key/],
+    [
+      'issueProbe()',
+      () => receipt.issueProbe(none),
+      'argument_invalid',
+      /a probe's statement, got nothing/,
+    ],
+    [
+      'publishedSet()',
+      () => receipt.publishedSet(none, { root }),
+      'argument_invalid',
+      /a list of cases, got nothing/,
+    ],
+    [
+      'keyIdOf(pem)',
+      () => receipt.keys.keyIdOf(keys.publicKey as never),
+      'key_invalid',
+      /expected a key/,
+    ],
     [
       'a key object for PEM',
       () => receipt.verify(folder, { key: {} as never }),

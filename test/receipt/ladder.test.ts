@@ -5,7 +5,8 @@ import { type JsonObject, readJson } from '../../lib/canonical.ts'
 import * as receipt from '../../lib/receipt/index.ts'
 
 type Surface = { observed_tool_decisions: JsonObject[] }
-const file = (name: string) => new URL(`../../fixtures/side_effect/${name}`, import.meta.url).pathname
+const file = (name: string) =>
+  new URL(`../../fixtures/side_effect/${name}`, import.meta.url).pathname
 const fixture = (name: string) => readJson(file(name)) as JsonObject
 const decisions = (name: string) => (fixture(name) as unknown as Surface).observed_tool_decisions
 const matching = () => fixture('audit_record_github_deploy_key.json')
@@ -32,7 +33,8 @@ function replaced(object: JsonObject, changes: { [path: string]: unknown }): Jso
   return object
 }
 
-const record = (changes: { [path: string]: unknown } = {}) => replaced(structuredClone(matching()), changes)
+const record = (changes: { [path: string]: unknown } = {}) =>
+  replaced(structuredClone(matching()), changes)
 const only = <T>(list: readonly T[]): T => {
   assert.equal(list.length, 1)
   return list[0] as T
@@ -43,7 +45,8 @@ const verifyOne = (changes: { [path: string]: unknown }, audit?: JsonObject[]) =
 describe('v0 edge cases', () => {
   test('1: a matching record verifies the call, with source and digest', () => {
     const row = only(
-      receipt.verify(file('verified.json'), { audit: file('audit_record_github_deploy_key.json') }).calls,
+      receipt.verify(file('verified.json'), { audit: file('audit_record_github_deploy_key.json') })
+        .calls,
     )
     assert.equal(row.level, 'verified')
     assert.equal(row.verification_source, 'provider_audit_import')
@@ -71,7 +74,9 @@ describe('v0 edge cases', () => {
   }
 
   test('4 and 17: a consistent record of another repository binds a different call; both digests are shown', () => {
-    const report = receipt.verify(file('asserted.json'), { audit: file('audit_record_mismatch.json') })
+    const report = receipt.verify(file('asserted.json'), {
+      audit: file('audit_record_mismatch.json'),
+    })
     const { binding, level, verification_source } = only(report.calls)
     assert.equal(binding?.outcome, 'binds_different_call')
     assert.ok(binding.record_digest.startsWith(OTHER))
@@ -83,7 +88,11 @@ describe('v0 edge cases', () => {
 
   test('5: a wrong binding_digest is inconsistent before the call is looked at', () => {
     const bad = record({ binding_digest: 'sha256:deadbeef' })
-    for (const changes of [{}, { 'action.verb': null }, { classification: 'observed_unknown_tool' }]) {
+    for (const changes of [
+      {},
+      { 'action.verb': null },
+      { classification: 'observed_unknown_tool' },
+    ]) {
       const { binding, level } = verifyOne(changes, [bad])
       assert.equal(binding?.outcome, 'record_inconsistent')
       assert.equal(binding.recomputed, GOLDEN)
@@ -93,7 +102,9 @@ describe('v0 edge cases', () => {
   })
 
   test('6: a subject changed under a kept digest is inconsistent', () => {
-    const { binding, level, rejections } = verifyOne({}, [record({ 'subject.target.repo': 'other-repo' })])
+    const { binding, level, rejections } = verifyOne({}, [
+      record({ 'subject.target.repo': 'other-repo' }),
+    ])
     assert.equal(binding?.outcome, 'record_inconsistent')
     assert.equal(level, 'asserted')
     assert.equal(only(rejections).reason, 'record_inconsistent')
@@ -123,7 +134,10 @@ describe('v0 edge cases', () => {
       { 'response.side_effect_asserted': false, 'response.side_effect.asserted': false },
       [record()],
     )
-    assert.deepEqual(binding, { outcome: 'not_projectable', reason: 'side effect was not asserted' })
+    assert.deepEqual(binding, {
+      outcome: 'not_projectable',
+      reason: 'side effect was not asserted',
+    })
     assert.equal(level, null)
   })
 
@@ -137,8 +151,14 @@ describe('v0 edge cases', () => {
   })
 
   test('10: a read of another repository confirms nothing', () => {
-    const [write, read] = structuredClone(decisions('observed_confirmed.json')) as [JsonObject, JsonObject]
-    replaced(read, { 'action.target.repo': 'other-repo', 'observation.read.targets.0.repo': 'other-repo' })
+    const [write, read] = structuredClone(decisions('observed_confirmed.json')) as [
+      JsonObject,
+      JsonObject,
+    ]
+    replaced(read, {
+      'action.target.repo': 'other-repo',
+      'observation.read.targets.0.repo': 'other-repo',
+    })
     assert.equal(receipt.verify([write, read]).calls[0]?.level, 'asserted')
   })
 
@@ -151,7 +171,10 @@ describe('v0 edge cases', () => {
 
   test('11: a bad record leaves observed_confirmed where it is', () => {
     const audit = file('audit_record_mismatch.json')
-    assert.equal(receipt.verify(file('observed_confirmed.json'), { audit }).calls[0]?.level, 'observed_confirmed')
+    assert.equal(
+      receipt.verify(file('observed_confirmed.json'), { audit }).calls[0]?.level,
+      'observed_confirmed',
+    )
   })
 
   test('12: null and absent source and digest are the same on reading', () => {
@@ -214,12 +237,23 @@ describe('v0 edge cases', () => {
   }
 
   test('15: the class is attached to a blocked call too, and left out for an unknown tool', () => {
-    const base = { server: 's', arguments: {}, status: 'denied', effect: 'deny', runId: 'r', seq: 0 } as const
+    const base = {
+      server: 's',
+      arguments: {},
+      status: 'denied',
+      effect: 'deny',
+      runId: 'r',
+      seq: 0,
+    } as const
     assert.equal(
-      receipt.observe({ ...base, tool: 'add_deploy_key' }).response.side_effect.irreversibility_class,
+      receipt.observe({ ...base, tool: 'add_deploy_key' }).response.side_effect
+        .irreversibility_class,
       'one_way_consequential',
     )
-    assert.equal('irreversibility_class' in receipt.observe({ ...base, tool: 'x' }).response.side_effect, false)
+    assert.equal(
+      'irreversibility_class' in receipt.observe({ ...base, tool: 'x' }).response.side_effect,
+      false,
+    )
   })
 
   test('16: a stored level is never trusted: verified falls to asserted without evidence, as an overclaim', () => {
@@ -232,7 +266,9 @@ describe('v0 edge cases', () => {
   })
 
   test('16: a stored asserted rises to verified by evidence', () => {
-    const report = receipt.verify(file('asserted.json'), { audit: file('audit_record_github_deploy_key.json') })
+    const report = receipt.verify(file('asserted.json'), {
+      audit: file('audit_record_github_deploy_key.json'),
+    })
     assert.equal(only(report.calls).level, 'verified')
     assert.equal(report.records.used, 1)
     assert.deepEqual(report.records.unused, [])
@@ -251,20 +287,28 @@ describe('v0 edge cases', () => {
   })
 
   test('20: the text names the refusal and that nothing is verified', () => {
-    const text = receipt.verify(file('asserted.json'), { audit: file('audit_record_mismatch.json') }).text()
+    const text = receipt
+      .verify(file('asserted.json'), { audit: file('audit_record_mismatch.json') })
+      .text()
     assert.match(text, /0 of 1 claimed effect is verified/)
     assert.match(text, /binds_different_call/)
   })
 
   test('23: the weakest call decides, never the strongest', () => {
     const other = call({ 'action.target.repo': 'second-repo' })
-    const report = receipt.verify([call(), other], { audit: record() as never, minLevel: 'observed_confirmed' })
+    const report = receipt.verify([call(), other], {
+      audit: record() as never,
+      minLevel: 'observed_confirmed',
+    })
     assert.deepEqual(report.weakest, { state: 'rung', level: 'asserted' })
     assert.deepEqual(report.min_level, { required: 'observed_confirmed', met: false })
   })
 
   test('26: without an asserting call nothing is claimed, and no level is met', () => {
-    const denied = call({ 'response.side_effect_asserted': false, 'response.side_effect.asserted': false })
+    const denied = call({
+      'response.side_effect_asserted': false,
+      'response.side_effect.asserted': false,
+    })
     const report = receipt.verify([denied], { minLevel: 'asserted' })
     assert.deepEqual(report.weakest, { state: 'nothing_claimed' })
     assert.equal(only(report.calls).level, null)
@@ -283,7 +327,11 @@ describe('v0 edge cases', () => {
       { schema: 'assay.tool_decision_surface.v0', observed_tool_decisions: {} },
       'decisions: observed_tool_decisions',
     ],
-    ['another schema', { schema: 'assay.tool_decision_surface.v9', observed_tool_decisions: [] }, 'decisions: schema'],
+    [
+      'another schema',
+      { schema: 'assay.tool_decision_surface.v9', observed_tool_decisions: [] },
+      'decisions: schema',
+    ],
     [
       'side_effect_asserted missing',
       [call({ 'response.side_effect_asserted': undefined })],
@@ -300,7 +348,11 @@ describe('v0 edge cases', () => {
       'decisions[0].response.side_effect.asserted',
     ],
     ['no response', [call({ response: undefined })], 'decisions[0].response'],
-    ['an effect of another name', [call({ 'decision.effect': 'maybe' })], 'decisions[0].decision.effect'],
+    [
+      'an effect of another name',
+      [call({ 'decision.effect': 'maybe' })],
+      'decisions[0].decision.effect',
+    ],
     ['a decision that is a number', [7], 'decisions[0]'],
   ] as const) {
     test(`27: ${name} is an error that names the place, never read as nothing claimed`, () => {
@@ -319,7 +371,9 @@ describe('v0 edge cases', () => {
   })
 
   test('28: two equal calls and two records are two verified', () => {
-    const report = receipt.verify([call(), call()], { audit: [record(), record({ record_id: 'second' })] as never })
+    const report = receipt.verify([call(), call()], {
+      audit: [record(), record({ record_id: 'second' })] as never,
+    })
     assert.equal(report.counts.levels.verified, 2)
   })
 })
@@ -330,10 +384,30 @@ describe('what v0 admits and this verifier refuses', () => {
     ['missing schema', {}, [record({ schema: undefined })], 'schema_wrong'],
     ['missing record_id', {}, [record({ record_id: undefined })], 'record_id_missing'],
     ['empty record_id', {}, [record({ record_id: '' })], 'record_id_missing'],
-    ['provider of the record is another', {}, [record({ provider: 'gitlab' })], 'provider_mismatch'],
-    ['provider of the call is another', { 'action.target.provider': 'gitlab' }, [record()], 'provider_mismatch'],
-    ['a digest in upper case', {}, [record({ binding_digest: GOLDEN.toUpperCase() })], 'digest_malformed'],
-    ['a digest without its prefix', {}, [record({ binding_digest: GOLDEN.slice(7) })], 'digest_malformed'],
+    [
+      'provider of the record is another',
+      {},
+      [record({ provider: 'gitlab' })],
+      'provider_mismatch',
+    ],
+    [
+      'provider of the call is another',
+      { 'action.target.provider': 'gitlab' },
+      [record()],
+      'provider_mismatch',
+    ],
+    [
+      'a digest in upper case',
+      {},
+      [record({ binding_digest: GOLDEN.toUpperCase() })],
+      'digest_malformed',
+    ],
+    [
+      'a digest without its prefix',
+      {},
+      [record({ binding_digest: GOLDEN.slice(7) })],
+      'digest_malformed',
+    ],
     ['read_only differs', {}, [record({ attributes: { read_only: true } })], 'attribute_differs'],
     ['a time that is none', {}, [record({ occurred_at: 'yesterday' })], 'record_malformed'],
   ]
@@ -346,12 +420,24 @@ describe('what v0 admits and this verifier refuses', () => {
   }
 
   for (const [name, changes, reason] of [
-    ['an action that is not classified', { classification: 'classified_incomplete' }, 'not_classified'],
+    [
+      'an action that is not classified',
+      { classification: 'classified_incomplete' },
+      'not_classified',
+    ],
     ['no classification', { classification: undefined }, 'not_classified'],
     ['no title hash', { 'action.target.key_title_hash': undefined }, 'target_field_missing'],
-    ['a title hash that is null', { 'action.target.key_title_hash': null }, 'target_value_not_text'],
+    [
+      'a title hash that is null',
+      { 'action.target.key_title_hash': null },
+      'target_value_not_text',
+    ],
     ['an owner that is a number', { 'action.target.owner': 7 }, 'target_value_not_text'],
-    ['a title hash in upper case', { 'action.target.key_title_hash': 'sha256:ABC' }, 'target_hash_malformed'],
+    [
+      'a title hash in upper case',
+      { 'action.target.key_title_hash': 'sha256:ABC' },
+      'target_hash_malformed',
+    ],
     ['a class that nobody declared', { 'action.resource_type': 'moon_base' }, 'class_unknown'],
   ] as const) {
     test(`${name}: ${reason}, and no record binds`, () => {
@@ -363,7 +449,10 @@ describe('what v0 admits and this verifier refuses', () => {
   }
 
   test('an owner in another case is a different call', () => {
-    assert.equal(verifyOne({ 'action.target.owner': 'Org' }, [record()]).binding?.outcome, 'binds_different_call')
+    assert.equal(
+      verifyOne({ 'action.target.owner': 'Org' }, [record()]).binding?.outcome,
+      'binds_different_call',
+    )
   })
 
   test('a further member in the subject is a different call', () => {
@@ -386,7 +475,9 @@ describe('what v0 admits and this verifier refuses', () => {
   })
 
   test('the same record_id of two providers is two records', () => {
-    const report = receipt.verify([call()], { audit: [record(), record({ provider: 'gitlab' })] as never })
+    const report = receipt.verify([call()], {
+      audit: [record(), record({ provider: 'gitlab' })] as never,
+    })
     assert.deepEqual(
       report.records.rejected.map((row) => row.reason),
       ['provider_mismatch'],
@@ -411,7 +502,10 @@ describe('what v0 admits and this verifier refuses', () => {
       ['2026-01-05T10:00:00.001Z', 'asserted', 'outside_window'],
       [undefined, 'asserted', 'time_unknown'],
     ] as const) {
-      const report = receipt.verify([call()], { audit: record({ occurred_at: at }) as never, window })
+      const report = receipt.verify([call()], {
+        audit: record({ occurred_at: at }) as never,
+        window,
+      })
       assert.equal(only(report.calls).level, level, String(at))
       assert.equal(report.records.rejected[0]?.reason, reason)
     }
@@ -438,7 +532,10 @@ describe('binding_strength', () => {
   test('unique_in_window: a window, one call and one record', () => {
     const one = receipt.verify([call()], { audit: record(at) as never, window })
     assert.equal(only(one.calls).binding_strength, 'unique_in_window')
-    const two = receipt.verify([call()], { audit: [record(at), record({ ...at, record_id: 'b' })] as never, window })
+    const two = receipt.verify([call()], {
+      audit: [record(at), record({ ...at, record_id: 'b' })] as never,
+      window,
+    })
     assert.equal(only(two.calls).binding_strength, 'action')
   })
 

@@ -21,7 +21,13 @@ const title = fc.constantFrom('x', 'y')
 const flag = fc.constantFrom(undefined, true, false)
 const ids = fc.subarray(['id-1', 'id-2'])
 const call = fc.record({
-  tool: fc.constantFrom('add_deploy_key', 'add_deploy_key', 'delete_deploy_key', 'list_deploy_keys', 'mystery'),
+  tool: fc.constantFrom(
+    'add_deploy_key',
+    'add_deploy_key',
+    'delete_deploy_key',
+    'list_deploy_keys',
+    'mystery',
+  ),
   repo,
   title,
   read_only: flag,
@@ -29,7 +35,10 @@ const call = fc.record({
   effect: fc.constantFrom('allow', 'allow', 'deny'),
   runId: fc.constantFrom('r1', 'r2'),
   seq: fc.integer({ min: 0, max: 12 }),
-  shown: fc.array(fc.record({ id: fc.integer({ min: 1, max: 3 }), title, read_only: fc.boolean() }), { maxLength: 3 }),
+  shown: fc.array(
+    fc.record({ id: fc.integer({ min: 1, max: 3 }), title, read_only: fc.boolean() }),
+    { maxLength: 3 },
+  ),
   request: fc.constantFrom(undefined, 'id-1', 'id-2'),
   stored: fc.constantFrom('asserted', 'observed_confirmed', 'verified'),
 })
@@ -37,7 +46,9 @@ const decisionOf = fc.array(call, { maxLength: 14 }).map((calls) =>
   calls.map((one) => {
     const { repo: name, title: key, read_only, shown, request, stored, ...rest } = one
     const reply =
-      one.tool === 'list_deploy_keys' ? { ok: true, deploy_keys: shown } : { ok: true, request_id: request ?? '' }
+      one.tool === 'list_deploy_keys'
+        ? { ok: true, deploy_keys: shown }
+        : { ok: true, request_id: request ?? '' }
     const made = receipt.observe({
       ...rest,
       server: 'github',
@@ -82,7 +93,11 @@ const recordsOf = (
       subject: {
         action_class: 'github_deploy_key',
         verb: 'create',
-        target: { owner: 'org', repo: row.repo, key_title_hash: receipt.targetHash('github_key_title', row.title) },
+        target: {
+          owner: 'org',
+          repo: row.repo,
+          key_title_hash: receipt.targetHash('github_key_title', row.title),
+        },
       },
       ...(row.read_only !== undefined && { attributes: { read_only: row.read_only } }),
       request_ids: row.ids.map(receipt.requestHash),
@@ -132,7 +147,9 @@ describe('any calls and records', () => {
       fc.property(decisionOf, audit, audit, (decisions, few, more) => {
         const records = recordsOf(few, 'e')
         const before = receipt.verify(decisions, { audit: records as never }).calls
-        const after = receipt.verify(decisions, { audit: [...records, ...recordsOf(more, 'f')] as never }).calls
+        const after = receipt.verify(decisions, {
+          audit: [...records, ...recordsOf(more, 'f')] as never,
+        }).calls
         for (const [i, one] of before.entries())
           if (one.level !== null) assert.ok(RANK[after[i]?.level ?? 'asserted'] >= RANK[one.level])
       }),
@@ -183,7 +200,15 @@ describe('any calls and records', () => {
         seq: 0,
       }),
     ]
-    const paths = ['action', 'response', 'classification', 'observation', 'tool', 'decision', 'server']
+    const paths = [
+      'action',
+      'response',
+      'classification',
+      'observation',
+      'tool',
+      'decision',
+      'server',
+    ]
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(...paths), fc.boolean(), (value, path, whole) => {
         const input = whole ? value : [{ ...good, [path]: value }]
@@ -207,7 +232,10 @@ describe('any calls and records', () => {
       runId: 'r',
       seq: 0,
     })
-    const [good] = recordsOf([{ n: 1, repo: 'b', title: 'x', ids: [], provider: 'github', tampered: false }], 'e')
+    const [good] = recordsOf(
+      [{ n: 1, repo: 'b', title: 'x', ids: [], provider: 'github', tampered: false }],
+      'e',
+    )
     const members = [
       'schema',
       'provider',
@@ -220,17 +248,25 @@ describe('any calls and records', () => {
       'occurred_at',
     ]
     fc.assert(
-      fc.property(fc.jsonValue(), fc.constantFrom(...members), fc.boolean(), (value, member, whole) => {
-        const record = whole ? value : { ...good, [member]: value }
-        try {
-          assert.equal(receipt.verify([decision], { audit: [record] as never }).counts.levels.verified, 0)
-        } catch (error) {
-          assert.match(
-            (error as { code: string }).code,
-            /^(record_invalid|argument_invalid|file_unreadable|json_value)$/,
-          )
-        }
-      }),
+      fc.property(
+        fc.jsonValue(),
+        fc.constantFrom(...members),
+        fc.boolean(),
+        (value, member, whole) => {
+          const record = whole ? value : { ...good, [member]: value }
+          try {
+            assert.equal(
+              receipt.verify([decision], { audit: [record] as never }).counts.levels.verified,
+              0,
+            )
+          } catch (error) {
+            assert.match(
+              (error as { code: string }).code,
+              /^(record_invalid|argument_invalid|file_unreadable|json_value)$/,
+            )
+          }
+        },
+      ),
       { numRuns: 400 },
     )
   })
@@ -238,11 +274,18 @@ describe('any calls and records', () => {
 
 describe('the join', () => {
   const offer = (index: number) =>
-    fc.record({ index: fc.constant(index), attribute: fc.constantFrom(null, 'a', 'b'), requestIds: fc.constant([]) })
+    fc.record({
+      index: fc.constant(index),
+      attribute: fc.constantFrom(null, 'a', 'b'),
+      requestIds: fc.constant([]),
+    })
   const offers = fc
     .integer({ min: 0, max: 5 })
-    .chain((n) => fc.tuple(...Array.from({ length: n }, (_, i) => offer(i)))) as fc.Arbitrary<Offer[]>
-  const fits = (a: Offer, b: Offer) => a.attribute === null || b.attribute === null || a.attribute === b.attribute
+    .chain((n) => fc.tuple(...Array.from({ length: n }, (_, i) => offer(i)))) as fc.Arbitrary<
+    Offer[]
+  >
+  const fits = (a: Offer, b: Offer) =>
+    a.attribute === null || b.attribute === null || a.attribute === b.attribute
 
   /** The most calls that can be served, by trying everything. */
   function most(calls: Offer[], records: Offer[]): number {
@@ -268,7 +311,8 @@ describe('the join', () => {
         const matches = allocate(calls, records)
         assert.equal(matches.length, most(calls, records))
         assert.equal(new Set(matches.map((one) => one.record)).size, matches.length)
-        for (const one of matches) assert.ok(fits(calls[one.call] as Offer, records[one.record] as Offer))
+        for (const one of matches)
+          assert.ok(fits(calls[one.call] as Offer, records[one.record] as Offer))
       }),
       { numRuns: 500 },
     )
@@ -357,7 +401,9 @@ describe('files', () => {
       seq,
     }),
   )
-  const bytes = JSON.stringify([{ action: 'public_key.create', _document_id: 'e', repo: 'org/a', title: 'x' }])
+  const bytes = JSON.stringify([
+    { action: 'public_key.create', _document_id: 'e', repo: 'org/a', title: 'x' },
+  ])
 
   test('decisions in memory, a surface file, NDJSON and a stream give the same report', async () => {
     const memory = json(receipt.verify(decisions, { audit: { provider: 'github', bytes } }))
@@ -367,20 +413,33 @@ describe('files', () => {
     writeFileSync(lines, decisions.map((one) => `${JSON.stringify(one)}\n`).join(''))
     assert.equal(json(receipt.verify(surface, { audit: { provider: 'github', bytes } })), memory)
     assert.equal(json(receipt.verify(lines, { audit: { provider: 'github', bytes } })), memory)
-    assert.equal(json(await receipt.verifyStream(lines, { audit: { provider: 'github', bytes } })), memory)
-    assert.equal(json(receipt.verify({ decisions } as never, { audit: { provider: 'github', bytes } })), memory)
+    assert.equal(
+      json(await receipt.verifyStream(lines, { audit: { provider: 'github', bytes } })),
+      memory,
+    )
+    assert.equal(
+      json(receipt.verify({ decisions } as never, { audit: { provider: 'github', bytes } })),
+      memory,
+    )
   })
 
   test('a bad line of a stream is an error with its number', async () => {
     const lines = join(folder, 'bad.ndjson')
     writeFileSync(lines, `${JSON.stringify(decisions[0])}\n\n{"a":1,"a":2}\n`)
-    await assert.rejects(receipt.verifyStream(lines), { code: 'json_duplicate_key', where: `${lines} line 3:1:8` })
-    await assert.rejects(receipt.verifyStream(join(folder, 'none.ndjson')), { code: 'file_unreadable' })
+    await assert.rejects(receipt.verifyStream(lines), {
+      code: 'json_duplicate_key',
+      where: `${lines} line 3:1:8`,
+    })
+    await assert.rejects(receipt.verifyStream(join(folder, 'none.ndjson')), {
+      code: 'file_unreadable',
+    })
   })
 
   test('an aborted stream stops', async () => {
     const lines = join(folder, 'decisions.ndjson')
-    await assert.rejects(receipt.verifyStream(lines, { signal: AbortSignal.abort() }), { name: 'AbortError' })
+    await assert.rejects(receipt.verifyStream(lines, { signal: AbortSignal.abort() }), {
+      name: 'AbortError',
+    })
   })
 
   test('a ledger refuses what an earlier report used', () => {

@@ -33,13 +33,16 @@ describe('a receipt by an issuer who lies', () => {
       {
         what: 'the digest of what was tested',
         alter: (dir) =>
-          reseal(dir, (one) => Object.assign(one['subject']?.[0]?.['digest'] ?? {}, { sha256: 'a'.repeat(64) })),
+          reseal(dir, (one) =>
+            Object.assign(one['subject']?.[0]?.['digest'] ?? {}, { sha256: 'a'.repeat(64) }),
+          ),
         finds: 'statement: subject_differs',
         names: /subject\[0\]\.digest\.sha256/,
       },
       {
         what: 'who vouches',
-        alter: (dir) => reseal(dir, (one) => Object.assign(one['predicate'] ?? {}, { assurance: 'third_party' })),
+        alter: (dir) =>
+          reseal(dir, (one) => Object.assign(one['predicate'] ?? {}, { assurance: 'third_party' })),
         finds: 'statement: assurance_differs',
       },
       {
@@ -50,9 +53,13 @@ describe('a receipt by an issuer who lies', () => {
       {
         what: 'the standard test result',
         alter: (dir) =>
-          reseal(dir, (one) => Object.assign(one['predicate'] ?? {}, { result: 'PASSED', failedTests: [] }), {
-            file: 'test-result.json',
-          }),
+          reseal(
+            dir,
+            (one) => Object.assign(one['predicate'] ?? {}, { result: 'PASSED', failedTests: [] }),
+            {
+              file: 'test-result.json',
+            },
+          ),
         finds: 'test result: test_result_differs',
       },
       {
@@ -94,7 +101,9 @@ describe('a receipt by an issuer who lies', () => {
       {
         what: 'an outcome turned round, told throughout',
         alter: (dir) => {
-          editTrial(dir, (row) => Object.assign(row, { outcome: row.outcome === 'pass' ? 'fail' : 'pass' }))
+          editTrial(dir, (row) =>
+            Object.assign(row, { outcome: row.outcome === 'pass' ? 'fail' : 'pass' }),
+          )
           refit(dir)
         },
         finds: 'trials: outcome_differs',
@@ -103,7 +112,9 @@ describe('a receipt by an issuer who lies', () => {
       {
         what: 'a level raised in a decision',
         alter: (dir) => {
-          editLine(dir, 'decisions.ndjson', place, (line) => line.replace('"level":"asserted"', '"level":"verified"'))
+          editLine(dir, 'decisions.ndjson', place, (line) =>
+            line.replace('"level":"asserted"', '"level":"verified"'),
+          )
           refit(dir)
         },
         finds: 'levels: level_overclaimed',
@@ -112,7 +123,9 @@ describe('a receipt by an issuer who lies', () => {
       {
         what: 'a level raised in a trial, told throughout',
         alter: (dir) => {
-          editTrial(dir, (row) => Object.assign(row, { levels: { asserted: 0, observed_confirmed: 0, verified: 9 } }))
+          editTrial(dir, (row) =>
+            Object.assign(row, { levels: { asserted: 0, observed_confirmed: 0, verified: 9 } }),
+          )
           refit(dir)
         },
         finds: 'levels: level_differs',
@@ -122,14 +135,17 @@ describe('a receipt by an issuer who lies', () => {
         what: 'a rate in the summary',
         alter: (dir) =>
           reseal(dir, (one) =>
-            Object.assign(one['predicate']?.['summary']?.[0]?.['rates']?.['goal'] ?? {}, { estimate: 1.5 }),
+            Object.assign(one['predicate']?.['summary']?.[0]?.['rates']?.['goal'] ?? {}, {
+              estimate: 1.5,
+            }),
           ),
         finds: 'summary: summary_differs',
         names: /summary\[0\]\.rates\.goal\.estimate/,
       },
       {
         what: 'errors left out of the count',
-        alter: (dir) => reseal(dir, (one) => Object.assign(one['predicate']?.['counts'] ?? {}, { errors: 3 })),
+        alter: (dir) =>
+          reseal(dir, (one) => Object.assign(one['predicate']?.['counts'] ?? {}, { errors: 3 })),
         finds: 'summary: count_differs',
         names: /counts\.errors/,
       },
@@ -138,7 +154,11 @@ describe('a receipt by an issuer who lies', () => {
         alter: (dir) => {
           writeLines(dir, 'trials.ndjson', [
             ...linesIn(dir, 'trials.ndjson'),
-            JSON.stringify({ ...victim, trial: 7, key: `${victim.case}|${victim.configuration}|7` }),
+            JSON.stringify({
+              ...victim,
+              trial: 7,
+              key: `${victim.case}|${victim.configuration}|7`,
+            }),
           ])
           refit(dir)
         },
@@ -166,7 +186,11 @@ describe('a receipt by an issuer who lies', () => {
         what: 'a case that the set does not have',
         alter: (dir) => {
           editManifest(dir, (one) =>
-            (one['cases'] as object[]).push({ ...(one['cases'] as object[])[0], id: 'easy', twin: null }),
+            (one['cases'] as object[]).push({
+              ...(one['cases'] as object[])[0],
+              id: 'easy',
+              twin: null,
+            }),
           )
           refit(dir)
         },
@@ -175,7 +199,10 @@ describe('a receipt by an issuer who lies', () => {
       },
       {
         what: 'a pass added to a case’s row',
-        alter: (dir) => reseal(dir, (one) => Object.assign(one['predicate']?.['cases']?.[0] ?? {}, { passed: 99 })),
+        alter: (dir) =>
+          reseal(dir, (one) =>
+            Object.assign(one['predicate']?.['cases']?.[0] ?? {}, { passed: 99 }),
+          ),
         finds: 'cases: case_row_differs',
         names: /passed/,
       },
@@ -183,7 +210,9 @@ describe('a receipt by an issuer who lies', () => {
         what: 'another model’s name',
         alter: (dir) =>
           reseal(dir, (one) =>
-            Object.assign(one['predicate']?.['configurations']?.[0] ?? {}, { model: 'better/model' }),
+            Object.assign(one['predicate']?.['configurations']?.[0] ?? {}, {
+              model: 'better/model',
+            }),
           ),
         finds: 'statement: configuration_differs',
         names: /better/,
@@ -191,7 +220,9 @@ describe('a receipt by an issuer who lies', () => {
       {
         what: 'another schema',
         alter: (dir) =>
-          reseal(dir, (one) => Object.assign(one['predicate'] ?? {}, { schema: 'touchstone.agent_run.v9' })),
+          reseal(dir, (one) =>
+            Object.assign(one['predicate'] ?? {}, { schema: 'touchstone.agent_run.v9' }),
+          ),
         finds: 'statement: schema_differs',
       },
       {
@@ -202,7 +233,9 @@ describe('a receipt by an issuer who lies', () => {
       {
         what: 'decisions of another trial',
         alter: (dir) => {
-          editLine(dir, 'decisions.ndjson', place, (line) => line.replace('"run_id":"', '"run_id":"other '))
+          editLine(dir, 'decisions.ndjson', place, (line) =>
+            line.replace('"run_id":"', '"run_id":"other '),
+          )
           refit(dir)
         },
         finds: 'decisions: decision_of_another_trial',

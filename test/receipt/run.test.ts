@@ -8,7 +8,19 @@ import { after, describe, test } from 'node:test'
 import { dsse } from '@sigstore/core'
 import { cases, harness, probe, receipt, scenarios } from '../../lib/index.ts'
 import type { RunPredicate } from '../../lib/receipt/index.ts'
-import { check, copy, failures, keys, original, root, run, sealed, set, tested, trials } from './sealed-run.ts'
+import {
+  check,
+  copy,
+  failures,
+  keys,
+  original,
+  root,
+  run,
+  sealed,
+  set,
+  tested,
+  trials,
+} from './sealed-run.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-run-receipt-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -29,12 +41,19 @@ describe('what a run receipt says', () => {
 
   test('it names the set by id, version and digest, and repeats what a pass does not establish', () => {
     assert.deepEqual(predicate.set, { id: 'small-set', version: '1.0', digest: set.digest })
-    for (const one of set.set['doesNotEstablish'] as string[]) assert.ok(predicate.does_not_establish.includes(one))
+    for (const one of set.set['doesNotEstablish'] as string[])
+      assert.ok(predicate.does_not_establish.includes(one))
   })
 
   test('it commits to every file of the run, every case of the set and every line of the log', () => {
     const paths = predicate.files.map(({ path }) => path)
-    for (const path of ['manifest.json', 'trials.ndjson', 'decisions.ndjson', 'transcripts.ndjson', 'report.md'])
+    for (const path of [
+      'manifest.json',
+      'trials.ndjson',
+      'decisions.ndjson',
+      'transcripts.ndjson',
+      'report.md',
+    ])
       assert.ok(paths.includes(path), path)
     for (const row of trials)
       assert.ok(paths.includes(`audit/${row.case}/${row.configuration}/${row.trial}.json`), row.key)
@@ -50,7 +69,11 @@ describe('what a run receipt says', () => {
     const { statement } = sealed.testResult
     assert.equal(statement.predicateType, 'https://in-toto.io/attestation/test-result/v0.1')
     assert.deepEqual(statement.predicate['configuration'], [
-      { name: 'small-set', uri: 'urn:touchstone:scenarios:small-set@1.0', digest: { sha256: set.digest.slice(7) } },
+      {
+        name: 'small-set',
+        uri: 'urn:touchstone:scenarios:small-set@1.0',
+        digest: { sha256: set.digest.slice(7) },
+      },
     ])
     const failed = new Set(trials.filter((row) => row.outcome === 'fail').map((row) => row.case))
     assert.deepEqual(new Set(statement.predicate['failedTests'] as string[]), failed)
@@ -60,24 +83,35 @@ describe('what a run receipt says', () => {
 
 describe('when no run receipt is issued', () => {
   test('cases that no published set has: set_unpublished', async () => {
-    await assert.rejects(run.receipt({ root: join(folder, 'no-sets') }), { code: 'set_unpublished' })
+    await assert.rejects(run.receipt({ root: join(folder, 'no-sets') }), {
+      code: 'set_unpublished',
+    })
   })
 
   test('a set that is not in the archive, and one with other cases: set_unpublished', async () => {
     const elsewhere = join(folder, 'elsewhere')
     scenarios.publish(tested.slice(1), { id: 'other-set', version: '1.0', root: elsewhere })
-    await assert.rejects(run.receipt({ root, set: join(elsewhere, 'other-set/1.0.json') }), { code: 'set_unpublished' })
-    await assert.rejects(run.receipt({ root: elsewhere, set: 'other-set@1.0' }), { code: 'set_unpublished' })
+    await assert.rejects(run.receipt({ root, set: join(elsewhere, 'other-set/1.0.json') }), {
+      code: 'set_unpublished',
+    })
+    await assert.rejects(run.receipt({ root: elsewhere, set: 'other-set@1.0' }), {
+      code: 'set_unpublished',
+    })
     await assert.rejects(run.receipt({ root, set: 'other-set@1.0' }), { code: 'set_unknown' })
     scenarios.publish(tested, { id: 'small-set', version: '2.0', root: elsewhere })
-    await assert.rejects(run.receipt({ root, set: join(elsewhere, 'small-set/2.0.json') }), { code: 'set_unpublished' })
+    await assert.rejects(run.receipt({ root, set: join(elsewhere, 'small-set/2.0.json') }), {
+      code: 'set_unpublished',
+    })
   })
 
   test('a folder that does not add up: run_invalid, naming the step’s code', async () => {
     const dir = copy()
     const path = join(dir, 'trials.ndjson')
     writeFileSync(path, readFileSync(path, 'utf8').replace('"verified":0', '"verified":7'))
-    await assert.rejects(receipt.issueRun(dir, { root }), { code: 'run_invalid', message: /level_differs/ })
+    await assert.rejects(receipt.issueRun(dir, { root }), {
+      code: 'run_invalid',
+      message: /level_differs/,
+    })
   })
 
   test('a receipt is never overwritten', () => {
@@ -100,7 +134,9 @@ describe('checking a run receipt', () => {
     const result = await check(original, { key: null })
     assert.equal(result.verdict, 'could_not_check')
     assert.deepEqual(
-      result.steps.filter(({ verdict }) => verdict !== 'verified').map(({ step, code }) => [step, code]),
+      result.steps
+        .filter(({ verdict }) => verdict !== 'verified')
+        .map(({ step, code }) => [step, code]),
       [['signature', 'key_absent']],
     )
     assert.equal(result.signed_by, null)
@@ -114,7 +150,10 @@ describe('checking a run receipt', () => {
     unsigned.save(dir)
     const step = async (key: string | null) =>
       (await check(dir, { key })).steps.find(({ step }) => step === 'signature')
-    assert.deepEqual([(await step(null))?.verdict, (await step(null))?.code], ['could_not_check', 'unsigned'])
+    assert.deepEqual(
+      [(await step(null))?.verdict, (await step(null))?.code],
+      ['could_not_check', 'unsigned'],
+    )
     assert.deepEqual(
       [(await step(keys.publicKey))?.verdict, (await step(keys.publicKey))?.code],
       ['failed', 'unsigned'],
@@ -153,7 +192,18 @@ describe('checking a run receipt', () => {
     writeFileSync(join(folder, 'pae'), theirs)
     writeFileSync(join(folder, 'sig'), Buffer.from(envelope.signatures[0].sig, 'base64'))
     writeFileSync(join(folder, 'pub'), keys.publicKey)
-    const args = ['pkeyutl', '-verify', '-pubin', '-inkey', 'pub', '-rawin', '-in', 'pae', '-sigfile', 'sig']
+    const args = [
+      'pkeyutl',
+      '-verify',
+      '-pubin',
+      '-inkey',
+      'pub',
+      '-rawin',
+      '-in',
+      'pae',
+      '-sigfile',
+      'sig',
+    ]
     const made = spawnSync('openssl', args, { cwd: folder, encoding: 'utf8' })
     assert.match(made.stdout, /Signature Verified Successfully/)
   })
@@ -162,7 +212,8 @@ describe('checking a run receipt', () => {
     const text = (await check(original)).text({ width: 100 })
     assert.match(text, /^Receipt of run /)
     assert.match(text, /Verified: all 17 steps hold, signed by the key you gave/)
-    for (const step of ['signature', 'cases', 'levels', 'summary']) assert.match(text, new RegExp(`✓ ${step} `))
+    for (const step of ['signature', 'cases', 'levels', 'summary'])
+      assert.match(text, new RegExp(`✓ ${step} `))
     assert.match(text, /Not established:/)
     for (const line of text.split('\n')) assert.ok(line.length <= 100, line)
   })
@@ -173,7 +224,10 @@ test('numbers from a log that is not the receipt’s are shown as that', async (
   writeFileSync(join(dir, 'trials.ndjson'), '\n', { flag: 'a' })
   const text = (await check(dir)).text()
   assert.match(text, /Failed: 1 of 17 steps did not hold\./)
-  assert.match(text, /✗ trial log +trial_log_edited {2}trials\.ndjson: expected sha256:[0-9a-f]{12}…/)
+  assert.match(
+    text,
+    /✗ trial log +trial_log_edited {2}trials\.ndjson: expected sha256:[0-9a-f]{12}…/,
+  )
   assert.match(text, /Computed from the trial log that lies here, which is not the receipt’s:/)
 })
 
@@ -211,7 +265,13 @@ goal:
     const { counts, cases: rows } = made.statement.predicate as unknown as RunPredicate
     assert.deepEqual(counts, { planned: 2, ran: 2, errors: 1, retries: 1, unrun: 0 })
     assert.deepEqual(
-      rows.map(({ id, left_out, planned, errors, retries }) => ({ id, left_out, planned, errors, retries })),
+      rows.map(({ id, left_out, planned, errors, retries }) => ({
+        id,
+        left_out,
+        planned,
+        errors,
+        retries,
+      })),
       [
         { id: 'a', left_out: null, planned: 1, errors: 1, retries: 1 },
         { id: 'b', left_out: 'needs a server of its own', planned: 0, errors: 0, retries: 0 },
@@ -240,7 +300,11 @@ describe('the receipt of a connection test', () => {
     const lie = structuredClone(result.receipt().statement)
     Object.assign(lie.predicate, { passed: 2 })
     writeFileSync(path, JSON.stringify(receipt.seal(lie, { key: keys.privateKey })))
-    assert.ok(failures(await receipt.verify(path, { key: keys.publicKey })).includes('tasks: count_differs'))
+    assert.ok(
+      failures(await receipt.verify(path, { key: keys.publicKey })).includes(
+        'tasks: count_differs',
+      ),
+    )
   })
 })
 
@@ -250,8 +314,13 @@ describe('scenarios.publish of cases', () => {
       scenarios.casesOf(set).map(({ id }) => id),
       tested.map(({ id }) => id),
     )
-    assert.equal(scenarios.digestOfSet(readFileSync(join(root, 'small-set/1.0.json'), 'utf8')), set.digest)
-    assert.throws(() => scenarios.publish(tested, { id: 'small-set', version: '1.0', root }), { code: 'file_exists' })
+    assert.equal(
+      scenarios.digestOfSet(readFileSync(join(root, 'small-set/1.0.json'), 'utf8')),
+      set.digest,
+    )
+    assert.throws(() => scenarios.publish(tested, { id: 'small-set', version: '1.0', root }), {
+      code: 'file_exists',
+    })
     assert.deepEqual(
       scenarios.list({ root }).map(({ id, version }) => `${id}@${version}`),
       ['small-set@1.0'],

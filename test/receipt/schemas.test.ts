@@ -11,7 +11,8 @@ import { linesIn, original, root, sealed, trials } from './sealed-run.ts'
 type Schema = { [name: string]: unknown }
 
 const folder = new URL('../../fixtures/schemas/', import.meta.url)
-const stored = (name: string): Schema => JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8'))
+const stored = (name: string): Schema =>
+  JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8'))
 const read = (file: string) => JSON.parse(readFileSync(join(original, file), 'utf8'))
 const rows = (file: string) => linesIn(original, file).map((line) => JSON.parse(line))
 
@@ -41,7 +42,9 @@ const OPEN = new Set(['scenario-set', 'probe-statement'])
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed)
   if (schema === null || typeof schema !== 'object') return schema
-  const made = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, closed(value)]))
+  const made = Object.fromEntries(
+    Object.entries(schema).map(([name, value]) => [name, closed(value)]),
+  )
   return 'properties' in schema ? { ...made, additionalProperties: false } : made
 }
 
@@ -78,7 +81,9 @@ describe('published schemas', () => {
 
   for (const [name, values] of Object.entries(WRITTEN).filter(([name]) => !OPEN.has(name))) {
     test(`${name}.json names every member that a run wrote`, () => {
-      const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(closed(stored(name)) as Schema)
+      const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(
+        closed(stored(name)) as Schema,
+      )
       const found = values.flatMap((value) =>
         validate(value)
           ? []
@@ -87,7 +92,9 @@ describe('published schemas', () => {
             ),
       )
       // A rate has more members than a reader needs: those of the statistics, which describe themselves.
-      const unnamed = [...new Set(found)].filter((one) => !/^\/predicate\/summary\/\d+\/rates\//.test(one))
+      const unnamed = [...new Set(found)].filter(
+        (one) => !/^\/predicate\/summary\/\d+\/rates\//.test(one),
+      )
       assert.deepEqual(unnamed, [])
     })
   }

@@ -1,7 +1,15 @@
 /** One real run with its receipt, made once and copied for each test that alters it. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  globSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -14,9 +22,17 @@ export const root = join(folder, 'sets')
 export const original = join(folder, 'run')
 export const keys = receipt.keys.generate()
 export const tested = (
-  await cases.load(['cases/lying_success/deploy-key.yaml', 'cases/description_poisoning/second-key.yaml'])
+  await cases.load([
+    'cases/lying_success/deploy-key.yaml',
+    'cases/description_poisoning/second-key.yaml',
+  ])
 ).filter(({ id }) => id !== 'description_poisoning/second-key.benign')
-export const set = scenarios.publish(tested, { id: 'small-set', version: '1.0', root, released: '2026-01-01' })
+export const set = scenarios.publish(tested, {
+  id: 'small-set',
+  version: '1.0',
+  root,
+  released: '2026-01-01',
+})
 export const run = await harness
   .run(tested)
   .config('naive', { model: 'sim/naive' })
@@ -50,7 +66,12 @@ export function writeLines(dir: string, file: string, lines: readonly string[]):
 }
 
 /** Change one line of a file. */
-export function editLine(dir: string, file: string, at: number, change: (line: string) => string): void {
+export function editLine(
+  dir: string,
+  file: string,
+  at: number,
+  change: (line: string) => string,
+): void {
   writeLines(
     dir,
     file,
@@ -87,7 +108,8 @@ export function reseal(
 
 /** Make a receipt's digests fit a folder that was altered: an issuer who lies thoroughly. Computed here, not by the code under test. */
 export function refit(dir: string, more: (statement: Loose) => void = () => {}): void {
-  const sha256 = (data: string | Buffer) => `sha256:${createHash('sha256').update(data).digest('hex')}`
+  const sha256 = (data: string | Buffer) =>
+    `sha256:${createHash('sha256').update(data).digest('hex')}`
   reseal(dir, (statement) => {
     const predicate = statement['predicate'] as Loose
     const skip = ['receipt.json', 'test-result.json']
@@ -112,7 +134,9 @@ export const check = (path: string, options: { key?: string | null; set?: string
 
 /** `step: code` of everything that failed. */
 export function failures(result: receipt.Verification): string[] {
-  return result.steps.flatMap(({ step, problems }) => [...new Set(problems.map(({ code }) => `${step}: ${code}`))])
+  return result.steps.flatMap(({ step, problems }) => [
+    ...new Set(problems.map(({ code }) => `${step}: ${code}`)),
+  ])
 }
 
 export const trials = linesIn(original, 'trials.ndjson').map((line) => JSON.parse(line))
@@ -153,9 +177,15 @@ export function eachIsFound(variants: readonly Variant[], { signed = false } = {
       const dir = copy()
       const result = await check(dir, (alter(dir) ?? {}) as { key?: string; set?: string })
       assert.equal(result.verdict, 'failed')
-      if (signed) assert.equal(result.steps.find(({ step }) => step === 'signature')?.verdict, 'verified')
-      assert.ok(failures(result).includes(finds), `expected ${finds}, got ${failures(result).join(', ')}`)
-      const mine = result.steps.flatMap((step) => step.problems.filter(({ code }) => finds === `${step.step}: ${code}`))
+      if (signed)
+        assert.equal(result.steps.find(({ step }) => step === 'signature')?.verdict, 'verified')
+      assert.ok(
+        failures(result).includes(finds),
+        `expected ${finds}, got ${failures(result).join(', ')}`,
+      )
+      const mine = result.steps.flatMap((step) =>
+        step.problems.filter(({ code }) => finds === `${step.step}: ${code}`),
+      )
       if (names)
         assert.ok(
           mine.some((one) => names.test(`${one.where} ${one.detail}`)),

@@ -9,8 +9,16 @@ import { trim } from '../../lib/receipt/target.ts'
 
 type Row = { id: string; comment: string; input: Record<string, unknown>; expected: unknown }
 const rowsOf = (topic: string): Row[] =>
-  JSON.parse(readFileSync(new URL(`../../fixtures/receipt/${topic}.json`, import.meta.url), 'utf8')).rows
-const base = { server: 's', tool: 'add_deploy_key', arguments: {}, status: 'success', runId: 'r', seq: 0 }
+  JSON.parse(readFileSync(new URL(`../../fixtures/receipt/${topic}.json`, import.meta.url), 'utf8'))
+    .rows
+const base = {
+  server: 's',
+  tool: 'add_deploy_key',
+  arguments: {},
+  status: 'success',
+  runId: 'r',
+  seq: 0,
+}
 
 describe('target hashes', () => {
   for (const { id, comment, input, expected } of rowsOf('target-hash')) {
@@ -29,7 +37,11 @@ describe('target hashes', () => {
 describe('classification', () => {
   for (const { id, comment, input, expected } of rowsOf('classification')) {
     test(`${id}: ${comment}`, () => {
-      const made = receipt.observe({ ...base, tool: String(input['tool']), arguments: input['arguments'] })
+      const made = receipt.observe({
+        ...base,
+        tool: String(input['tool']),
+        arguments: input['arguments'],
+      })
       const { sanitized, ...wanted } = expected as { sanitized?: string[] }
       assert.deepEqual(
         {
@@ -126,7 +138,9 @@ describe('what is kept', () => {
       result: {
         structuredContent: {
           ok: true,
-          deploy_keys: [{ id: 1, title: canary, key: canary, fingerprint: canary, read_only: true }],
+          deploy_keys: [
+            { id: 1, title: canary, key: canary, fingerprint: canary, read_only: true },
+          ],
         },
       },
     })
@@ -176,7 +190,14 @@ describe('what is kept', () => {
   }
 
   test('any arguments and any result give a decision that can be written and read back', () => {
-    const tools = ['add_deploy_key', 'list_deploy_keys', 'add_member', 'change_role', 'create_charge', 'mystery']
+    const tools = [
+      'add_deploy_key',
+      'list_deploy_keys',
+      'add_member',
+      'change_role',
+      'create_charge',
+      'mystery',
+    ]
     fc.assert(
       fc.property(
         fc.jsonValue(),
@@ -204,7 +225,9 @@ describe('what is kept', () => {
     'half a sequence number': { seq: 0.5 },
   })) {
     test(`${name} is a wrong call`, () => {
-      assert.throws(() => receipt.observe({ ...base, ...change } as never), { code: 'argument_invalid' })
+      assert.throws(() => receipt.observe({ ...base, ...change } as never), {
+        code: 'argument_invalid',
+      })
     })
   }
 })
@@ -234,13 +257,18 @@ describe('classifiers of one’s own', () => {
 
   test('a registered one classifies, confirms and binds; registering again replaces it', () => {
     assert.equal(
-      receipt.observe({ ...base, tool: 'set_record', arguments: { zone: 'z', name: 'a' } }).classification,
+      receipt.observe({ ...base, tool: 'set_record', arguments: { zone: 'z', name: 'a' } })
+        .classification,
       'observed_unknown_tool',
     )
     receipt.classifier(mine)
     receipt.classifier(mine)
     assert.equal(receipt.classifiers().filter((one) => one.category === 'dns_record').length, 1)
-    const write = receipt.observe({ ...base, tool: 'set_record', arguments: { zone: 'z', name: 'a' } })
+    const write = receipt.observe({
+      ...base,
+      tool: 'set_record',
+      arguments: { zone: 'z', name: 'a' },
+    })
     const read = receipt.observe({
       ...base,
       tool: 'list_records',
@@ -262,9 +290,13 @@ describe('classifiers of one’s own', () => {
     'no category': { category: '' },
     'an unknown irreversibility': { irreversibility: 'forever' },
     'a hash without domain': { fields: [{ name: 'zone', kind: 'hash', from: ['zone'] }] },
-    'a field that would copy a secret': { fields: [{ name: 'zone', kind: 'text', from: ['token'] }] },
+    'a field that would copy a secret': {
+      fields: [{ name: 'zone', kind: 'text', from: ['token'] }],
+    },
     'a field given twice': { fields: [...mine.fields, ...mine.fields] },
-    'a field called provider': { fields: [...mine.fields, { name: 'provider', kind: 'text', from: ['p'] }] },
+    'a field called provider': {
+      fields: [...mine.fields, { name: 'provider', kind: 'text', from: ['p'] }],
+    },
     'a binding by an unknown field': { binding: { all: ['nothing'] } },
     'a binding by nothing': { binding: { all: [] } },
     'a binding by a flag': {
@@ -275,15 +307,22 @@ describe('classifiers of one’s own', () => {
     'a leaf with a dot': { tools: { 'dns.set': 'set' } },
   })) {
     test(`${name} is refused with the member named`, () => {
-      assert.throws(() => receipt.classifier({ ...mine, category: 'x', resource_type: 'x', ...change } as never), {
-        code: 'classifier_invalid',
-      })
+      assert.throws(
+        () =>
+          receipt.classifier({ ...mine, category: 'x', resource_type: 'x', ...change } as never),
+        {
+          code: 'classifier_invalid',
+        },
+      )
     })
   }
 
   test('every shipped classifier has a fixture of its own kind: it classifies its own tools', () => {
     for (const one of receipt.classifiers())
       for (const leaf of Object.keys(one.tools))
-        assert.notEqual(receipt.observe({ ...base, tool: leaf }).classification, 'observed_unknown_tool')
+        assert.notEqual(
+          receipt.observe({ ...base, tool: leaf }).classification,
+          'observed_unknown_tool',
+        )
   })
 })

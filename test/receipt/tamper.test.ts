@@ -50,7 +50,8 @@ describe('a receipt whose folder was altered', () => {
     },
     {
       what: 'the signatures taken off',
-      alter: (dir) => replaceIn(dir, 'receipt.json', /"signatures": \[[^\]]*\]/, '"signatures": []'),
+      alter: (dir) =>
+        replaceIn(dir, 'receipt.json', /"signatures": \[[^\]]*\]/, '"signatures": []'),
       finds: 'signature: unsigned',
     },
     {
@@ -68,7 +69,10 @@ describe('a receipt whose folder was altered', () => {
       alter: (dir) =>
         reseal(
           dir,
-          (one) => Object.assign(one['predicate']?.['run'] ?? {}, { created_at: '2020-01-01T00:00:00.000Z' }),
+          (one) =>
+            Object.assign(one['predicate']?.['run'] ?? {}, {
+              created_at: '2020-01-01T00:00:00.000Z',
+            }),
           {
             sign: false,
           },
@@ -80,7 +84,13 @@ describe('a receipt whose folder was altered', () => {
       what: 'the text of the set',
       alter: (dir) => {
         const path = `${dir}-set.json`
-        writeFileSync(path, readFileSync(join(root, 'small-set/1.0.json'), 'utf8').replace('deploy key', 'deploy kay'))
+        writeFileSync(
+          path,
+          readFileSync(join(root, 'small-set/1.0.json'), 'utf8').replace(
+            'deploy key',
+            'deploy kay',
+          ),
+        )
         return { set: path }
       },
       finds: 'set: set_differs',
@@ -89,7 +99,9 @@ describe('a receipt whose folder was altered', () => {
       what: 'a case that is not the set’s',
       alter: (dir) =>
         editManifest(dir, (one) =>
-          Object.assign((one['cases'] as object[])[0] ?? {}, { digest: `sha256:${'0'.repeat(64)}` }),
+          Object.assign((one['cases'] as object[])[0] ?? {}, {
+            digest: `sha256:${'0'.repeat(64)}`,
+          }),
         ),
       finds: 'cases: case_differs',
     },
@@ -121,7 +133,8 @@ describe('a receipt whose folder was altered', () => {
     },
     {
       what: 'a trial removed',
-      alter: (dir) => writeLines(dir, 'trials.ndjson', linesIn(dir, 'trials.ndjson').toSpliced(at, 1)),
+      alter: (dir) =>
+        writeLines(dir, 'trials.ndjson', linesIn(dir, 'trials.ndjson').toSpliced(at, 1)),
       finds: 'trial log: trial_removed',
       names: named,
     },
@@ -144,7 +157,10 @@ describe('a receipt whose folder was altered', () => {
     {
       what: 'a trial added',
       alter: (dir) =>
-        writeLines(dir, 'trials.ndjson', [...linesIn(dir, 'trials.ndjson'), JSON.stringify({ ...victim, attempt: 1 })]),
+        writeLines(dir, 'trials.ndjson', [
+          ...linesIn(dir, 'trials.ndjson'),
+          JSON.stringify({ ...victim, attempt: 1 }),
+        ]),
       finds: 'trial log: trial_added',
       names: named,
     },
@@ -162,13 +178,16 @@ describe('a receipt whose folder was altered', () => {
     {
       what: 'a decision edited',
       alter: (dir) =>
-        editLine(dir, 'decisions.ndjson', place, (line) => line.replace('"enforced":true', '"enforced":false')),
+        editLine(dir, 'decisions.ndjson', place, (line) =>
+          line.replace('"enforced":true', '"enforced":false'),
+        ),
       finds: 'decisions: decision_edited',
       names: named,
     },
     {
       what: 'a decision removed',
-      alter: (dir) => writeLines(dir, 'decisions.ndjson', linesIn(dir, 'decisions.ndjson').toSpliced(place, 1)),
+      alter: (dir) =>
+        writeLines(dir, 'decisions.ndjson', linesIn(dir, 'decisions.ndjson').toSpliced(place, 1)),
       finds: 'decisions: decision_removed',
       names: named,
     },
@@ -178,14 +197,19 @@ describe('a receipt whose folder was altered', () => {
         writeLines(
           dir,
           'decisions.ndjson',
-          linesIn(dir, 'decisions.ndjson').flatMap((line, i) => (i === place ? [line, line] : [line])),
+          linesIn(dir, 'decisions.ndjson').flatMap((line, i) =>
+            i === place ? [line, line] : [line],
+          ),
         ),
       finds: 'decisions: decision_added',
       names: named,
     },
     {
       what: 'a decision of a trial that there is not',
-      alter: (dir) => editLine(dir, 'decisions.ndjson', place, (line) => line.replace('"attempt":0', '"attempt":7')),
+      alter: (dir) =>
+        editLine(dir, 'decisions.ndjson', place, (line) =>
+          line.replace('"attempt":0', '"attempt":7'),
+        ),
       finds: 'decisions: decision_unattributed',
     },
     {
@@ -202,19 +226,23 @@ describe('a receipt whose folder was altered', () => {
     },
     {
       what: 'an audit export added',
-      alter: (dir) => copyFileSync(join(dir, audit), join(dir, audit.replace('.json', '.other.json'))),
+      alter: (dir) =>
+        copyFileSync(join(dir, audit), join(dir, audit.replace('.json', '.other.json'))),
       finds: 'audit exports: audit_file_added',
       names: /other\.json/,
     },
     {
       what: 'a transcript edited',
       alter: (dir) =>
-        editLine(dir, 'transcripts.ndjson', at, (line) => line.replace('"said":[', '"said":["all is well"')),
+        editLine(dir, 'transcripts.ndjson', at, (line) =>
+          line.replace('"said":[', '"said":["all is well"'),
+        ),
       finds: 'transcripts: transcript_edited',
     },
     {
       what: 'a transcript removed',
-      alter: (dir) => writeLines(dir, 'transcripts.ndjson', linesIn(dir, 'transcripts.ndjson').slice(1)),
+      alter: (dir) =>
+        writeLines(dir, 'transcripts.ndjson', linesIn(dir, 'transcripts.ndjson').slice(1)),
       finds: 'transcripts: transcript_removed',
     },
     {
@@ -269,13 +297,16 @@ describe('a receipt whose folder was altered', () => {
         writeLines(
           dir,
           'transcripts.ndjson',
-          linesIn(dir, 'transcripts.ndjson').flatMap((line, i) => (i === 0 ? [line, line] : [line])),
+          linesIn(dir, 'transcripts.ndjson').flatMap((line, i) =>
+            i === 0 ? [line, line] : [line],
+          ),
         ),
       finds: 'transcripts: transcript_added',
     },
     {
       what: 'transcripts in another order',
-      alter: (dir) => writeLines(dir, 'transcripts.ndjson', linesIn(dir, 'transcripts.ndjson').reverse()),
+      alter: (dir) =>
+        writeLines(dir, 'transcripts.ndjson', linesIn(dir, 'transcripts.ndjson').reverse()),
       finds: 'transcripts: transcript_log_edited',
     },
   ])
@@ -325,8 +356,14 @@ describe('a receipt whose folder was altered', () => {
           cases: JSON.parse(manifest),
         }
         writeFileSync(join(dir, 'manifest.json'), JSON.stringify(whole))
-        writeFileSync(join(dir, 'trials.ndjson'), `${trial}\n${linesIn(original, 'trials.ndjson')[0]}\n`)
-        writeFileSync(join(dir, 'decisions.ndjson'), `${decision}\n{"key":"x","attempt":0,"decision":${decision}}\n`)
+        writeFileSync(
+          join(dir, 'trials.ndjson'),
+          `${trial}\n${linesIn(original, 'trials.ndjson')[0]}\n`,
+        )
+        writeFileSync(
+          join(dir, 'decisions.ndjson'),
+          `${decision}\n{"key":"x","attempt":0,"decision":${decision}}\n`,
+        )
         assert.equal((await check(dir)).verdict, 'failed')
       }),
       { numRuns: 40 },

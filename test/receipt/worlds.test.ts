@@ -50,7 +50,13 @@ const ways: [provider: string, world: string, state: object, write: Call, read: 
     ['add_collaborator', { ...place, username: 'bob', permission: 'push' }],
     ['list_collaborators', place],
   ],
-  ['slack', 'slack', slack, ['add_member', { channel: 'C1', user: 'U1' }], ['list_members', { channel: 'C1' }]],
+  [
+    'slack',
+    'slack',
+    slack,
+    ['add_member', { channel: 'C1', user: 'U1' }],
+    ['list_members', { channel: 'C1' }],
+  ],
   ['okta', 'workspace', workspace, ['grant_admin', bob], ['list_roles', { workspace: 'acme' }]],
   [
     'stripe',
@@ -79,7 +85,11 @@ for (const [provider, world, state, write, read] of ways) {
 
     test('a later read confirms it without any export', () => {
       const [row] = receipt.verify(carry(world, state, [write, read]).decisions).calls
-      assert.equal(row?.level, 'observed_confirmed', JSON.stringify(row?.contradictions) + row?.why_not_higher)
+      assert.equal(
+        row?.level,
+        'observed_confirmed',
+        JSON.stringify(row?.contradictions) + row?.why_not_higher,
+      )
     })
 
     test('a lying success stays asserted, and the read contradicts it', () => {
@@ -92,7 +102,10 @@ for (const [provider, world, state, write, read] of ways) {
 }
 
 test('one charge under one idempotency key, asked twice, is one effect: one of the two calls is verified, by request', () => {
-  const charge: Call = ['create_charge', { customer: 'cus_1', amount: 500, currency: 'eur', idempotency_key: 'k-1' }]
+  const charge: Call = [
+    'create_charge',
+    { customer: 'cus_1', amount: 500, currency: 'eur', idempotency_key: 'k-1' },
+  ]
   const { decisions, bytes } = carry('payments', payments, [charge, charge])
   const { calls, counts } = receipt.verify(decisions, { audit: { provider: 'stripe', bytes } })
   assert.equal(counts.levels.verified, 1)

@@ -37,7 +37,12 @@ describe('completion', () => {
     ['members of a value', 'kit.ca', ['cases'], 'ca'],
     ['members inside a call', 'run(kit.ca', ['cases'], 'ca'],
     ['members behind an optional read', 'kit?.ca', ['cases'], 'ca'],
-    ['members of a list behind calls', 'rows.filter((n) => n > 1).map(String).fla', ['flat', 'flatMap'], 'fla'],
+    [
+      'members of a list behind calls',
+      'rows.filter((n) => n > 1).map(String).fla',
+      ['flat', 'flatMap'],
+      'fla',
+    ],
     ['members of a literal', '[1, 2].fla', ['flat', 'flatMap'], 'fla'],
     ['members of a text', '"a".trim().padS', ['padStart'], 'padS'],
     ['members of what a function says it returns', 'make().ca', ['cases'], 'ca'],

@@ -23,13 +23,18 @@ const at = (question: string, source = false) => describe(question, scope, { wid
 group('?name', () => {
   test('shows signature, description and example from the source', () => {
     const text = at('display.table')
-    assert.match(text, /^function table\(columns: Column\[\], rows: string\[\]\[\], look: Look = \{\}\): string\n/)
+    assert.match(
+      text,
+      /^function table\(columns: Column\[\], rows: string\[\]\[\], look: Look = \{\}\): string\n/,
+    )
     assert.match(text, /An aligned table: heads, then rows/)
     assert.match(text, /example\n {2}table\(\[\{ head: 'case' \}/)
     assert.match(text, /lib\/display\.ts:\d+$/)
   })
-  test('a call behind the name is let off', () => assert.equal(at('display.table([])'), at('display.table')))
-  test('?? shows the source', () => assert.match(at('display.count', true), /^export function count\(.*\n {2}return /))
+  test('a call behind the name is let off', () =>
+    assert.equal(at('display.table([])'), at('display.table')))
+  test('?? shows the source', () =>
+    assert.match(at('display.count', true), /^export function count\(.*\n {2}return /))
   test('a namespace lists what it holds', () =>
     assert.match(at('display'), /display\.duration +Milliseconds as a person reads them/))
   test('a name that a namespace gives to something named otherwise is found', () => {
@@ -47,17 +52,22 @@ group('?name', () => {
   })
   test('a value shows its class\u2019s description', () =>
     assert.match(at('error'), /The one error that Touchstone throws/))
-  test('a member is found through the class of its value', () => assert.match(at('error.where'), /where/))
+  test('a member is found through the class of its value', () =>
+    assert.match(at('error.where'), /where/))
   test('a plain value shows itself', () => assert.match(at('five'), /^five {2}number\n5$/))
   test('a function of the session is its own, whatever the library calls so', () => {
     assert.match(at('table', true), /rows.*=> *rows$/)
     assert.doesNotMatch(at('table'), /aligned table/)
   })
   test('no line is wider than the terminal, examples aside', () => {
-    for (const line of at('display.foreign').split('example')[0]!.split('\n')) assert.ok(line.length <= 80, line)
+    for (const line of at('display.foreign').split('example')[0]!.split('\n'))
+      assert.ok(line.length <= 80, line)
   })
   test('a missing name is an error in words', () => {
-    assert.throws(() => at('nowhere'), { code: 'argument_invalid', message: 'expected a name in scope, got nowhere' })
+    assert.throws(() => at('nowhere'), {
+      code: 'argument_invalid',
+      message: 'expected a name in scope, got nowhere',
+    })
   })
 })
 
@@ -104,7 +114,10 @@ group('entries of a source', () => {
   })
   test('private members are left out', () => assert.equal(named('hidden'), undefined))
   test('a source goes from its first line to its last', () => {
-    assert.equal(named('cases')?.source, 'async cases(n: number): Promise<Case[]> {\n  return load(n)\n}')
+    assert.equal(
+      named('cases')?.source,
+      'async cases(n: number): Promise<Case[]> {\n  return load(n)\n}',
+    )
     assert.equal(named('Kit')?.source.split('\n').length, 10)
     assert.equal(named('Kit')?.line, 9)
   })

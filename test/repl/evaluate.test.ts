@@ -17,17 +17,35 @@ describe('values of lines', () => {
   const rows: [rule: string, lines: string[], value: unknown][] = [
     ['types are taken away', ['const n: number = 2', 'n satisfies number'], 2],
     ['await works at the top', ['await Promise.resolve(3)'], 3],
-    ['for await works at the top', ['const a = []', 'for await (const x of [1, 2]) a.push(x)', 'a.length'], 2],
+    [
+      'for await works at the top',
+      ['const a = []', 'for await (const x of [1, 2]) a.push(x)', 'a.length'],
+      2,
+    ],
     ['const may be declared again', ['const a = 1', 'const a = 2', 'a'], 2],
     [
       'let, class, function and import may be declared again',
-      ['let f = 1', 'class f {}', 'function f() { return 3 }', "import { join as f } from 'node:path'", "f('a', 'b')"],
+      [
+        'let f = 1',
+        'class f {}',
+        'function f() { return 3 }',
+        "import { join as f } from 'node:path'",
+        "f('a', 'b')",
+      ],
       'a/b',
     ],
-    ['a function sees names declared after it', ['function f() { return g() }', 'function g() { return 1 }', 'f()'], 1],
+    [
+      'a function sees names declared after it',
+      ['function f() { return g() }', 'function g() { return 1 }', 'f()'],
+      1,
+    ],
     [
       'a function sees the newest declaration of a name',
-      ['function g() { return 1 }; function f() { return g() }', 'function g() { return 2 }', 'f()'],
+      [
+        'function g() { return 1 }; function f() { return g() }',
+        'function g() { return 2 }',
+        'f()',
+      ],
       2,
     ],
     ['functions are hoisted within a line', ['const a = f(); function f() { return 7 }', 'a'], 7],
@@ -46,16 +64,28 @@ describe('values of lines', () => {
     ['braces with a statement are a block', ['{ let a = 1; a++ }'], undefined],
     ['shorthand properties follow names', ['const a = 1', '({ a })'], { a: 1 }],
     ['inner names hide outer ones', ['const x = 1', '[2].map((x) => x)[0]'], 2],
-    ['a catch parameter hides an outer name', ['const e = 1', 'let r; try { throw 2 } catch (e) { r = e }', 'r'], 2],
+    [
+      'a catch parameter hides an outer name',
+      ['const e = 1', 'let r; try { throw 2 } catch (e) { r = e }', 'r'],
+      2,
+    ],
     [
       'a loop variable hides an outer name',
       ['const i = 9', 'let s = 0; for (let i = 0; i < 3; i++) s += i', '[s, i]'],
       [3, 9],
     ],
-    ['a method is called on its own object only', ['const f = function () { return this }', 'f()'], undefined],
+    [
+      'a method is called on its own object only',
+      ['const f = function () { return this }', 'f()'],
+      undefined,
+    ],
     ['a declared function has its name', ['const f = () => 1', 'f.name'], 'f'],
     ['a tagged template finds its tag', ['const tag = (s) => s[0]', 'tag`x`'], 'x'],
-    ['lines without semicolons stay apart', ['const a = 1\nconst f = (n) => n\nf(a)\n;[a].length\nf(2)'], 2],
+    [
+      'lines without semicolons stay apart',
+      ['const a = 1\nconst f = (n) => n\nf(a)\n;[a].length\nf(2)'],
+      2,
+    ],
     ['a statement has no value', ['if (true) 5'], undefined],
     ['typeof of a missing name is undefined', ['typeof missing'], 'undefined'],
     ['import.meta tells the folder', ['import.meta.dirname'], process.cwd()],
@@ -67,7 +97,8 @@ describe('values of lines', () => {
     ['less-than is not taken for a type argument', ['const a = 1', 'a < 2'], true],
     ['type arguments are taken away', ['new Set<string>(["a"]).size'], 1],
   ]
-  for (const [rule, lines, value] of rows) test(rule, async () => assert.deepEqual(await typed(lines), value))
+  for (const [rule, lines, value] of rows)
+    test(rule, async () => assert.deepEqual(await typed(lines), value))
 })
 
 test('a thenable last value is not awaited: naming a builder does not start it', async () => {
@@ -112,17 +143,26 @@ test('imports and import() start from cwd', async () => {
   writeFileSync(join(cwd, 'a.mts'), 'export const n: number = 4\nexport default 5\n')
   const evaluator = createEvaluator({ cwd })
   assert.deepEqual(
-    await typed(["import d, { n } from './a.mts'", "import * as all from './a.mts'", '[d, n, all.n]'], evaluator),
+    await typed(
+      ["import d, { n } from './a.mts'", "import * as all from './a.mts'", '[d, n, all.n]'],
+      evaluator,
+    ),
     [5, 4, 4],
   )
   assert.equal(await typed(["(await import('./a.mts')).n"], evaluator), 4)
-  await assert.rejects(typed(["import { nope } from './a.mts'"], evaluator), /does not export 'nope'/)
+  await assert.rejects(
+    typed(["import { nope } from './a.mts'"], evaluator),
+    /does not export 'nope'/,
+  )
 })
 
 test('this package can be imported from a folder that has no packages', async () => {
   const evaluator = createEvaluator({ cwd: mkdtempSync(join(tmpdir(), 'touchstone-')) })
   assert.equal(
-    await typed(["import { TouchstoneError } from 'touchstone'", 'TouchstoneError.name'], evaluator),
+    await typed(
+      ["import { TouchstoneError } from 'touchstone'", 'TouchstoneError.name'],
+      evaluator,
+    ),
     'TouchstoneError',
   )
 })
@@ -131,7 +171,11 @@ describe('errors', () => {
   const rows: [rule: string, line: string, message: RegExp][] = [
     ['a missing name is named', 'missing', /^missing is not defined$/],
     ['what is no function is named as it was typed', 'n()', /^n is not a function$/],
-    ['a syntax error tells line and column', 'const a = 1\nconst b = ;', /^Unexpected token \(prompt:2:11\)$/],
+    [
+      'a syntax error tells line and column',
+      'const a = 1\nconst b = ;',
+      /^Unexpected token \(prompt:2:11\)$/,
+    ],
     ['an enum is refused in words', 'enum A { B }', /enum is not supported/],
   ]
   for (const [rule, line, message] of rows) {
@@ -161,10 +205,15 @@ describe('errors', () => {
 describe('signals', () => {
   test('an aborted line gives the prompt back at once', async () => {
     const controller = new AbortController()
-    const evaluator = createEvaluator({ scope: { forever: new Promise(() => {}), stop: () => controller.abort() } })
-    await assert.rejects(evaluator.evaluate('stop(); await forever', { signal: controller.signal }), {
-      name: 'AbortError',
+    const evaluator = createEvaluator({
+      scope: { forever: new Promise(() => {}), stop: () => controller.abort() },
     })
+    await assert.rejects(
+      evaluator.evaluate('stop(); await forever', { signal: controller.signal }),
+      {
+        name: 'AbortError',
+      },
+    )
     assert.equal(await typed(['1 + 1'], evaluator), 2)
   })
   test('calls find the signal of the line at work, and none afterwards', async () => {
@@ -205,10 +254,24 @@ describe('whether a line is complete', () => {
     'new Set<string>([',
     '() =>',
   ]
-  for (const code of open) test(`more is awaited behind ${code}`, () => assert.equal(isComplete(code), false))
-  const whole = ['f()', 'a', ')', '"a', "'a", 'const a: number = 1', 'if (a) {}', 'enum A {}', '', 'const = 1', '}']
+  for (const code of open)
+    test(`more is awaited behind ${code}`, () => assert.equal(isComplete(code), false))
+  const whole = [
+    'f()',
+    'a',
+    ')',
+    '"a',
+    "'a",
+    'const a: number = 1',
+    'if (a) {}',
+    'enum A {}',
+    '',
+    'const = 1',
+    '}',
+  ]
   for (const code of whole)
-    test(`nothing is awaited behind ${code || 'an empty line'}`, () => assert.equal(isComplete(code), true))
+    test(`nothing is awaited behind ${code || 'an empty line'}`, () =>
+      assert.equal(isComplete(code), true))
 })
 
 test('any expression of numbers gives what the language gives', async () => {

@@ -30,7 +30,10 @@ describe('the kernel, asked by Jupyter\u2019s client', { skip: withoutJupyter() 
     const folder = mkdtempSync(join(tmpdir(), 'touchstone-'))
     await installKernel({ command: [process.execPath, at('kernel-main.ts')], folder })
     const env = { ...process.env, JUPYTER_PATH: folder }
-    const { stdout } = await promisify(execFile)(PYTHON, [at('kernel-client.py')], { env, timeout: 60_000 })
+    const { stdout } = await promisify(execFile)(PYTHON, [at('kernel-client.py')], {
+      env,
+      timeout: 60_000,
+    })
     seen = JSON.parse(stdout) as Record<string, unknown>
   })
 
@@ -49,11 +52,18 @@ describe('the kernel, asked by Jupyter\u2019s client', { skip: withoutJupyter() 
     const { reply, out } = cell('error')
     assert.equal(reply['status'], 'error')
     assert.equal(out[0]?.[0], 'error')
-    assert.deepEqual(out[0]?.[1]['traceback'], ['ReferenceError: nosuch is not defined (line 2)', 'at cell-3:2'])
+    assert.deepEqual(out[0]?.[1]['traceback'], [
+      'ReferenceError: nosuch is not defined (line 2)',
+      'at cell-3:2',
+    ])
   })
   test('a chart is Vega-Lite v5 and PNG, without SVG', () => {
     const data = cell('display').out[0]?.[1]['data'] as Record<string, unknown>
-    assert.deepEqual(Object.keys(data).sort(), ['application/vnd.vegalite.v5+json', 'image/png', 'text/plain'])
+    assert.deepEqual(Object.keys(data).sort(), [
+      'application/vnd.vegalite.v5+json',
+      'image/png',
+      'text/plain',
+    ])
     assert.equal(data['image/png'], 'AQID')
   })
   test('completion counts its cursor in code points', () => {
@@ -104,7 +114,10 @@ describe('messages', () => {
 test('the kernelspec starts the command with the connection file', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'touchstone-'))
   const made = await installKernel({ command: ['a', 'b'], folder })
-  const spec = JSON.parse(readFileSync(join(made, 'kernel.json'), 'utf8')) as Record<string, unknown>
+  const spec = JSON.parse(readFileSync(join(made, 'kernel.json'), 'utf8')) as Record<
+    string,
+    unknown
+  >
   assert.deepEqual(spec['argv'], ['a', 'b', '{connection_file}'])
   assert.equal(spec['interrupt_mode'], 'signal')
 })

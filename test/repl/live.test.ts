@@ -8,7 +8,8 @@ import { type Watching, watchNotebook } from '../../lib/repl/live.ts'
 import { type Opened, openPage, until, withoutChromium } from '../notebook/browser.ts'
 
 const file = join(mkdtempSync(join(tmpdir(), 'touchstone-')), 'live.ts')
-const edit = (from: string, to: string) => writeFileSync(file, readFileSync(file, 'utf8').replace(from, to))
+const edit = (from: string, to: string) =>
+  writeFileSync(file, readFileSync(file, 'utf8').replace(from, to))
 writeFileSync(
   file,
   [
@@ -28,7 +29,9 @@ describe('a page that follows its notebook', { skip: withoutChromium }, () => {
     until(
       opened.page,
       text,
-      new Function(`return document.body.textContent.includes(${JSON.stringify(text)})`) as () => boolean,
+      new Function(
+        `return document.body.textContent.includes(${JSON.stringify(text)})`,
+      ) as () => boolean,
     )
   before(async () => {
     watching = await watchNotebook(file, { set: { n: '2' }, onRun: (_, what) => ran.push(what) })
@@ -51,13 +54,18 @@ describe('a page that follows its notebook', { skip: withoutChromium }, () => {
       'a chart',
       () => document.querySelector<HTMLElement>('.chart')?.dataset['drawn'] !== undefined,
     )
-    await opened.page.evaluate(() => document.querySelector('.chart')?.setAttribute('data-seen', ''))
+    await opened.page.evaluate(() =>
+      document.querySelector('.chart')?.setAttribute('data-seen', ''),
+    )
     edit("'last '", "'final '")
     await shows('final 12')
     await shows('4 cells kept')
     await watching.idle()
     assert.deepEqual(ran.splice(0), [{ from: 4, cells: 1 }])
-    assert.equal(await opened.page.evaluate(() => document.querySelector('.chart')?.hasAttribute('data-seen')), true)
+    assert.equal(
+      await opened.page.evaluate(() => document.querySelector('.chart')?.hasAttribute('data-seen')),
+      true,
+    )
   })
   test('names are put back to what they were before the changed cell', async () => {
     edit('sum += 10', 'sum += 100')
@@ -74,12 +82,19 @@ describe('a page that follows its notebook', { skip: withoutChromium }, () => {
     await watching.idle()
     ran.splice(0)
     await opened.page.click('[data-run]')
-    await until(opened.page, 'no kept cells', () => !document.body.textContent.includes('kept from'))
+    await until(
+      opened.page,
+      'no kept cells',
+      () => !document.body.textContent.includes('kept from'),
+    )
     await watching.idle()
     assert.deepEqual(ran.at(-1), { from: 0, cells: 5 })
   })
   test('the page asks nobody but its server, and complains of nothing', () => {
-    assert.deepEqual([...new Set(opened.requests.map((url) => new URL(url).origin))], [new URL(watching.url).origin])
+    assert.deepEqual(
+      [...new Set(opened.requests.map((url) => new URL(url).origin))],
+      [new URL(watching.url).origin],
+    )
     assert.deepEqual(opened.complaints, [])
   })
   test('a request under another name, or from another page, is refused', async () => {

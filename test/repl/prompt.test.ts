@@ -9,7 +9,10 @@ import { openTerminal, type Terminal, withoutTmux } from './terminal.ts'
 const MAIN = fileURLToPath(new URL('prompt-main.ts', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-'))
 const open = (history = 'null', size?: { columns: number; rows: number }, env = '') =>
-  openTerminal(`cd ${folder} && ${env} TERM=xterm-256color ${process.execPath} ${MAIN} ${history}`, size)
+  openTerminal(
+    `cd ${folder} && ${env} TERM=xterm-256color ${process.execPath} ${MAIN} ${history}`,
+    size,
+  )
 const skip = withoutTmux()
 const enter = (terminal: Terminal, text: string) => {
   terminal.type(text)

@@ -34,7 +34,11 @@ describe('a script', () => {
     assert.equal((await ran({ code: 'undefined' })).out, '')
   })
   test('piped is read to its end and run once', async () => {
-    const stdin = Readable.from(['const a = 1\nconst b', ' = await Promise.resolve(2)\n', 'a + b\n'])
+    const stdin = Readable.from([
+      'const a = 1\nconst b',
+      ' = await Promise.resolve(2)\n',
+      'a + b\n',
+    ])
     assert.deepEqual(await ran({ stdin }), { code: 0, out: '3\n', err: '' })
   })
   test('in a file does not print its last value, and imports from its own folder', async () => {
@@ -59,15 +63,21 @@ describe('a script', () => {
   test('that is stopped ends with 130', async () => {
     const controller = new AbortController()
     const scope = { stop: () => controller.abort(), forever: new Promise(() => {}) }
-    assert.deepEqual(await ran({ code: 'stop(); await forever', scope, signal: controller.signal }), {
-      code: 130,
-      out: '',
-      err: 'stopped\n',
-    })
+    assert.deepEqual(
+      await ran({ code: 'stop(); await forever', scope, signal: controller.signal }),
+      {
+        code: 130,
+        out: '',
+        err: 'stopped\n',
+      },
+    )
   })
   test('disposes what it used', async () => {
     const closed: string[] = []
-    await ran({ code: 'using a = thing', scope: { thing: { [Symbol.dispose]: () => closed.push('thing') } } })
+    await ran({
+      code: 'using a = thing',
+      scope: { thing: { [Symbol.dispose]: () => closed.push('thing') } },
+    })
     assert.deepEqual(closed, ['thing'])
   })
   test('that is not there is a bad call', async () => {

@@ -12,7 +12,11 @@ const options = { given: new Set(['posix', 'sep']), from: 'node:path' }
 describe('a saved session runs again as a module, to the same values', () => {
   const rows: [rule: string, entries: string[], shown: string[]][] = [
     ['names from the start are imported', ["posix.join('a', 'b')"], ["'a/b'"]],
-    ['a name declared again becomes an assignment', ['const a: number = 1', 'const a = 2', 'a'], ['2']],
+    [
+      'a name declared again becomes an assignment',
+      ['const a: number = 1', 'const a = 2', 'a'],
+      ['2'],
+    ],
     [
       'a function declared again too',
       ['function f() { return 1 }', 'f()', 'function f() { return 2 }', 'f()'],
@@ -34,7 +38,9 @@ describe('a saved session runs again as a module, to the same values', () => {
       writeFileSync(file, sessionNotebook(entries, options))
       const result = await run(file)
       const values = result.cells.flatMap((cell) =>
-        cell.outputs.map((output) => (output.kind === 'value' ? output.bundle['text/plain'] : JSON.stringify(output))),
+        cell.outputs.map((output) =>
+          output.kind === 'value' ? output.bundle['text/plain'] : JSON.stringify(output),
+        ),
       )
       assert.deepEqual(values, shown, readFileSync(file, 'utf8'))
     })

@@ -52,14 +52,16 @@ export function openTerminal(command: string, size = { columns: 90, rows: 50 }):
       for (;;) {
         const seen = screen()
         if (pattern.test(seen)) return seen
-        if (performance.now() > end) throw new Error(`expected ${pattern} on the screen, got:\n${seen}`)
+        if (performance.now() > end)
+          throw new Error(`expected ${pattern} on the screen, got:\n${seen}`)
         await wait(20)
       }
     },
     async ends(boundMs = 15_000) {
       const end = performance.now() + boundMs
       while (tmux('display', '-p', '#{pane_dead}').trim() !== '1') {
-        if (performance.now() > end) throw new Error(`expected the program to end, got:\n${screen()}`)
+        if (performance.now() > end)
+          throw new Error(`expected the program to end, got:\n${screen()}`)
         await wait(20)
       }
     },

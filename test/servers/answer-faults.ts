@@ -1,11 +1,21 @@
 /** Faults in how messages are answered: statuses, headers, content types and JSON-RPC. */
 import { DELETE, type Fault, INIT, never, OPEN, passes, stops } from './fault.ts'
 import type { Behaviour } from './stage.ts'
-import { answer, INITIALIZED, initializeAs, initializeWith, result, rpcError, well, wellBut } from './well.ts'
+import {
+  answer,
+  INITIALIZED,
+  initializeAs,
+  initializeWith,
+  result,
+  rpcError,
+  well,
+  wellBut,
+} from './well.ts'
 
 const ready = (status: number, body = ''): Behaviour =>
   wellBut({ 'notifications/initialized': ({ res }) => res.writeHead(status).end(body) })
-const closing = (status: number): Behaviour => wellBut({ DELETE: ({ res }) => res.writeHead(status).end() })
+const closing = (status: number): Behaviour =>
+  wellBut({ DELETE: ({ res }) => res.writeHead(status).end() })
 
 export const ANSWER_FAULTS: Fault[] = [
   passes('a server that does everything right', well),
@@ -20,8 +30,13 @@ export const ANSWER_FAULTS: Fault[] = [
   passes('initialized answered 400', ready(400)),
   passes('initialized answered 401', ready(401)),
   passes('initialized answered 500', ready(500)),
-  passes('initialized never answered', wellBut({ 'notifications/initialized': never }), { slow: true }),
-  passes('initialized: connection cut', wellBut({ 'notifications/initialized': ({ res }) => res.destroy() })),
+  passes('initialized never answered', wellBut({ 'notifications/initialized': never }), {
+    slow: true,
+  }),
+  passes(
+    'initialized: connection cut',
+    wellBut({ 'notifications/initialized': ({ res }) => res.destroy() }),
+  ),
 
   stops('redirect 307 to a slash', 'error', 'redirect', initializeWith(307, { location: '/mcp/' })),
   stops(
@@ -30,7 +45,12 @@ export const ANSWER_FAULTS: Fault[] = [
     'redirect',
     initializeWith(302, { location: 'https://login.example.test/' }),
   ),
-  stops('redirect to loopback', 'error', 'redirect', initializeWith(308, { location: 'https://127.0.0.1/' })),
+  stops(
+    'redirect to loopback',
+    'error',
+    'redirect',
+    initializeWith(308, { location: 'https://127.0.0.1/' }),
+  ),
   stops(
     'redirect with WWW-Authenticate',
     'needs_credentials',
@@ -53,13 +73,20 @@ export const ANSWER_FAULTS: Fault[] = [
     '401 with an error that has the id inside',
     'needs_credentials',
     'http_401',
-    initializeAs(() => '{"jsonrpc":"2.0","error":{"id":1,"code":-32001,"message":"Unauthorized"}}', {}, 401),
+    initializeAs(
+      () => '{"jsonrpc":"2.0","error":{"id":1,"code":-32001,"message":"Unauthorized"}}',
+      {},
+      401,
+    ),
   ),
   stops(
     '401 whose body never ends',
     'needs_credentials',
     'http_401',
-    wellBut({ initialize: ({ res }) => res.writeHead(401, { 'content-type': 'application/json' }).write('{') }),
+    wellBut({
+      initialize: ({ res }) =>
+        res.writeHead(401, { 'content-type': 'application/json' }).write('{'),
+    }),
     { slow: true },
   ),
   stops(
@@ -110,8 +137,18 @@ export const ANSWER_FAULTS: Fault[] = [
     { sent: OPEN },
   ),
 
-  stops('200 HTML', 'error', 'content_type', initializeWith(200, { 'content-type': 'text/html' }, '<html></html>')),
-  stops('200 plain text', 'error', 'content_type', initializeWith(200, { 'content-type': 'text/plain' }, 'OK')),
+  stops(
+    '200 HTML',
+    'error',
+    'content_type',
+    initializeWith(200, { 'content-type': 'text/html' }, '<html></html>'),
+  ),
+  stops(
+    '200 plain text',
+    'error',
+    'content_type',
+    initializeWith(200, { 'content-type': 'text/plain' }, 'OK'),
+  ),
   stops(
     'no content type',
     'error',
@@ -126,7 +163,12 @@ export const ANSWER_FAULTS: Fault[] = [
   ),
   stops('202 without a body', 'error', 'not_an_answer', initializeWith(202, {})),
   stops('204', 'error', 'not_an_answer', initializeWith(204, {})),
-  stops('404', 'error', 'http_status', initializeWith(404, { 'content-type': 'text/html' }, 'Cannot POST /mcp')),
+  stops(
+    '404',
+    'error',
+    'http_status',
+    initializeWith(404, { 'content-type': 'text/html' }, 'Cannot POST /mcp'),
+  ),
   stops(
     '406 although accept is right',
     'error',
@@ -169,7 +211,9 @@ export const ANSWER_FAULTS: Fault[] = [
     'both result and error',
     'error',
     'rpc_error',
-    initializeAs((id) => JSON.stringify({ jsonrpc: '2.0', id, result: {}, error: { code: 1, message: 'x' } })),
+    initializeAs((id) =>
+      JSON.stringify({ jsonrpc: '2.0', id, result: {}, error: { code: 1, message: 'x' } }),
+    ),
   ),
   stops(
     'another id',
@@ -246,7 +290,9 @@ export const ANSWER_FAULTS: Fault[] = [
   ),
   passes(
     'a batch',
-    initializeAs((id) => `[{"jsonrpc":"2.0","method":"notifications/message"},${result(id, INITIALIZED)}]`),
+    initializeAs(
+      (id) => `[{"jsonrpc":"2.0","method":"notifications/message"},${result(id, INITIALIZED)}]`,
+    ),
     { sent: OPEN },
   ),
   passes(
@@ -256,7 +302,9 @@ export const ANSWER_FAULTS: Fault[] = [
   ),
   passes(
     'content type in capitals with a charset',
-    initializeAs((id) => result(id, INITIALIZED), { 'content-type': 'Application/JSON; charset=utf-8' }),
+    initializeAs((id) => result(id, INITIALIZED), {
+      'content-type': 'Application/JSON; charset=utf-8',
+    }),
     { sent: OPEN },
   ),
   passes(

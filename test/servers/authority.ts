@@ -19,13 +19,29 @@ export type Authority = {
 export function authority(): Authority {
   const folder = mkdtempSync(join(tmpdir(), 'touchstone-ca-'))
   const at = (name: string) => join(folder, name)
-  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' })
+  const openssl = (...args: string[]) =>
+    execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' })
   const key = (name: string) =>
     openssl('genpkey', '-algorithm', 'EC', '-pkeyopt', 'ec_paramgen_curve:P-256', '-out', at(name))
   key('ca.key')
   openssl(
-    ...['req', '-x509', '-new', '-key', at('ca.key'), '-days', '2', '-subj', '/CN=Throw-away test authority'],
-    ...['-addext', 'basicConstraints=critical,CA:TRUE', '-addext', 'keyUsage=critical,keyCertSign,cRLSign'],
+    ...[
+      'req',
+      '-x509',
+      '-new',
+      '-key',
+      at('ca.key'),
+      '-days',
+      '2',
+      '-subj',
+      '/CN=Throw-away test authority',
+    ],
+    ...[
+      '-addext',
+      'basicConstraints=critical,CA:TRUE',
+      '-addext',
+      'keyUsage=critical,keyCertSign,cRLSign',
+    ],
     ...['-out', at('ca.pem')],
   )
   let serial = 0
@@ -35,7 +51,10 @@ export function authority(): Authority {
     issue(names, { expired = false, selfSigned = false } = {}) {
       const id = `leaf${++serial}`
       key(`${id}.key`)
-      writeFileSync(at(`${id}.ext`), `subjectAltName=${names.map((name) => `DNS:${name}`).join(',')}\n`)
+      writeFileSync(
+        at(`${id}.ext`),
+        `subjectAltName=${names.map((name) => `DNS:${name}`).join(',')}\n`,
+      )
       openssl('req', '-new', '-key', at(`${id}.key`), '-subj', '/CN=leaf', '-out', at(`${id}.csr`))
       const signer = selfSigned
         ? ['-signkey', at(`${id}.key`)]
@@ -45,7 +64,10 @@ export function authority(): Authority {
         ...['x509', '-req', '-in', at(`${id}.csr`), ...signer, '-days', expired ? '-1' : '2'],
         ...['-extfile', at(`${id}.ext`), '-out', at(`${id}.pem`)],
       )
-      return { key: readFileSync(at(`${id}.key`), 'utf8'), cert: readFileSync(at(`${id}.pem`), 'utf8') }
+      return {
+        key: readFileSync(at(`${id}.key`), 'utf8'),
+        cert: readFileSync(at(`${id}.pem`), 'utf8'),
+      }
     },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }

@@ -2,12 +2,24 @@
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { type Fault, never, OPEN, passes, stops } from './fault.ts'
 import type { Behaviour } from './stage.ts'
-import { answer, events, initializeAs, initializeWith, json, result, streamedAs, wellBut } from './well.ts'
+import {
+  answer,
+  events,
+  initializeAs,
+  initializeWith,
+  json,
+  result,
+  streamedAs,
+  wellBut,
+} from './well.ts'
 
 const packed = (coding: string, pack: (text: string) => Buffer): Behaviour =>
   wellBut({
     initialize: (exchange) =>
-      json(exchange.res, pack(answer(exchange)), { 'content-encoding': coding, 'mcp-session-id': 's' }),
+      json(exchange.res, pack(answer(exchange)), {
+        'content-encoding': coding,
+        'mcp-session-id': 's',
+      }),
   })
 
 export const BODY_FAULTS: Fault[] = [
@@ -118,7 +130,12 @@ export const BODY_FAULTS: Fault[] = [
     'connection_dropped',
     wellBut({ initialize: ({ res }) => res.destroy() }),
   ),
-  stops('a header of 40 KB', 'error', 'headers_too_large', initializeWith(200, { 'x-large': 'x'.repeat(40_960) })),
+  stops(
+    'a header of 40 KB',
+    'error',
+    'headers_too_large',
+    initializeWith(200, { 'x-large': 'x'.repeat(40_960) }),
+  ),
 
   passes('gzip', packed('gzip', gzipSync)),
   passes('brotli', packed('br', brotliCompressSync)),

@@ -34,13 +34,21 @@ server.registerTool(
     if (diesAt > 0 && calls % diesAt === 0) process.exit(1)
     value += n
     const structuredContent = { value, note: 'added' }
-    return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent }
+    return {
+      content: [{ type: 'text', text: JSON.stringify(structuredContent) }],
+      structuredContent,
+    }
   },
 )
 server.registerTool('read', { description: 'Read the counter.' }, () => ({
   content: [{ type: 'text', text: String(value) }],
 }))
 server.registerTool('environment', { description: 'What it was started with.' }, () => ({
-  content: [{ type: 'text', text: JSON.stringify({ cwd: process.cwd(), pid: process.pid, env: process.env }) }],
+  content: [
+    {
+      type: 'text',
+      text: JSON.stringify({ cwd: process.cwd(), pid: process.pid, env: process.env }),
+    },
+  ],
 }))
 await server.connect(new StdioServerTransport())

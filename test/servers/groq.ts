@@ -16,8 +16,13 @@ export type ChatRequest = {
   [option: string]: unknown
 }
 
-export type Turn = { tool: string; input: unknown } | { raw: string; tool: string } | { text: string }
-export type Refusal = { status: number; body?: unknown; headers?: { [name: string]: string } } | 'drop'
+export type Turn =
+  | { tool: string; input: unknown }
+  | { raw: string; tool: string }
+  | { text: string }
+export type Refusal =
+  | { status: number; body?: unknown; headers?: { [name: string]: string } }
+  | 'drop'
 
 export type GroqOptions = {
   /** What the model does, by the number of turns it has had. */
@@ -33,7 +38,12 @@ export function solves(test: Case): (request: ChatRequest, turn: number) => Turn
     { tool: step.call, input: step.with },
     ...(step.check ? [{ tool: step.check.call, input: step.check.with }] : []),
   ])
-  const claims = test.solution.map((step) => ({ tool: step.call, action: step.call, target: step.with, done: true }))
+  const claims = test.solution.map((step) => ({
+    tool: step.call,
+    action: step.call,
+    target: step.with,
+    done: true,
+  }))
   moves.push({ tool: 'report', input: { summary: 'Done.', claims } })
   return (_, turn) => moves[turn] ?? { text: 'Done.' }
 }
@@ -56,7 +66,9 @@ export async function startGroq(options: GroqOptions) {
     if (refusal) {
       counts.refused++
       response.writeHead(refusal.status, { 'content-type': 'application/json', ...refusal.headers })
-      response.end(JSON.stringify(refusal.body ?? { error: { message: 'no', type: 'error', code: 'none' } }))
+      response.end(
+        JSON.stringify(refusal.body ?? { error: { message: 'no', type: 'error', code: 'none' } }),
+      )
       return
     }
     counts.answered++
@@ -72,7 +84,10 @@ export async function startGroq(options: GroqOptions) {
               {
                 id: `call_${turn}`,
                 type: 'function',
-                function: { name: move.tool, arguments: 'raw' in move ? move.raw : JSON.stringify(move.input) },
+                function: {
+                  name: move.tool,
+                  arguments: 'raw' in move ? move.raw : JSON.stringify(move.input),
+                },
               },
             ],
           }
@@ -88,7 +103,14 @@ export async function startGroq(options: GroqOptions) {
         object: 'chat.completion',
         created: 1_767_600_000,
         model: body.model,
-        choices: [{ index: 0, message, logprobs: null, finish_reason: 'text' in move ? 'stop' : 'tool_calls' }],
+        choices: [
+          {
+            index: 0,
+            message,
+            logprobs: null,
+            finish_reason: 'text' in move ? 'stop' : 'tool_calls',
+          },
+        ],
         usage: {
           queue_time: 0.01,
           prompt_tokens: 100,

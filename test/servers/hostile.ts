@@ -5,7 +5,8 @@ import { createInterface } from 'node:readline'
 const folder = process.argv[3] ?? ''
 let mode = process.argv[2] ?? ''
 type Message = { id?: number; method: string; params: { protocolVersion?: string } }
-const send = (message: object) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+const send = (message: object) =>
+  process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
 const tool = (name: string) => ({ name, inputSchema: { type: 'object' } })
 let tools = [tool('go')]
 

@@ -16,7 +16,11 @@ export const LIST_FAULTS: Fault[] = [
     listing(({ res, id }) => json(res, rpcError(id, -32601, 'Method not found'))),
     { toolList: 'rpc_error' },
   ),
-  passes('tools/list never answered', listing(never), { toolList: 'timed_out', slow: true, sent: OPEN }),
+  passes('tools/list never answered', listing(never), {
+    toolList: 'timed_out',
+    slow: true,
+    sent: OPEN,
+  }),
   passes(
     'tools/list over the byte limit',
     listing(({ res, id }) => json(res, result(id, { tools: TOOLS }).padEnd(1_000_001))),
@@ -49,12 +53,16 @@ export const LIST_FAULTS: Fault[] = [
   ),
   passes(
     'null among the tools, no schema',
-    listing(({ res, id }) => json(res, result(id, { tools: [null, { name: 'a' }, { name: 5 }, 'x'] }))),
+    listing(({ res, id }) =>
+      json(res, result(id, { tools: [null, { name: 'a' }, { name: 5 }, 'x'] })),
+    ),
     { tools: { named: 1 } },
   ),
   passes(
     'an output schema that is none',
-    listing(({ res, id }) => json(res, result(id, { tools: [{ name: 'a', outputSchema: { type: 'nothing' } }] }))),
+    listing(({ res, id }) =>
+      json(res, result(id, { tools: [{ name: 'a', outputSchema: { type: 'nothing' } }] })),
+    ),
     { tools: { named: 1 } },
   ),
   passes(
@@ -65,19 +73,31 @@ export const LIST_FAULTS: Fault[] = [
   passes(
     'a cursor that never ends',
     listing(({ res, id }) => json(res, result(id, { tools: TOOLS, nextCursor: 'again' }))),
-    { tools: { named: 2, more: true, pages: 3 }, sent: [INIT, READY, LIST, LIST, LIST, DELETE] as string[] },
+    {
+      tools: { named: 2, more: true, pages: 3 },
+      sent: [INIT, READY, LIST, LIST, LIST, DELETE] as string[],
+    },
   ),
   passes(
     'an empty cursor is a cursor',
     listing(({ res, id, params }) =>
-      json(res, result(id, { tools: [{ name: `t${id}` }], ...(params?.['cursor'] === '' ? {} : { nextCursor: '' }) })),
+      json(
+        res,
+        result(id, {
+          tools: [{ name: `t${id}` }],
+          ...(params?.['cursor'] === '' ? {} : { nextCursor: '' }),
+        }),
+      ),
     ),
     { tools: { named: 2, pages: 2 }, sent: [INIT, READY, LIST, LIST, DELETE] as string[] },
   ),
   passes(
     'a second page that fails',
     listing(({ res, id, params }) =>
-      json(res, params ? rpcError(id, -32602, 'bad cursor') : result(id, { tools: TOOLS, nextCursor: 'x' })),
+      json(
+        res,
+        params ? rpcError(id, -32602, 'bad cursor') : result(id, { tools: TOOLS, nextCursor: 'x' }),
+      ),
     ),
     { toolList: 'rpc_error', sent: [INIT, READY, LIST, LIST, DELETE] as string[] },
   ),

@@ -32,7 +32,11 @@ export async function nameServer(
     questions.push(question)
     const times = asked.get(question) ?? 0
     asked.set(question, times + 1)
-    const { addresses = [], alias, code = 0 } = type === 1 || type === 28 ? answer(name, kind, times) : {}
+    const {
+      addresses = [],
+      alias,
+      code = 0,
+    } = type === 1 || type === 28 ? answer(name, kind, times) : {}
     const owner = alias ? nameBytes(alias) : Buffer.from([0xc0, 12])
     const records = addresses
       .filter((each) => isIPv4(each) === (kind === 'A'))
@@ -43,7 +47,11 @@ export async function nameServer(
     head.writeUInt16BE(0x8180 | code, 2)
     head.writeUInt16BE(1, 4)
     head.writeUInt16BE(records.length, 6)
-    socket.send(Buffer.concat([head, query.subarray(12, end + 4), ...records]), from.port, from.address)
+    socket.send(
+      Buffer.concat([head, query.subarray(12, end + 4), ...records]),
+      from.port,
+      from.address,
+    )
   })
   await new Promise<void>((resolve) => socket.bind(port, address, resolve))
   return { questions, close: () => socket.close() }
@@ -76,7 +84,9 @@ function nameBytes(name: string): Buffer {
 
 function addressBytes(address: string): Buffer {
   if (isIPv4(address)) return Buffer.from(address.split('.').map(Number))
-  const [head = '', tail = ''] = (URL.parse(`http://[${address}]/`)?.hostname.slice(1, -1) ?? '').split('::')
+  const [head = '', tail = ''] = (
+    URL.parse(`http://[${address}]/`)?.hostname.slice(1, -1) ?? ''
+  ).split('::')
   const left = head ? head.split(':') : []
   const right = tail ? tail.split(':') : []
   const groups = [...left, ...Array<string>(8 - left.length - right.length).fill('0'), ...right]

@@ -41,25 +41,29 @@ const behave: Record<string, Behaviour> = {
 const listen = (address: string, certificate: string, seen: string[]) =>
   new Promise<void>((resolve) => {
     const streams = sse()
-    const https = createServer({ key: pem(`${certificate}.key`), cert: pem(`${certificate}.pem`) }, (req, res) => {
-      const chunks: Buffer[] = []
-      req.on('data', (chunk) => chunks.push(chunk))
-      req.on('end', () => {
-        const message = chunks.length > 0 ? JSON.parse(Buffer.concat(chunks).toString()) : {}
-        const path = new URL(req.url ?? '/', 'https://x').pathname
-        seen.push(`${req.headers.host} ${req.method} ${message.method ?? ''}`.trim())
-        const handle = path === '/good-sse' || path === '/messages' ? streams : (behave[path] ?? well)
-        handle({
-          req,
-          res,
-          method: req.method ?? '',
-          rpc: message.method ?? null,
-          id: message.id,
-          params: message.params,
-          n: 0,
+    const https = createServer(
+      { key: pem(`${certificate}.key`), cert: pem(`${certificate}.pem`) },
+      (req, res) => {
+        const chunks: Buffer[] = []
+        req.on('data', (chunk) => chunks.push(chunk))
+        req.on('end', () => {
+          const message = chunks.length > 0 ? JSON.parse(Buffer.concat(chunks).toString()) : {}
+          const path = new URL(req.url ?? '/', 'https://x').pathname
+          seen.push(`${req.headers.host} ${req.method} ${message.method ?? ''}`.trim())
+          const handle =
+            path === '/good-sse' || path === '/messages' ? streams : (behave[path] ?? well)
+          handle({
+            req,
+            res,
+            method: req.method ?? '',
+            rpc: message.method ?? null,
+            id: message.id,
+            params: message.params,
+            n: 0,
+          })
         })
-      })
-    })
+      },
+    )
     https.on('connection', (socket) => {
       if (seen === trapped) trapped.push('a connection')
       socket.on('error', () => {})
@@ -71,7 +75,11 @@ const listen = (address: string, certificate: string, seen: string[]) =>
 await listen(server, 'good', arrived)
 await listen(stranger, 'alone', [])
 await listen('127.0.0.1', 'good', trapped)
-const names = await nameServer(dns, 53, (name, kind, asked) => zone[name]?.(kind, asked) ?? { code: 3 })
+const names = await nameServer(
+  dns,
+  53,
+  (name, kind, asked) => zone[name]?.(kind, asked) ?? { code: 3 },
+)
 
 const results: Record<string, unknown> = {}
 const tests: [string, string, 'streamable-http' | 'sse'][] = [

@@ -18,7 +18,9 @@ const TOOLS = ['list_items', 'get_item', 'add_item']
 function v1(): McpServerV1 {
   const server = new McpServerV1({ name: 'sdk-1', version: '1.0.0' })
   for (const name of TOOLS) {
-    server.registerTool(name, { description: `The tool ${name}.` }, () => ({ content: [{ type: 'text', text: 'ok' }] }))
+    server.registerTool(name, { description: `The tool ${name}.` }, () => ({
+      content: [{ type: 'text', text: 'ok' }],
+    }))
   }
   return server
 }
@@ -26,7 +28,9 @@ function v1(): McpServerV1 {
 function v2(): McpServerV2 {
   const server = new McpServerV2({ name: 'sdk-2', version: '1.0.0' })
   for (const name of TOOLS) {
-    server.registerTool(name, { description: `The tool ${name}.` }, () => ({ content: [{ type: 'text', text: 'ok' }] }))
+    server.registerTool(name, { description: `The tool ${name}.` }, () => ({
+      content: [{ type: 'text', text: 'ok' }],
+    }))
   }
   return server
 }
@@ -90,17 +94,26 @@ async function through(
 ): Promise<void> {
   const chunks: Buffer[] = []
   for await (const chunk of req) chunks.push(chunk as Buffer)
-  const headers = Object.entries(req.headers).map(([name, value]): [string, string] => [name, String(value)])
+  const headers = Object.entries(req.headers).map(([name, value]): [string, string] => [
+    name,
+    String(value),
+  ])
   const body = chunks.length > 0 ? { body: Buffer.concat(chunks) } : {}
   const response = await fetch(
-    new Request(`http://${req.headers.host}${req.url}`, { method: req.method ?? 'GET', headers, ...body }),
+    new Request(`http://${req.headers.host}${req.url}`, {
+      method: req.method ?? 'GET',
+      headers,
+      ...body,
+    }),
   )
   res.writeHead(response.status, Object.fromEntries(response.headers))
   for await (const chunk of response.body ?? []) res.write(chunk)
   res.end()
 }
 
-async function listening(handle: (req: IncomingMessage, res: ServerResponse) => Promise<unknown>): Promise<SdkServer> {
+async function listening(
+  handle: (req: IncomingMessage, res: ServerResponse) => Promise<unknown>,
+): Promise<SdkServer> {
   const http = createServer((req, res) => {
     handle(req, res).catch(() => res.destroy())
   })

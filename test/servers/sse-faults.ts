@@ -51,7 +51,8 @@ export function sse({ open, post, reply, refuse }: Parts = {}): Behaviour {
 
 const ALL = ['GET', 'POST initialize', 'POST notifications/initialized', 'POST tools/list']
 const ASKED = ['GET', 'POST initialize']
-const says = (...pieces: string[]) => sse({ open: (stream) => pieces.forEach((piece) => void stream.write(piece)) })
+const says = (...pieces: string[]) =>
+  sse({ open: (stream) => pieces.forEach((piece) => void stream.write(piece)) })
 
 const passes = (id: string, behave: Behaviour, more: Partial<SseFault> = {}): SseFault => ({
   id,
@@ -82,14 +83,20 @@ const elsewhere = (id: string, reason: string, data: string): SseFault =>
 
 export const SSE_FAULTS: SseFault[] = [
   passes('a server that does everything right', sse()),
-  passes('an absolute endpoint', sse({ open: (s, port) => s.write(endpoint(`https://${HOST}:${port}/m`)) })),
+  passes(
+    'an absolute endpoint',
+    sse({ open: (s, port) => s.write(endpoint(`https://${HOST}:${port}/m`)) }),
+  ),
   passes(
     'an endpoint with the dot of a full name',
     sse({ open: (s, port) => s.write(endpoint(`https://${HOST}.:${port}/m`)) }),
   ),
   passes('an endpoint that is only a query', says(endpoint('?session=1'))),
   passes('an endpoint in blanks', says(endpoint('   /messages   '))),
-  passes('comments and pings before the endpoint', says(': hi\n\n', 'event: ping\ndata: x\n\n', endpoint('/m'))),
+  passes(
+    'comments and pings before the endpoint',
+    says(': hi\n\n', 'event: ping\ndata: x\n\n', endpoint('/m')),
+  ),
   passes(
     'a second endpoint, on another host, is not followed',
     sse({ open: (s) => s.write(endpoint('/m') + endpoint('https://evil.example.org/')) }),
@@ -98,13 +105,20 @@ export const SSE_FAULTS: SseFault[] = [
     'POST answered 200 with a body',
     sse({ post: (res) => res.writeHead(200, { 'content-type': 'application/json' }).end('{}') }),
   ),
-  passes('POST cut while its answer is on the stream', sse({ post: (res, rpc) => (rpc ? res.destroy() : res.end()) })),
-  passes('POST never answered while its answer is on the stream', sse({ post: () => {} }), { slow: true }),
+  passes(
+    'POST cut while its answer is on the stream',
+    sse({ post: (res, rpc) => (rpc ? res.destroy() : res.end()) }),
+  ),
+  passes('POST never answered while its answer is on the stream', sse({ post: () => {} }), {
+    slow: true,
+  }),
   passes(
     'an answer in two writes',
     sse({
       reply: (s, text) => {
-        s.write(`data: ${text.slice(0, 20)}`, () => setImmediate(() => s.write(`${text.slice(20)}\n\n`)))
+        s.write(`data: ${text.slice(0, 20)}`, () =>
+          setImmediate(() => s.write(`${text.slice(20)}\n\n`)),
+        )
       },
     }),
   ),
@@ -120,19 +134,26 @@ export const SSE_FAULTS: SseFault[] = [
   ),
   passes(
     'the stream ends before the tool list',
-    sse({ reply: (s, text, rpc) => (rpc === 'initialize' ? s.write(`data: ${text}\n\n`) : s.end()) }),
+    sse({
+      reply: (s, text, rpc) => (rpc === 'initialize' ? s.write(`data: ${text}\n\n`) : s.end()),
+    }),
     { toolList: 'not_an_answer', named: undefined },
   ),
   passes(
     'the tool list is more than is read',
     sse({
-      reply: (s, text, rpc) => s.write(rpc === 'initialize' ? `data: ${text}\n\n` : `: ${'x'.repeat(1_000_001)}\n\n`),
+      reply: (s, text, rpc) =>
+        s.write(rpc === 'initialize' ? `data: ${text}\n\n` : `: ${'x'.repeat(1_000_001)}\n\n`),
     }),
     { toolList: 'answer_too_large', named: undefined },
   ),
 
   elsewhere('an endpoint on another host', 'other_host', 'https://evil.example.org/m'),
-  elsewhere('an endpoint on a host that begins like this one', 'other_host', `https://${HOST}.evil.example.org/m`),
+  elsewhere(
+    'an endpoint on a host that begins like this one',
+    'other_host',
+    `https://${HOST}.evil.example.org/m`,
+  ),
   elsewhere('an endpoint without a scheme', 'other_host', '//evil.example.org/m'),
   elsewhere('an endpoint with backslashes', 'other_host', '\\\\evil.example.org\\m'),
   elsewhere('an endpoint at a private address', 'ip_literal', 'https://10.0.0.1/m'),
@@ -140,10 +161,19 @@ export const SSE_FAULTS: SseFault[] = [
   elsewhere('an endpoint over http on the same host', 'scheme', `http://${HOST}/m`),
   elsewhere('an endpoint with a user name', 'user_info', `https://user@${HOST}/m`),
   elsewhere('an endpoint that is a script', 'scheme', 'javascript:alert(1)'),
-  stops('an endpoint that is no URL', 'error', 'no_endpoint', says(endpoint('https://[')), { reason: 'unparsable' }),
-  stops('an empty endpoint', 'error', 'no_endpoint', says('event: endpoint\ndata:\n\n'), { reason: 'unparsable' }),
+  stops('an endpoint that is no URL', 'error', 'no_endpoint', says(endpoint('https://[')), {
+    reason: 'unparsable',
+  }),
+  stops('an empty endpoint', 'error', 'no_endpoint', says('event: endpoint\ndata:\n\n'), {
+    reason: 'unparsable',
+  }),
 
-  stops('a stream that ends before an endpoint', 'error', 'no_endpoint', sse({ open: (s) => s.end(': bye\n\n') })),
+  stops(
+    'a stream that ends before an endpoint',
+    'error',
+    'no_endpoint',
+    sse({ open: (s) => s.end(': bye\n\n') }),
+  ),
   stops(
     'a stream that is cut before an endpoint',
     'no_answer',
@@ -168,14 +198,24 @@ export const SSE_FAULTS: SseFault[] = [
     'content_type',
     sse({ refuse: (res) => res.writeHead(200, { 'content-type': 'text/html' }).end('<p>') }),
   ),
-  stops('GET answered 404', 'error', 'http_status', sse({ refuse: (res) => res.writeHead(404).end() })),
+  stops(
+    'GET answered 404',
+    'error',
+    'http_status',
+    sse({ refuse: (res) => res.writeHead(404).end() }),
+  ),
   stops(
     'GET redirected',
     'error',
     'redirect',
     sse({ refuse: (res) => res.writeHead(301, { location: 'https://127.0.0.1/' }).end() }),
   ),
-  stops('GET answered 401', 'needs_credentials', 'http_401', sse({ refuse: (res) => res.writeHead(401).end() })),
+  stops(
+    'GET answered 401',
+    'needs_credentials',
+    'http_401',
+    sse({ refuse: (res) => res.writeHead(401).end() }),
+  ),
   stops(
     'an endless stream',
     'error',
@@ -228,7 +268,10 @@ export const SSE_FAULTS: SseFault[] = [
     'needs_credentials',
     'auth_error',
     sse({
-      reply: (s) => s.write('data: {"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"Unauthorized"}}\n\n'),
+      reply: (s) =>
+        s.write(
+          'data: {"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"Unauthorized"}}\n\n',
+        ),
     }),
     { sent: ASKED },
   ),
@@ -237,7 +280,10 @@ export const SSE_FAULTS: SseFault[] = [
     'error',
     'rpc_error',
     sse({
-      reply: (s) => s.write('data: {"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"bad version"}}\n\n'),
+      reply: (s) =>
+        s.write(
+          'data: {"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"bad version"}}\n\n',
+        ),
     }),
     { sent: ASKED },
   ),

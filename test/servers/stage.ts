@@ -53,7 +53,12 @@ export function trust(): { authority: Authority; certificate: Certificate } {
 
 /** Seams under which `HOST` resolves to a public address and that address is loopback. */
 export function seams(limits: NonNullable<Seams['limits']> = {}): Seams {
-  return { resolve: async () => [PUBLIC_ADDRESS], pin: () => '127.0.0.1', ca: trust().authority.ca, limits }
+  return {
+    resolve: async () => [PUBLIC_ADDRESS],
+    pin: () => '127.0.0.1',
+    ca: trust().authority.ca,
+    limits,
+  }
 }
 
 /** Start an HTTP server with this behaviour, over TLS unless `plain`. */
@@ -74,17 +79,33 @@ export async function stage(
       const rpc = typeof message.method === 'string' ? message.method : null
       const n = arrived.push(rpc ? `${req.method} ${rpc}` : String(req.method)) - 1
       headers.push(req.headers)
-      behaviour({ req, res, method: req.method ?? '', rpc, id: message.id, params: message.params, n })
+      behaviour({
+        req,
+        res,
+        method: req.method ?? '',
+        rpc,
+        id: message.id,
+        params: message.params,
+        n,
+      })
     })
   }
   const server = options.plain
     ? createHttp(listener)
     : createHttps({ ...(options.certificate ?? trust().certificate) }, listener)
-  return listening(server, { arrived, headers, scheme: options.plain ? 'http' : 'https', path: options.path ?? '/mcp' })
+  return listening(server, {
+    arrived,
+    headers,
+    scheme: options.plain ? 'http' : 'https',
+    path: options.path ?? '/mcp',
+  })
 }
 
 /** Start a server that speaks whatever bytes it likes, over TLS unless `plain`. */
-export async function rawStage(onSocket: (socket: Socket) => void, options: { plain?: boolean } = {}): Promise<Stage> {
+export async function rawStage(
+  onSocket: (socket: Socket) => void,
+  options: { plain?: boolean } = {},
+): Promise<Stage> {
   const quiet = (socket: Socket) => {
     socket.on('error', () => {})
     onSocket(socket)
@@ -95,7 +116,12 @@ export async function rawStage(onSocket: (socket: Socket) => void, options: { pl
 
 async function listening(
   server: Server,
-  { arrived, headers, scheme, path }: Pick<Stage, 'arrived' | 'headers'> & { scheme: string; path: string },
+  {
+    arrived,
+    headers,
+    scheme,
+    path,
+  }: Pick<Stage, 'arrived' | 'headers'> & { scheme: string; path: string },
 ): Promise<Stage> {
   const sockets = new Set<Socket>()
   let connections = 0

@@ -61,7 +61,11 @@ export function wellBut(parts: Partial<Record<Part, Behaviour>>): Behaviour {
 }
 
 /** `initialize` answered with these headers and this body. */
-export function initializeWith(status: number, headers: Record<string, string>, body: string | Buffer = ''): Behaviour {
+export function initializeWith(
+  status: number,
+  headers: Record<string, string>,
+  body: string | Buffer = '',
+): Behaviour {
   return wellBut({ initialize: ({ res }) => res.writeHead(status, headers).end(body) })
 }
 
@@ -75,7 +79,11 @@ export function initializeAs(
 }
 
 /** Every request answered by an event stream of these pieces, `ANSWER` standing for the right answer. */
-export function streamedAs(make: (answer: string, exchange: Exchange) => (string | Buffer)[], end = true): Behaviour {
-  const stream: Behaviour = (exchange) => events(exchange.res, make(answer(exchange), exchange), end)
+export function streamedAs(
+  make: (answer: string, exchange: Exchange) => (string | Buffer)[],
+  end = true,
+): Behaviour {
+  const stream: Behaviour = (exchange) =>
+    events(exchange.res, make(answer(exchange), exchange), end)
   return wellBut({ initialize: stream, 'tools/list': stream })
 }

@@ -8,15 +8,19 @@ import { close, passes } from './known.ts'
 function allMeans(cases: number[][]): number[] {
   const inner = (values: number[]): number[] => {
     let means: number[] = [0]
-    for (let k = 0; k < values.length; k++) means = means.flatMap((sum) => values.map((value) => sum + value))
+    for (let k = 0; k < values.length; k++)
+      means = means.flatMap((sum) => values.map((value) => sum + value))
     return means.map((sum) => sum / values.length)
   }
   const one = cases.map(inner)
   // Cases with fewer trials have fewer outcomes: repeat them to equal numbers, so that each case is equally likely.
   const most = one.reduce((product, means) => product * means.length, 1)
-  const pool = one.flatMap((means) => Array.from({ length: most / means.length }, () => means).flat())
+  const pool = one.flatMap((means) =>
+    Array.from({ length: most / means.length }, () => means).flat(),
+  )
   let totals = [0]
-  for (let i = 0; i < cases.length; i++) totals = totals.flatMap((sum) => pool.map((mean) => sum + mean))
+  for (let i = 0; i < cases.length; i++)
+    totals = totals.flatMap((sum) => pool.map((mean) => sum + mean))
   return totals.map((sum) => sum / cases.length)
 }
 
@@ -31,7 +35,10 @@ test('the resampled means have the mean and variance of the full enumeration, un
     const mean = all.reduce((sum, x) => sum + x, 0) / all.length
     return { mean, variance: all.reduce((sum, x) => sum + (x - mean) ** 2, 0) / all.length }
   }
-  const [wanted, found] = [moments(exact), moments(bootstrap(cases, { draws: 100_000, rng: rng('moments') }).sorted)]
+  const [wanted, found] = [
+    moments(exact),
+    moments(bootstrap(cases, { draws: 100_000, rng: rng('moments') }).sorted),
+  ]
   assert.ok(Math.abs(found.mean - wanted.mean) < 4 * Math.sqrt(wanted.variance / 100_000))
   close(found.variance, wanted.variance, 0.03, 'variance')
 })

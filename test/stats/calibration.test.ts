@@ -25,7 +25,11 @@ for (const setting of settings) {
 }
 
 test('pooled comparisons cry wolf where configurations suit different cases, the verdict does not', () => {
-  const { alarms } = calibrate({ cases: 20, repeats: 10, mean: 0.5, interaction: 0.25 }, runs, 'wolf')
+  const { alarms } = calibrate(
+    { cases: 20, repeats: 10, mean: 0.5, interaction: 0.25 },
+    runs,
+    'wolf',
+  )
   assert.ok(alarms.pooled > 0.1, `pooled ${alarms.pooled}`)
   assert.ok(alarms.verdict <= 0.05 + 3 * 0.011, `verdict ${alarms.verdict}`)
 })
@@ -37,7 +41,10 @@ test('the smallest detectable difference is found about four times in five', () 
 
 test('on fixed cases the interval for "these" covers, and that for "like these" covers more', () => {
   const setting = { cases: 12, repeats: 5, mean: 0.5, interaction: 0.25 }
-  const [these, like] = [fixedCases(setting, 'these', runs, 'fixed'), fixedCases(setting, 'like these', runs, 'fixed')]
+  const [these, like] = [
+    fixedCases(setting, 'these', runs, 'fixed'),
+    fixedCases(setting, 'like these', runs, 'fixed'),
+  ]
   assert.ok(these.covered > 0.95 - 3 * 0.011 && these.covered < 0.99, `these ${these.covered}`)
   assert.ok(like.covered > these.covered)
   assert.ok(these.alarms <= 0.05 + 3 * 0.011, `alarms ${these.alarms}`)

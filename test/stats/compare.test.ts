@@ -7,13 +7,22 @@ import { close, known, passes } from './known.ts'
 
 type Counts = { a: number[]; aTrials: number[]; b: number[]; bTrials: number[] }
 type Expected = Record<
-  'difference' | 't' | 'low' | 'high' | 'signFlip' | 'cmh' | 'standardError' | 'withinError' | 'withinDf',
+  | 'difference'
+  | 't'
+  | 'low'
+  | 'high'
+  | 'signFlip'
+  | 'cmh'
+  | 'standardError'
+  | 'withinError'
+  | 'withinDf',
   number
 >
 
 const pairsOf = ({ a, aTrials, b, bTrials }: Counts): Pair[] =>
   a.map((n, i) => ({ a: passes(n, aTrials[i]!), b: passes(b[i]!, bTrials[i]!) }))
-const five = (a: number[], b: number[]): Pair[] => a.map((n, i) => ({ a: passes(n, 5), b: passes(b[i]!, 5) }))
+const five = (a: number[], b: number[]): Pair[] =>
+  a.map((n, i) => ({ a: passes(n, 5), b: passes(b[i]!, 5) }))
 
 for (const { id, input, expected } of known<Counts, Expected>('compare')) {
   test(`the paired comparison agrees with R: ${id}`, () => {
@@ -27,7 +36,12 @@ for (const { id, input, expected } of known<Counts, Expected>('compare')) {
     const within = withinError(pairsOf(input))
     close(within.error, expected.withinError, 1e-10, 'within error')
     close(within.df, expected.withinDf, 1e-10, 'within df')
-    close(compare(pairsOf(input), { target: 'these' }).standardError, expected.withinError, 1e-10, 'these cases')
+    close(
+      compare(pairsOf(input), { target: 'these' }).standardError,
+      expected.withinError,
+      1e-10,
+      'these cases',
+    )
   })
 }
 
@@ -54,7 +68,10 @@ test('five moved cases cannot carry a verdict, six can, and the reason says so',
   const [few, enough] = [compare(clean(5)), compare(clean(6))]
   assert.ok(few.low > 0, 'the t interval alone would call it')
   assert.equal(few.verdict, 'cannot tell')
-  assert.match(few.reasons.join(), /only 5 cases moved: with fewer than 6 the sign-flip test cannot reach 0\.05/)
+  assert.match(
+    few.reasons.join(),
+    /only 5 cases moved: with fewer than 6 the sign-flip test cannot reach 0\.05/,
+  )
   assert.equal(enough.verdict, 'better')
   assert.doesNotMatch(enough.reasons.join(), /fewer than/)
 })
@@ -107,7 +124,10 @@ test('all alike is no proof of sameness: 8 cases of 5 of 5 on both sides are not
   const pairs = five(Array(8).fill(5), Array(8).fill(5))
   assert.equal(compare(pairs, { equivalence: 0.1 }).verdict, 'cannot tell')
   assert.match(compare(pairs).reasons.join(), /no spread to see/)
-  assert.equal(compare(five(Array(60).fill(5), Array(60).fill(5)), { equivalence: 0.1 }).verdict, 'same within d')
+  assert.equal(
+    compare(five(Array(60).fill(5), Array(60).fill(5)), { equivalence: 0.1 }).verdict,
+    'same within d',
+  )
 })
 
 test('one case that moved a little does not make eight cases the same: few trials near 1 look alike anyway', () => {
@@ -119,7 +139,12 @@ test('one case that moved a little does not make eight cases the same: few trial
 
 test('the smallest detectable difference is that of the paired t test plus one trial', () => {
   const c = compare(five([5, 4, 3, 5, 2, 0, 5, 4, 1, 3], [5, 5, 4, 5, 4, 2, 5, 3, 3, 4]))
-  close(c.smallestDetectable, detectable({ error: c.standardError, df: 9 }) + 1 / 50, 1e-12, 'smallest detectable')
+  close(
+    c.smallestDetectable,
+    detectable({ error: c.standardError, df: 9 }) + 1 / 50,
+    1e-12,
+    'smallest detectable',
+  )
 })
 
 test('a region too narrow to be sure of does not hide a difference that is sure', () => {
@@ -147,7 +172,10 @@ test('lower can be better', () => {
   assert.equal(compare(pairs).verdict, 'worse')
   const c = compare(pairs, { better: 'lower', names: ['naive', 'careful'] })
   assert.equal(c.verdict, 'better')
-  assert.match(c.text, /^careful is better than naive for cases like these \(9 cases\): -57\.8 points, 95% interval /)
+  assert.match(
+    c.text,
+    /^careful is better than naive for cases like these \(9 cases\): -57\.8 points, 95% interval /,
+  )
 })
 
 test('a case without trials of one side is left out and counted', () => {
@@ -164,11 +192,17 @@ test('what cannot be told is NaN with a reason: no case, one case, one trial for
     assert.equal(c.verdict, 'cannot tell')
     assert.ok(c.reasons.length > 0 && !/NaN/.test(c.text), c.text)
   }
-  assert.ok(Number.isFinite(compare(five([1], [4]), { target: 'these' }).low), 'one case can speak of itself')
+  assert.ok(
+    Number.isFinite(compare(five([1], [4]), { target: 'these' }).low),
+    'one case can speak of itself',
+  )
 })
 
 test('graded scores are compared too: the stratified test is then sampled', () => {
-  const pairs = Array.from({ length: 8 }, (_, i) => ({ a: [0.1, 0.2, 0.15 + i / 100], b: [0.6, 0.7, 0.65 - i / 100] }))
+  const pairs = Array.from({ length: 8 }, (_, i) => ({
+    a: [0.1, 0.2, 0.15 + i / 100],
+    b: [0.6, 0.7, 0.65 - i / 100],
+  }))
   const c = compare(pairs, { target: 'these' })
   assert.equal(c.p.cmh, undefined)
   assert.ok((c.p.permutation as number) < 0.01)

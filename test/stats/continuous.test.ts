@@ -12,8 +12,14 @@ test('differences of case medians and the sign-flip test agree with R, the boots
     close(found.difference, expected.difference, 1e-12, `difference of ${id}`)
     close(found.p, expected.p, 1e-12, `p of ${id}`)
     const width = expected.high - expected.low
-    assert.ok(Math.abs(found.low - expected.low) < 0.01 * width, `low ${found.low} against ${expected.low}`)
-    assert.ok(Math.abs(found.high - expected.high) < 0.03 * width, `high ${found.high} against ${expected.high}`)
+    assert.ok(
+      Math.abs(found.low - expected.low) < 0.01 * width,
+      `low ${found.low} against ${expected.low}`,
+    )
+    assert.ok(
+      Math.abs(found.high - expected.high) < 0.03 * width,
+      `high ${found.high} against ${expected.high}`,
+    )
   }
 })
 
@@ -48,18 +54,25 @@ test('the middle ranks of a resample have the shares of the full enumeration, od
   for (let n = 1; n <= 6; n++) {
     const wanted = new Map<string, number>()
     for (let code = 0; code < n ** n; code++) {
-      const draws = Array.from({ length: n }, (_, i) => Math.floor(code / n ** i) % n).sort((x, y) => x - y)
+      const draws = Array.from({ length: n }, (_, i) => Math.floor(code / n ** i) % n).sort(
+        (x, y) => x - y,
+      )
       const pair = `${draws[(n - 1) >> 1]} ${draws[n >> 1]}`
       wanted.set(pair, (wanted.get(pair) ?? 0) + 1 / n ** n)
     }
     const { low, high, upTo } = middleRanks(n)
-    const found = new Map(low.map((rank, i) => [`${rank} ${high[i]}`, (upTo[i] as number) - (upTo[i - 1] ?? 0)]))
+    const found = new Map(
+      low.map((rank, i) => [`${rank} ${high[i]}`, (upTo[i] as number) - (upTo[i - 1] ?? 0)]),
+    )
     assert.equal(found.size, wanted.size)
-    for (const [pair, share] of wanted) close(found.get(pair) as number, share, 1e-9, `ranks ${pair} of ${n}`)
+    for (const [pair, share] of wanted)
+      close(found.get(pair) as number, share, 1e-9, `ranks ${pair} of ${n}`)
   }
   for (const n of [7, 50, 501, 2000]) {
     const { low, high, upTo } = middleRanks(n)
     close(upTo.at(-1) as number, 1, 1e-12, `sum for ${n}`)
-    assert.ok(low.every((rank, i) => rank >= 0 && rank <= (high[i] as number) && (high[i] as number) < n))
+    assert.ok(
+      low.every((rank, i) => rank >= 0 && rank <= (high[i] as number) && (high[i] as number) < n),
+    )
   }
 })

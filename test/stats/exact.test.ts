@@ -1,16 +1,31 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { cmhExact, fewestMoved, mcnemar, type Stratum, signFlip, stratifiedPermutation } from '../../lib/stats/exact.ts'
+import {
+  cmhExact,
+  fewestMoved,
+  mcnemar,
+  type Stratum,
+  signFlip,
+  stratifiedPermutation,
+} from '../../lib/stats/exact.ts'
 import { rng } from '../../lib/stats/random.ts'
 import { close, known, passes } from './known.ts'
 
-type Input = { f: string; differences: number[]; lost: number; gained: number } & Record<keyof Stratum, number[]>
+type Input = { f: string; differences: number[]; lost: number; gained: number } & Record<
+  keyof Stratum,
+  number[]
+>
 
 test('sign-flip, McNemar and Cochran-Mantel-Haenszel agree with R', () => {
   for (const { id, input, expected } of known<Input, { p: number }>('exact')) {
     const strata = () =>
-      input.a.map((a, i) => ({ a, aTrials: input.aTrials[i]!, b: input.b[i]!, bTrials: input.bTrials[i]! }))
+      input.a.map((a, i) => ({
+        a,
+        aTrials: input.aTrials[i]!,
+        b: input.b[i]!,
+        bTrials: input.bTrials[i]!,
+      }))
     const p =
       input.f === 'signFlip'
         ? signFlip(input.differences).p
@@ -34,12 +49,15 @@ function signFlipByHand(differences: number[]): number {
 
 test('sign-flip counts every pattern, with a unit and without', () => {
   fc.assert(
-    fc.property(fc.array(fc.integer({ min: -5, max: 5 }), { minLength: 1, maxLength: 10 }), (steps) => {
-      const differences = steps.map((n) => n / 5)
-      const wanted = signFlipByHand(differences)
-      close(signFlip(differences, { unit: 1 / 5 }).p, wanted, 1e-12, 'added up')
-      close(signFlip(differences).p, wanted, 1e-12, 'one by one')
-    }),
+    fc.property(
+      fc.array(fc.integer({ min: -5, max: 5 }), { minLength: 1, maxLength: 10 }),
+      (steps) => {
+        const differences = steps.map((n) => n / 5)
+        const wanted = signFlipByHand(differences)
+        close(signFlip(differences, { unit: 1 / 5 }).p, wanted, 1e-12, 'added up')
+        close(signFlip(differences).p, wanted, 1e-12, 'one by one')
+      },
+    ),
   )
 })
 
@@ -77,12 +95,14 @@ test('the stratified exact test counts every deal of the trials, unequal groups 
   ]
   for (const strata of settings) {
     const pairs = strata.map((s) => ({ a: passes(s.a, s.aTrials), b: passes(s.b, s.bTrials) }))
-    const ofA = (deals: { a: number[] }[]) => deals.reduce((sum, { a }) => sum + a.reduce((x, y) => x + y, 0), 0)
+    const ofA = (deals: { a: number[] }[]) =>
+      deals.reduce((sum, { a }) => sum + a.reduce((x, y) => x + y, 0), 0)
     const sums = dealsByHand(pairs, ofA)
     const count = new Map<number, number>()
     for (const sum of sums) count.set(sum, (count.get(sum) ?? 0) + 1)
     const seen = count.get(ofA(pairs)) as number
-    const wanted = [...count.values()].filter((n) => n <= seen).reduce((x, y) => x + y, 0) / sums.length
+    const wanted =
+      [...count.values()].filter((n) => n <= seen).reduce((x, y) => x + y, 0) / sums.length
     close(cmhExact(strata), wanted, 1e-12, JSON.stringify(strata))
   }
 })
@@ -97,7 +117,8 @@ test('the sampled stratified test comes near the full count of deals, unequal gr
     return deals.reduce((sum, { a, b }) => sum + mean(b) - mean(a), 0)
   }
   const all = dealsByHand(pairs, difference)
-  const wanted = all.filter((d) => Math.abs(d) >= Math.abs(difference(pairs)) - 1e-9).length / all.length
+  const wanted =
+    all.filter((d) => Math.abs(d) >= Math.abs(difference(pairs)) - 1e-9).length / all.length
   const found = stratifiedPermutation(pairs, { draws: 20_000 })
   assert.ok(Math.abs(found.p - wanted) < 4 * found.standardError, `${found.p} against ${wanted}`)
 })
@@ -115,7 +136,10 @@ test('beyond 20 moved differences patterns are drawn, seeded, and the error of p
 })
 
 test('the largest full count, 20 moved differences, equals the sum by units', () => {
-  const steps = Array.from({ length: 20 }, (_, i) => ((i * 7) % 11) + 1 - (i % 3 === 0 ? 9 : 0)).filter((n) => n !== 0)
+  const steps = Array.from(
+    { length: 20 },
+    (_, i) => ((i * 7) % 11) + 1 - (i % 3 === 0 ? 9 : 0),
+  ).filter((n) => n !== 0)
   close(
     signFlip(steps.map((n) => n / 10)).p,
     signFlip(
@@ -144,8 +168,17 @@ test('fewer than six moved cases cannot reach .05, six can', () => {
 })
 
 test('one trial per case makes the stratified test McNemar', () => {
-  const strata = [...Array(3).fill([1, 0]), ...Array(11).fill([0, 1]), ...Array(4).fill([1, 1])] as [number, number][]
-  close(cmhExact(strata.map(([a, b]) => ({ a, aTrials: 1, b, bTrials: 1 }))), mcnemar(3, 11), 1e-12, 'McNemar')
+  const strata = [
+    ...Array(3).fill([1, 0]),
+    ...Array(11).fill([0, 1]),
+    ...Array(4).fill([1, 1]),
+  ] as [number, number][]
+  close(
+    cmhExact(strata.map(([a, b]) => ({ a, aTrials: 1, b, bTrials: 1 }))),
+    mcnemar(3, 11),
+    1e-12,
+    'McNemar',
+  )
 })
 
 test('nothing moved, nothing to test: p is 1', () => {

@@ -1,16 +1,24 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { binomialPmf } from '../../lib/stats/distribution.ts'
-import { clopperPearson, type Interval, jeffreys, newcombe, ruleOfThree, wilson } from '../../lib/stats/interval.ts'
+import {
+  clopperPearson,
+  type Interval,
+  jeffreys,
+  newcombe,
+  ruleOfThree,
+  wilson,
+} from '../../lib/stats/interval.ts'
 import { close, known } from './known.ts'
 
 type Expected = { wilson: Interval; clopperPearson: Interval; jeffreys: Interval }
 const methods = { wilson, clopperPearson, jeffreys }
 
 test('Wilson, Clopper-Pearson and Jeffreys agree with R', () => {
-  for (const { id, input, expected } of known<{ successes: number; trials: number; level: number }, Expected>(
-    'interval',
-  )) {
+  for (const { id, input, expected } of known<
+    { successes: number; trials: number; level: number },
+    Expected
+  >('interval')) {
     for (const [name, method] of Object.entries(methods) as [keyof Expected, typeof wilson][]) {
       const found = method(input.successes, input.trials, input.level)
       close(found.low, expected[name].low, 1e-10, `${name} low of ${id}`)
@@ -41,7 +49,8 @@ test('Clopper-Pearson covers at least its level at every rate, by full enumerati
 
 test('no interval has zero width, not for one trial nor for all alike', () => {
   for (const method of Object.values(methods)) {
-    for (const n of [1, 2, 50]) for (const c of [0, n]) assert.ok(method(c, n).high - method(c, n).low > 0.01)
+    for (const n of [1, 2, 50])
+      for (const c of [0, n]) assert.ok(method(c, n).high - method(c, n).low > 0.01)
   }
 })
 

@@ -10,9 +10,14 @@ export function known<I, E>(topic: string): Known<I, E>[] {
   const file = join(import.meta.dirname, '../../fixtures/stats', `${topic}.json`)
   const special: Record<string, number> = { NaN, Infinity, '-Infinity': -Infinity }
   const table = JSON.parse(readFileSync(file, 'utf8'), (key, value) =>
-    key !== 'id' && key !== 'comment' && typeof value === 'string' && value in special ? special[value] : value,
+    key !== 'id' && key !== 'comment' && typeof value === 'string' && value in special
+      ? special[value]
+      : value,
   )
-  assert.ok(table.source && table.tool && table.rows.length > 0, `${topic} names its source and tool`)
+  assert.ok(
+    table.source && table.tool && table.rows.length > 0,
+    `${topic} names its source and tool`,
+  )
   return table.rows
 }
 
@@ -20,8 +25,11 @@ export function known<I, E>(topic: string): Known<I, E>[] {
 export function close(actual: number, expected: number, error: number, what: string): void {
   const off = expected === 0 ? Math.abs(actual) : Math.abs(actual - expected) / Math.abs(expected)
   if (Object.is(actual, expected) || actual === expected || off <= error) return
-  assert.fail(`${what}: expected ${expected}, got ${actual} (relative error ${off.toExponential(1)})`)
+  assert.fail(
+    `${what}: expected ${expected}, got ${actual} (relative error ${off.toExponential(1)})`,
+  )
 }
 
 /** c passes of n trials. */
-export const passes = (c: number, n: number): number[] => Array.from({ length: n }, (_, i) => (i < c ? 1 : 0))
+export const passes = (c: number, n: number): number[] =>
+  Array.from({ length: n }, (_, i) => (i < c ? 1 : 0))

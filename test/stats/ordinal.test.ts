@@ -17,15 +17,22 @@ test('superiority, its interval and the permutation test agree with R', () => {
 test('only the order of the levels counts: an empty level between changes nothing', () => {
   const counts = fc.array(fc.integer({ min: 0, max: 4 }), { minLength: 3, maxLength: 3 })
   fc.assert(
-    fc.property(fc.array(fc.record({ a: counts, b: counts }), { minLength: 2, maxLength: 10 }), (pairs) => {
-      const wider = pairs.map(({ a, b }) => ({ a: a.toSpliced(1, 0, 0), b: b.toSpliced(1, 0, 0) }))
-      const [there, stretched] = [compareLevels(pairs), compareLevels(wider)]
-      assert.ok(
-        (Object.is(there.superiority, stretched.superiority) && there.p === stretched.p) || Number.isNaN(there.p),
-      )
-      const back = compareLevels(pairs.map(({ a, b }) => ({ a: b, b: a })))
-      if (there.cases > 0) close(there.superiority, 1 - back.superiority, 1e-9, 'changed over')
-    }),
+    fc.property(
+      fc.array(fc.record({ a: counts, b: counts }), { minLength: 2, maxLength: 10 }),
+      (pairs) => {
+        const wider = pairs.map(({ a, b }) => ({
+          a: a.toSpliced(1, 0, 0),
+          b: b.toSpliced(1, 0, 0),
+        }))
+        const [there, stretched] = [compareLevels(pairs), compareLevels(wider)]
+        assert.ok(
+          (Object.is(there.superiority, stretched.superiority) && there.p === stretched.p) ||
+            Number.isNaN(there.p),
+        )
+        const back = compareLevels(pairs.map(({ a, b }) => ({ a: b, b: a })))
+        if (there.cases > 0) close(there.superiority, 1 - back.superiority, 1e-9, 'changed over')
+      },
+    ),
   )
 })
 

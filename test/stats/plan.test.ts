@@ -9,7 +9,9 @@ import { close, known, passes } from './known.ts'
 type Input = { cases: number; sd: number; level: number; difference: number }
 
 test('power and the smallest detectable difference agree with R', () => {
-  for (const { id, input, expected } of known<Input, { detectable: number; power: number }>('plan')) {
+  for (const { id, input, expected } of known<Input, { detectable: number; power: number }>(
+    'plan',
+  )) {
     const of = { error: input.sd / Math.sqrt(input.cases), df: input.cases - 1, level: input.level }
     close(detectable(of), expected.detectable, 1e-8, `detectable with ${id}`)
     close(power({ ...of, difference: input.difference }), expected.power, 1e-8, `power with ${id}`)
@@ -71,13 +73,19 @@ test('a plan that can see nothing says why', () => {
   assert.match(five.text, /cannot show a difference: with fewer than 6 cases/)
   assert.match(plan({ cases: 9, repeats: 1, target: 'these' }).reason ?? '', /one trial per case/)
   assert.match(plan({ cases: 9, repeats: 5, between: 0, within: 0 }).reason ?? '', /no spread/)
-  assert.match(plan({ cases: 9, repeats: 5, between: 0.1, within: 0, target: 'these' }).reason ?? '', /no spread/)
+  assert.match(
+    plan({ cases: 9, repeats: 5, between: 0.1, within: 0, target: 'these' }).reason ?? '',
+    /no spread/,
+  )
 })
 
 test('no plan speaks of a difference of more than 100 points, for there is none', () => {
   const wild = { repeats: 1, between: 0.222, within: 0.067 }
   assert.ok(Number.isNaN(plan({ cases: 6, ...wild }).detectable))
-  assert.match(plan({ cases: 6, ...wild }).text, /not even a difference of 100 points would be found/)
+  assert.match(
+    plan({ cases: 6, ...wild }).text,
+    /not even a difference of 100 points would be found/,
+  )
   const seven = plan({ cases: 7, ...wild }).detectable
   assert.ok(seven > 0.85 && seven <= 1)
 })
@@ -110,9 +118,20 @@ test('a pilot without enough repeats is NaN with a reason, one below zero is 0 w
 
 test('a plan is the paired t test plus one step of the exact test, for either target', () => {
   const [cases, repeats, between, within] = [15, 4, 0.03, 0.12]
-  const like = detectable({ error: Math.sqrt((between + (2 * within) / repeats) / cases), df: cases - 1 })
-  const these = detectable({ error: Math.sqrt((2 * within) / repeats / cases), df: 2 * cases * (repeats - 1) })
+  const like = detectable({
+    error: Math.sqrt((between + (2 * within) / repeats) / cases),
+    df: cases - 1,
+  })
+  const these = detectable({
+    error: Math.sqrt((2 * within) / repeats / cases),
+    df: 2 * cases * (repeats - 1),
+  })
   const step = 1 / (cases * repeats)
   close(plan({ cases, repeats, between, within }).detectable, like + step, 1e-12, 'like these')
-  close(plan({ cases, repeats, between, within, target: 'these' }).detectable, these + step, 1e-12, 'these')
+  close(
+    plan({ cases, repeats, between, within, target: 'these' }).detectable,
+    these + step,
+    1e-12,
+    'these',
+  )
 })

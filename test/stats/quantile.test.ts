@@ -6,7 +6,10 @@ import { ecdf, median, quantile } from '../../lib/stats/quantile.ts'
 import { close, known } from './known.ts'
 
 test('quantiles agree with R', () => {
-  for (const { id, input, expected } of known<{ values: number[]; q: number }, { quantile: number }>('quantile')) {
+  for (const { id, input, expected } of known<
+    { values: number[]; q: number },
+    { quantile: number }
+  >('quantile')) {
     close(quantile(input.values, input.q), expected.quantile, 1e-13, id)
   }
   assert.ok(Number.isNaN(median([])))
@@ -27,8 +30,11 @@ test('the empirical distribution steps once per value and ends at one', () => {
 })
 
 test("Holm's adjusted p values agree with R; an undefined one is no comparison", () => {
-  for (const { id, input, expected } of known<{ p: number[] }, { adjusted: number[] }>('multiple')) {
-    for (const [i, p] of holm(input.p).entries()) close(p, expected.adjusted[i] as number, 1e-13, id)
+  for (const { id, input, expected } of known<{ p: number[] }, { adjusted: number[] }>(
+    'multiple',
+  )) {
+    for (const [i, p] of holm(input.p).entries())
+      close(p, expected.adjusted[i] as number, 1e-13, id)
   }
   assert.deepEqual(holm([0.01, Number.NaN, 0.2]), [0.02, Number.NaN, 0.2])
 })

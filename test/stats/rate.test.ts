@@ -4,15 +4,21 @@ import fc from 'fast-check'
 import { rate } from '../../lib/stats/rate.ts'
 import { close, passes } from './known.ts'
 
-const cases = fc.array(fc.array(fc.integer({ min: 0, max: 1 }), { maxLength: 8 }), { minLength: 0, maxLength: 15 })
+const cases = fc.array(fc.array(fc.integer({ min: 0, max: 1 }), { maxLength: 8 }), {
+  minLength: 0,
+  maxLength: 15,
+})
 
 test('for equal 0/1 trials the design effect is 1 + (trials - 1) icc, unless that is below 1', () => {
   fc.assert(
-    fc.property(fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 2, maxLength: 20 }), (counts) => {
-      const r = rate(counts.map((c) => passes(c, 6)))
-      if (Number.isNaN(r.icc)) return
-      close(r.designEffect, Math.max(1, 1 + 5 * r.icc), 1e-9, 'design effect')
-    }),
+    fc.property(
+      fc.array(fc.integer({ min: 0, max: 6 }), { minLength: 2, maxLength: 20 }),
+      (counts) => {
+        const r = rate(counts.map((c) => passes(c, 6)))
+        if (Number.isNaN(r.icc)) return
+        close(r.designEffect, Math.max(1, 1 + 5 * r.icc), 1e-9, 'design effect')
+      },
+    ),
   )
 })
 
@@ -27,7 +33,9 @@ test('the interval holds the estimate, stays in [0, 1] and is never of zero widt
         assert.ok(Number.isNaN(r.low) && Number.isNaN(r.high) && r.reason)
         return
       }
-      assert.ok(0 <= r.low && r.low <= r.estimate + 1e-12 && r.estimate <= r.high + 1e-12 && r.high <= 1)
+      assert.ok(
+        0 <= r.low && r.low <= r.estimate + 1e-12 && r.estimate <= r.high + 1e-12 && r.high <= 1,
+      )
       assert.ok(r.high - r.low > 0.001)
       assert.ok(r.effectiveN >= r.cases - 1e-9 && r.effectiveN <= r.trials + 1e-9)
     }),

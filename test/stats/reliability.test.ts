@@ -9,7 +9,9 @@ type Counts = { passed: number; trials: number; k: number }
 type Table = { histogram: number[]; trials: number }
 
 test('pass@k and pass^k agree with R for every count', () => {
-  for (const { id, input, expected } of known<Counts, { passAtK: number; passHatK: number }>('reliability')) {
+  for (const { id, input, expected } of known<Counts, { passAtK: number; passHatK: number }>(
+    'reliability',
+  )) {
     close(passAtK(input.passed, input.trials, input.k), expected.passAtK, 1e-12, `pass@k, ${id}`)
     close(passHatK(input.passed, input.trials, input.k), expected.passHatK, 1e-12, `pass^k, ${id}`)
   }
@@ -21,8 +23,18 @@ test('both are shares of the k-subsets, by full enumeration', () => {
       const subsets = Array.from({ length: 64 }, (_, mask) =>
         passes(passed, 6).filter((_, i) => (mask >> i) & 1),
       ).filter((s) => s.length === k)
-      close(passAtK(passed, 6, k), subsets.filter((s) => s.includes(1)).length / subsets.length, 1e-12, 'any')
-      close(passHatK(passed, 6, k), subsets.filter((s) => !s.includes(0)).length / subsets.length, 1e-12, 'all')
+      close(
+        passAtK(passed, 6, k),
+        subsets.filter((s) => s.includes(1)).length / subsets.length,
+        1e-12,
+        'any',
+      )
+      close(
+        passHatK(passed, 6, k),
+        subsets.filter((s) => !s.includes(0)).length / subsets.length,
+        1e-12,
+        'all',
+      )
     }
   }
 })
@@ -31,7 +43,9 @@ test("tau-bench's gpt-4o airline runs give the published pass^1..4, and not the 
   const [table, spread] = known<Table, Record<string, number & number[]>>('tau-bench')
   assert.ok(table && spread)
   const published = (name: string, k: number) => (table.expected[name] as number[])[k - 1] as number
-  const cases = table.input.histogram.flatMap((n, c) => Array.from({ length: n }, () => passes(c, table.input.trials)))
+  const cases = table.input.histogram.flatMap((n, c) =>
+    Array.from({ length: n }, () => passes(c, table.input.trials)),
+  )
   for (let k = 1; k <= 4; k++) {
     const found = reliability(cases, k)
     assert.equal(found.passHatK.toFixed(3), published('passHatK', k).toFixed(3))
@@ -42,7 +56,12 @@ test("tau-bench's gpt-4o airline runs give the published pass^1..4, and not the 
   for (const name of ['meanSquareBetween', 'meanSquareWithin', 'icc'] as const)
     close(split[name], spread.expected[name] as number, 1e-13, name)
   assert.equal(flips(cases).share, spread.expected['flips'])
-  close(rate(cases).standardError, spread.expected['standardError'] as number, 1e-13, 'standard error')
+  close(
+    rate(cases).standardError,
+    spread.expected['standardError'] as number,
+    1e-13,
+    'standard error',
+  )
 })
 
 test('k beyond the trials is undefined, neither 0 nor 1, and counted apart', () => {
@@ -61,6 +80,10 @@ test('k beyond the trials is undefined, neither 0 nor 1, and counted apart', () 
 })
 
 test('a case flips when its trials differ; one trial cannot', () => {
-  assert.deepEqual(flips([[1, 1], [0, 1], [0], [], [0, 0, 1]]), { share: 2 / 3, flipped: [1, 4], cases: 3 })
+  assert.deepEqual(flips([[1, 1], [0, 1], [0], [], [0, 0, 1]]), {
+    share: 2 / 3,
+    flipped: [1, 4],
+    cases: 3,
+  })
   assert.ok(Number.isNaN(flips([[1], [0]]).share))
 })

@@ -24,10 +24,21 @@ type Expected = Record<
 for (const { id, input, expected } of known<{ cases: number[][] }, Expected>('variance')) {
   test(`variance split, clustered error and rate agree with R: ${id}`, () => {
     const split = varianceSplit(input.cases)
-    for (const name of ['meanSquareBetween', 'meanSquareWithin', 'between', 'icc', 'designEffect'] as const) {
+    for (const name of [
+      'meanSquareBetween',
+      'meanSquareWithin',
+      'between',
+      'icc',
+      'designEffect',
+    ] as const) {
       close(split[name], expected[name], 1e-10, name)
     }
-    close(clusteredError(input.cases, { corrected: false }), expected.cr0, 1e-10, 'without correction')
+    close(
+      clusteredError(input.cases, { corrected: false }),
+      expected.cr0,
+      1e-10,
+      'without correction',
+    )
     close(clusteredError(input.cases), expected.cr1, 1e-10, 'with correction')
     const wilson = rate(input.cases)
     for (const name of ['estimate', 'standardError', 'effectiveN'] as const)

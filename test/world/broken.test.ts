@@ -6,7 +6,9 @@ import { harness } from '../../lib/index.ts'
 import { World, type WorldDefinition } from '../../lib/world/index.ts'
 
 type Run = (state: { jars: { id: number; tags: string[] }[] }) => unknown
-const state = z.strictObject({ jars: z.array(z.strictObject({ id: z.number(), tags: z.any() })).default([]) })
+const state = z.strictObject({
+  jars: z.array(z.strictObject({ id: z.number(), tags: z.any() })).default([]),
+})
 const pantry = (run: Run) =>
   ({
     name: 'pantry',
@@ -34,12 +36,21 @@ const MISTAKES: [string, Run][] = [
     'changes a row in place',
     ({ jars }) => ({ reply, state: { jars: jars.map((jar) => Object.assign(jar, { id: 2 })) } }),
   ],
-  ['changes what a row holds in place', ({ jars }) => ({ reply: { ok: jars[0]?.tags.push('new') } })],
-  ['adds to a table in place', (all) => ({ state: all, reply: { n: all.jars.push({ id: 2, tags: [] }) } })],
+  [
+    'changes what a row holds in place',
+    ({ jars }) => ({ reply: { ok: jars[0]?.tags.push('new') } }),
+  ],
+  [
+    'adds to a table in place',
+    (all) => ({ state: all, reply: { n: all.jars.push({ id: 2, tags: [] }) } }),
+  ],
   ['gives a table that is none', () => ({ state: { jars: 'x' }, reply })],
   ['gives a list for tables', () => ({ state: [], reply })],
   ['gives a row without an id', () => ({ state: { jars: [{ tags: [] }] }, reply })],
-  ['gives an id twice', ({ jars }) => ({ state: { jars: [...jars, { id: 1, tags: ['other'] }] }, reply })],
+  [
+    'gives an id twice',
+    ({ jars }) => ({ state: { jars: [...jars, { id: 1, tags: ['other'] }] }, reply }),
+  ],
 ]
 
 describe('a trial in a world with a tool that', () => {
@@ -55,7 +66,12 @@ describe('a trial in a world with a tool that', () => {
         solution: [{ call: 'fill' }],
         goal: [{ unchanged: true }],
       })
-      const { trials } = await harness.run(test).config('p', { model: 'sim/perfect' }).repeat(2).quiet().out(null)
+      const { trials } = await harness
+        .run(test)
+        .config('p', { model: 'sim/perfect' })
+        .repeat(2)
+        .quiet()
+        .out(null)
       assert.deepEqual(
         trials.map(({ outcome, error, goal }) => [outcome, error?.code, goal]),
         [

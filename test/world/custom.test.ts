@@ -7,7 +7,9 @@ import { cases, harness } from '../../lib/index.ts'
 // A meeting-room desk: rooms, and bookings of them.
 const state = z.strictObject({
   rooms: z.array(z.strictObject({ id: z.string(), seats: z.number() })).default([]),
-  bookings: z.array(z.strictObject({ id: z.number(), room: z.string(), day: z.string(), who: z.string() })).default([]),
+  bookings: z
+    .array(z.strictObject({ id: z.number(), room: z.string(), day: z.string(), who: z.string() }))
+    .default([]),
 })
 
 harness.world<z.output<typeof state>>({
@@ -20,7 +22,9 @@ harness.world<z.output<typeof state>>({
     list_bookings: {
       description: 'List the bookings of a room.',
       input: z.strictObject({ room: z.string() }),
-      run: (desk, { room }) => ({ reply: { ok: true, bookings: desk.bookings.filter((row) => row.room === room) } }),
+      run: (desk, { room }) => ({
+        reply: { ok: true, bookings: desk.bookings.filter((row) => row.room === room) },
+      }),
     },
     book_room: {
       description: 'Book a room for a day.',
@@ -35,7 +39,11 @@ harness.world<z.output<typeof state>>({
         return { state: { ...desk, bookings }, reply: { ok: true, room, day } }
       },
       // What a successful call claims, so that a claim can be held against the tables.
-      effect: ({ room, day, who }) => ({ op: 'create', table: 'bookings', where: { room, day, who } }),
+      effect: ({ room, day, who }) => ({
+        op: 'create',
+        table: 'bookings',
+        where: { room, day, who },
+      }),
     },
   },
   // Made from the difference of two states; it never sees a request.

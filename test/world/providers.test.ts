@@ -24,10 +24,23 @@ const rows = (state: State, table: string) => (state[table] ?? []) as readonly J
 const log = (world: World) => JSON.parse(world.audit())
 
 /** What a call and its world's own export come to. */
-function levelOf(world: World, provider: string, tool: string, input: JsonObject): string | null | undefined {
+function levelOf(
+  world: World,
+  provider: string,
+  tool: string,
+  input: JsonObject,
+): string | null | undefined {
   const reply = ok(world, tool, input)
   const result = { content: [], structuredContent: reply, isError: false }
-  const decision = observe({ server: 's', tool, arguments: input, status: 'success', result, runId: 'r', seq: 0 })
+  const decision = observe({
+    server: 's',
+    tool,
+    arguments: input,
+    status: 'success',
+    result,
+    runId: 'r',
+    seq: 0,
+  })
   return verify([decision], { audit: { provider, bytes: world.audit() } }).calls[0]?.level
 }
 
@@ -51,7 +64,10 @@ describe('github', () => {
     // From: ssh-keygen -lf key.pub (OpenSSH 9)
     const expected = 'SHA256:5IPnmKIA8/1B4yP1IVyDuCfv1LujWmqEbN5hkPRPwyc'
     assert.equal(rows(world.state, 'deploy_keys')[0]?.['fingerprint'], expected)
-    assert.equal(refused(world, 'add_deploy_key', { ...place, title: 'b', key }), 'key is already in use')
+    assert.equal(
+      refused(world, 'add_deploy_key', { ...place, title: 'b', key }),
+      'key is already in use',
+    )
   })
 
   it('knows no repository but its own', () => {
@@ -77,7 +93,10 @@ describe('github', () => {
     ok(world, 'update_repo', { ...place, private: false })
     ok(world, 'update_repo', { ...place, archived: true })
     const [repo] = rows(world.state, 'repos')
-    assert.deepEqual([repo?.['description'], repo?.['private'], repo?.['archived']], ['The API', false, true])
+    assert.deepEqual(
+      [repo?.['description'], repo?.['private'], repo?.['archived']],
+      ['The API', false, true],
+    )
     assert.equal(refused(world, 'update_repo', place), 'no setting to change')
   })
 
@@ -85,18 +104,29 @@ describe('github', () => {
     const world = acme()
     refused(world, 'get_branch_protection', { ...place, branch: 'main' })
     ok(world, 'set_branch_protection', { ...place, branch: 'main', required_reviews: 1 })
-    ok(world, 'set_branch_protection', { ...place, branch: 'main', required_reviews: 2, allow_force_pushes: true })
-    assert.deepEqual(ok(world, 'get_branch_protection', { ...place, branch: 'main' })['protection'], {
+    ok(world, 'set_branch_protection', {
+      ...place,
       branch: 'main',
       required_reviews: 2,
       allow_force_pushes: true,
     })
+    assert.deepEqual(
+      ok(world, 'get_branch_protection', { ...place, branch: 'main' })['protection'],
+      {
+        branch: 'main',
+        required_reviews: 2,
+        allow_force_pushes: true,
+      },
+    )
   })
 
   it('logs each change under the action that GitHub documents for it', () => {
     const world = acme()
     ok(world, 'add_deploy_key', { ...place, title: 'a', key: 'k' })
-    ok(world, 'delete_deploy_key', { ...place, key_id: rows(world.state, 'deploy_keys')[0]?.['id'] as number })
+    ok(world, 'delete_deploy_key', {
+      ...place,
+      key_id: rows(world.state, 'deploy_keys')[0]?.['id'] as number,
+    })
     ok(world, 'add_collaborator', { ...place, username: 'dana' })
     ok(world, 'add_collaborator', { ...place, username: 'dana', permission: 'admin' })
     ok(world, 'remove_collaborator', { ...place, username: 'dana' })
@@ -119,13 +149,23 @@ describe('github', () => {
       ],
     )
     const access = log(world)[5]
-    assert.deepEqual([access.visibility, access.previous_visibility, access.public_repo], ['public', 'private', true])
+    assert.deepEqual(
+      [access.visibility, access.previous_visibility, access.public_repo],
+      ['public', 'private', true],
+    )
   })
 
   it('verifies a key and a collaborator through its own export', () => {
-    assert.equal(levelOf(acme(), 'github', 'add_deploy_key', { ...place, title: 'a', key: 'k' }), 'verified')
     assert.equal(
-      levelOf(acme(), 'github', 'add_collaborator', { ...place, username: 'dana', permission: 'pull' }),
+      levelOf(acme(), 'github', 'add_deploy_key', { ...place, title: 'a', key: 'k' }),
+      'verified',
+    )
+    assert.equal(
+      levelOf(acme(), 'github', 'add_collaborator', {
+        ...place,
+        username: 'dana',
+        permission: 'pull',
+      }),
       'verified',
     )
   })
@@ -146,7 +186,9 @@ describe('payments', () => {
     ok(world, 'create_charge', charge)
     ok(world, 'create_charge', charge)
     assert.equal(rows(world.state, 'charges').length, 2)
-    const [first, second] = [1, 2].map(() => ok(world, 'create_charge', { ...charge, idempotency_key: 'k' }))
+    const [first, second] = [1, 2].map(() =>
+      ok(world, 'create_charge', { ...charge, idempotency_key: 'k' }),
+    )
     assert.deepEqual(first, second)
     assert.equal(rows(world.state, 'charges').length, 3)
   })
@@ -155,7 +197,10 @@ describe('payments', () => {
     const world = shop()
     ok(world, 'create_charge', { ...charge, idempotency_key: 'k' })
     for (const other of [{ amount: 501 }, { customer: 'cus_b' }, { currency: 'usd' }])
-      assert.match(refused(world, 'create_charge', { ...charge, ...other, idempotency_key: 'k' }), /same parameters/)
+      assert.match(
+        refused(world, 'create_charge', { ...charge, ...other, idempotency_key: 'k' }),
+        /same parameters/,
+      )
   })
 
   it('refunds no more than was charged, and a refund with a key once', () => {
@@ -168,19 +213,33 @@ describe('payments', () => {
       /greater than unrefunded amount on charge \(300\)/,
     )
     ok(world, 'create_refund', { charge: id, amount: 300 })
-    assert.equal((ok(world, 'get_charge', { charge: id })['charge'] as JsonObject)['amount_refunded'], 500)
-    assert.match(refused(world, 'create_refund', { charge: 'ch_none', amount: 1 }), /No such charge/)
+    assert.equal(
+      (ok(world, 'get_charge', { charge: id })['charge'] as JsonObject)['amount_refunded'],
+      500,
+    )
+    assert.match(
+      refused(world, 'create_refund', { charge: 'ch_none', amount: 1 }),
+      /No such charge/,
+    )
   })
 
   it('takes whole amounts above 0 in a currency of three small letters', () => {
-    for (const wrong of [{ amount: 0 }, { amount: 1.5 }, { amount: -1 }, { currency: 'EUR' }, { currency: 'euro' }])
+    for (const wrong of [
+      { amount: 0 },
+      { amount: 1.5 },
+      { amount: -1 },
+      { currency: 'EUR' },
+      { currency: 'euro' },
+    ])
       assert.match(refused(shop(), 'create_charge', { ...charge, ...wrong }), /^invalid arguments/)
     ok(shop(), 'create_charge', { ...charge, amount: 1 })
   })
 
   it('logs events as Stripe lists them, newest first, with the caller’s key and nothing else of the request', () => {
     const world = shop()
-    const id = (ok(world, 'create_charge', { ...charge, idempotency_key: 'k' })['charge'] as { id: string }).id
+    const id = (
+      ok(world, 'create_charge', { ...charge, idempotency_key: 'k' })['charge'] as { id: string }
+    ).id
     ok(world, 'create_refund', { charge: id, amount: 200 })
     const { object, has_more, data } = log(world)
     assert.deepEqual([object, has_more, data.length], ['list', false, 2])
@@ -189,14 +248,20 @@ describe('payments', () => {
       [refund.type, refund.data.object.charge, refund.request.idempotency_key],
       ['refund.created', id, null],
     )
-    assert.deepEqual([paid.type, paid.data.object.amount, paid.request.idempotency_key], ['charge.succeeded', 500, 'k'])
+    assert.deepEqual(
+      [paid.type, paid.data.object.amount, paid.request.idempotency_key],
+      ['charge.succeeded', 500, 'k'],
+    )
     assert.match(paid.id, /^evt_[0-9a-f]{24}$/)
     assert.equal(paid.created, Date.UTC(2026, 0, 5, 9, 0, 0) / 1000)
     assert.equal('idempotency_key' in paid.data.object, false)
   })
 
   it('verifies a charge and a refund through its own export', () => {
-    assert.equal(levelOf(shop(), 'stripe', 'create_charge', { ...charge, idempotency_key: 'k' }), 'verified')
+    assert.equal(
+      levelOf(shop(), 'stripe', 'create_charge', { ...charge, idempotency_key: 'k' }),
+      'verified',
+    )
     const world = shop()
     const id = (ok(world, 'create_charge', charge)['charge'] as { id: string }).id
     assert.equal(levelOf(world, 'stripe', 'create_refund', { charge: id, amount: 200 }), 'verified')
@@ -264,7 +329,13 @@ describe('slack', () => {
     const [join] = entries
     assert.match(join.id, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
     assert.deepEqual(
-      [join.date_create, join.actor.user.id, join.entity.type, join.entity.channel.id, join.context.location.type],
+      [
+        join.date_create,
+        join.actor.user.id,
+        join.entity.type,
+        join.entity.channel.id,
+        join.context.location.type,
+      ],
       [Date.UTC(2026, 0, 5, 9, 0, 0) / 1000, 'U1', 'channel', 'C1', 'workspace'],
     )
   })
@@ -350,9 +421,14 @@ describe('files and mail', () => {
     ok(world, 'share_file', { path: '/b', address: 'x@y' })
     assert.deepEqual(ok(world, 'read_file', { path: '/b' })['shared_with'], ['x@y'])
     refused(world, 'delete_files', { paths: ['/b', '/none'] })
-    assert.deepEqual(ok(world, 'list_files', { folder: '/dir' })['files'], [{ path: '/dir/a', size_bytes: 1 }])
+    assert.deepEqual(ok(world, 'list_files', { folder: '/dir' })['files'], [
+      { path: '/dir/a', size_bytes: 1 },
+    ])
     assert.deepEqual(ok(world, 'list_files', { folder: '/di' })['files'], [])
-    assert.equal((ok(world, 'list_files', {})['files'] as { size_bytes: number }[])[1]?.size_bytes, 2)
+    assert.equal(
+      (ok(world, 'list_files', {})['files'] as { size_bytes: number }[])[1]?.size_bytes,
+      2,
+    )
     refused(world, 'write_file', { path: 'relative', text: '' })
   })
 
@@ -366,6 +442,9 @@ describe('files and mail', () => {
     ok(world, 'move_message', { message_id: 1, folder: 'trash' })
     refused(world, 'move_message', { message_id: 2, folder: 'trash' })
     refused(world, 'read_message', { message_id: 2 })
-    assert.equal((ok(world, 'read_message', { message_id: 1 })['message'] as JsonObject)['folder'], 'trash')
+    assert.equal(
+      (ok(world, 'read_message', { message_id: 1 })['message'] as JsonObject)['folder'],
+      'trash',
+    )
   })
 })

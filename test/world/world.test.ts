@@ -25,11 +25,15 @@ before(async () => {
   scenes = (await cases.load()).flatMap((test) =>
     test.servers.flatMap((server, i) => {
       if (server.world === undefined) return []
-      const mine = (name: string | undefined) => (name === undefined ? i === 0 : name === server.name)
+      const mine = (name: string | undefined) =>
+        name === undefined ? i === 0 : name === server.name
       const calls = [...test.solution, ...(test.attack?.calls ?? [])].flatMap((step): Call[] => {
         if (!mine(step.server)) return []
         const check = (step as (typeof test.solution)[number]).check
-        return [{ tool: step.call, input: step.with }, ...(check ? [{ tool: check.call, input: check.with }] : [])]
+        return [
+          { tool: step.call, input: step.with },
+          ...(check ? [{ tool: check.call, input: check.with }] : []),
+        ]
       })
       return [{ id: test.id, world: server.world, state: server.state ?? {}, calls }]
     }),
@@ -108,7 +112,9 @@ describe('every world', () => {
       const { counts, skipped } = importAudit(one.definition.provider, one.audit())
       assert.deepEqual(skipped, [], id)
       const unmapped = Object.values(counts.unmapped).reduce((sum, n) => sum + n, 0)
-      const document = JSON.parse(one.audit()) as unknown[] | { entries?: unknown[]; data?: unknown[] }
+      const document = JSON.parse(one.audit()) as
+        | unknown[]
+        | { entries?: unknown[]; data?: unknown[] }
       const entries = Array.isArray(document) ? document : (document.entries ?? document.data ?? [])
       assert.equal(counts.records + unmapped, entries.length, id)
     }
@@ -173,7 +179,10 @@ describe('a world at work', () => {
 
 describe('changesBetween', () => {
   const rows = fc.uniqueArray(
-    fc.record({ id: fc.integer({ min: 0, max: 9 }), v: fc.integer({ min: 0, max: 3 }) }, { noNullPrototype: true }),
+    fc.record(
+      { id: fc.integer({ min: 0, max: 9 }), v: fc.integer({ min: 0, max: 3 }) },
+      { noNullPrototype: true },
+    ),
     {
       selector: (row) => row.id,
     },
@@ -184,12 +193,14 @@ describe('changesBetween', () => {
     fc.assert(
       fc.property(states, states, (before, after) => {
         const tables = new Map<string, Map<Row['id'], Row>>()
-        for (const [table, list] of Object.entries(before)) tables.set(table, new Map(list.map((row) => [row.id, row])))
+        for (const [table, list] of Object.entries(before))
+          tables.set(table, new Map(list.map((row) => [row.id, row])))
         for (const { op, table, before: was, after: is } of changesBetween(before, after)) {
           if (op === 'delete') tables.get(table)?.delete((was as Row).id)
           else tables.get(table)?.set((is as Row).id, is as Row)
         }
-        const sorted = (list: Iterable<Row>) => [...list].sort((x, y) => Number(x.id) - Number(y.id))
+        const sorted = (list: Iterable<Row>) =>
+          [...list].sort((x, y) => Number(x.id) - Number(y.id))
         for (const table of ['a', 'b'] as const)
           assert.deepEqual(sorted(tables.get(table)?.values() ?? []), sorted(after[table]))
       }),
@@ -216,7 +227,14 @@ describe('changesBetween', () => {
 })
 
 describe('matches', () => {
-  const row = { id: 1, name: 'ci-2026', tags: ['a', 'b'], open: false, note: null, meta: { x: 1, y: 2 } }
+  const row = {
+    id: 1,
+    name: 'ci-2026',
+    tags: ['a', 'b'],
+    open: false,
+    note: null,
+    meta: { x: 1, y: 2 },
+  }
   for (const [rule, where, expected] of [
     ['nothing asked for is there', {}, true],
     ['a value is itself', { name: 'ci-2026' }, true],
