@@ -6,10 +6,10 @@
 
 export * as chart from './chart/index.ts'
 export { type ErrorCode, TouchstoneError } from './errors.ts'
-export * as cases from './harness/cases.ts'
+export * as cases from './harness/case/cases.ts'
 export * as harness from './harness/index.ts'
 export * as notebook from './notebook/index.ts'
 export * as probe from './probe/index.ts'
 export * as receipt from './receipt/index.ts'
-export * as scenarios from './scenario.ts'
+export * as scenarios from './scenario/index.ts'
 export * as stats from './stats/index.ts'

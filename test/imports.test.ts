@@ -6,26 +6,14 @@ import { describe, it } from 'node:test'
 
 const root = resolve(import.meta.dirname, '..')
 
-/** A file imports only from lower layers or its own room. */
-const LAYERS: { [room: string]: number } = {
-  'errors.ts': 0,
-  'canonical.ts': 1,
-  'display.ts': 1,
-  'lock.ts': 1,
-  stats: 1,
-  'progress.ts': 2,
-  'scenario.ts': 2,
-  chart: 2,
-  log: 3,
-  receipt: 4,
-  probe: 5,
-  world: 5,
-  harness: 6,
-  notebook: 7,
-  repl: 8,
-  cli: 9,
-  'index.ts': 9,
-}
+/** Layers by room, read from the table in ARCHITECTURE.md. A file imports only from lower layers or its own room. */
+const LAYERS: ReadonlyMap<string, number> = new Map(
+  [
+    ...readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8').matchAll(
+      /^\| `([a-z./-]+?)\/?` \| (\d+) \|/gm,
+    ),
+  ].map(([, room, layer]) => [room as string, Number(layer)]),
+)
 
 /** Packages that take long to load: nothing that `lib/index.ts` or the prompt reaches at once may import them. */
 const HEAVY = [
@@ -78,12 +66,27 @@ function importsOf(path: string): Import[] {
   return found
 }
 
-const roomOf = (path: string) => relative(join(root, 'lib'), path).split(sep)[0] as string
+/** The room of a file: itself, its folder, or the folder's subfolder, whichever the table names. */
+function roomOf(path: string): string {
+  const parts = relative(join(root, 'lib'), path).split(sep)
+  const rooms = parts.map((_, index) => parts.slice(0, index + 1).join('/'))
+  return rooms.findLast((room) => LAYERS.has(room)) ?? parts.slice(0, -1).join('/')
+}
+
 const files = globSync('lib/**/*.ts', { cwd: root }).map((path) => join(root, path))
 
 describe('layers of lib/', () => {
-  it('every room of lib/ has a layer', () => {
-    for (const file of files) assert.ok(roomOf(file) in LAYERS, `${roomOf(file)} has no layer`)
+  it('every room of lib/ stands in the table of ARCHITECTURE.md, and every row is a room', () => {
+    for (const file of files)
+      assert.ok(
+        LAYERS.has(roomOf(file)),
+        `${relative(root, file)} is in no room of ARCHITECTURE.md`,
+      )
+    const rooms = new Set(files.map(roomOf))
+    assert.deepEqual(
+      [...LAYERS.keys()].filter((room) => !rooms.has(room)),
+      [],
+    )
   })
 
   it('a file imports only from lower layers or its own room, types too', () => {
@@ -94,7 +97,7 @@ describe('layers of lib/', () => {
         const [from, target] = [roomOf(file), roomOf(resolve(dirname(file), to))]
         if (
           from !== target &&
-          (LAYERS[target] ?? Infinity) >= (LAYERS[from] ?? -1) &&
+          (LAYERS.get(target) ?? Infinity) >= (LAYERS.get(from) ?? -1) &&
           !(from === 'cli' && target === 'index.ts')
         ) {
           upward.push(`${relative(root, file)}:${line} imports ${to}`)
@@ -102,6 +105,19 @@ describe('layers of lib/', () => {
       }
     }
     assert.deepEqual(upward, [])
+  })
+
+  it('no room holds more than 4,000 lines', () => {
+    const lines = new Map<string, number>()
+    for (const file of files)
+      lines.set(
+        roomOf(file),
+        (lines.get(roomOf(file)) ?? 0) + readFileSync(file, 'utf8').split('\n').length,
+      )
+    assert.deepEqual(
+      [...lines].filter(([, count]) => count > 4000),
+      [],
+    )
   })
 
   it('an import of a project file names it with its .ts ending, and it is there', () => {

@@ -7,7 +7,7 @@ import { hostname, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, beforeEach, test } from 'node:test'
 import { canonical } from '../lib/canonical.ts'
-import * as scenarios from '../lib/scenario.ts'
+import * as scenarios from '../lib/scenario/index.ts'
 
 const repo = resolve(import.meta.dirname, '..')
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-publish-'))

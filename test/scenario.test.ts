@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, beforeEach, test } from 'node:test'
 import { canonical, digest } from '../lib/canonical.ts'
-import * as scenarios from '../lib/scenario.ts'
+import * as scenarios from '../lib/scenario/index.ts'
 
 const DIGEST = 'sha256:f2e2177539d98ab70a47eeb50cab1357302cda4b1687e91aa28110c9a799dbfb'
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-sets-'))

@@ -2,9 +2,9 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, extname, resolve } from 'node:path'
 import { inspect } from 'node:util'
-import type { JsonObject } from '../canonical.ts'
 import { foreign, lookOf } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
+import type { JsonObject } from '../json.ts'
 import { asciiOnly, type TextLook } from './plot.ts'
 import { toPng, toSvg } from './render.ts'
 

@@ -1,6 +1,7 @@
 /** Step curves: which share lies at or below each value. What ecdf and latency charts have in common. */
-import type { Json, JsonObject } from '../canonical.ts'
+
 import { type Column, foreign, pad, table, textWidth, tone, wrap } from '../display.ts'
+import type { Json, JsonObject } from '../json.ts'
 import { capital } from './notes.ts'
 import { axisLines, dotLine, niceTicks, padAll, type TextLook } from './plot.ts'
 import { axis, SHARE_TICKS, say, type Unit } from './quantity.ts'

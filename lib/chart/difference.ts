@@ -1,6 +1,7 @@
 /** Rows of differences about a line at zero: what forest and noise charts have in common. */
-import type { JsonObject } from '../canonical.ts'
+
 import { cut, foreign, pad, textWidth, tone, wrap } from '../display.ts'
+import type { JsonObject } from '../json.ts'
 import { axisLines, column, intervalLine, niceTicks, type TextLook } from './plot.ts'
 import { axis, sayDifference, sayInterval, type Unit } from './quantity.ts'
 import { FINITE, labels, type RowReader, SHARE_DIFFERENCE } from './rows.ts'

@@ -3,8 +3,9 @@
  *
  * Shows at a glance which cases always pass, which never do, and which are a matter of luck.
  */
-import type { JsonObject } from '../canonical.ts'
+
 import { type Column, count, foreign, pad, type Tone, table, textWidth, tone } from '../display.ts'
+import type { JsonObject } from '../json.ts'
 import { Chart } from './chart.ts'
 import { capital } from './notes.ts'
 import { glyphs, page, type TextLook } from './plot.ts'

@@ -1,6 +1,7 @@
 /** Levels: for each configuration, how far up the ladder of evidence its claimed effects came. */
-import type { JsonObject } from '../canonical.ts'
+
 import { count, cut, foreign, pad, textWidth, tone, wrap } from '../display.ts'
+import type { JsonObject } from '../json.ts'
 import { Chart } from './chart.ts'
 import { page, type TextLook } from './plot.ts'
 import { axis, SHARE_TICKS } from './quantity.ts'

@@ -1,7 +1,8 @@
 /** A chart of one's own: any Vega-Lite drawing over rows, in the frame, fonts and colours of the others. */
-import type { Json, JsonObject } from '../canonical.ts'
+
 import { type Column, foreign, table } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
+import type { Json, JsonObject } from '../json.ts'
 import { Chart } from './chart.ts'
 import { page, type TextLook } from './plot.ts'
 import { frame, nothing } from './spec.ts'

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import type { Json, JsonObject } from '../canonical.ts'
+import type { Json, JsonObject } from '../json.ts'
 import type { Chart } from './chart.ts'
 import { needed } from './render.ts'
 import { config } from './theme.ts'

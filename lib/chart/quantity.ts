@@ -1,6 +1,7 @@
 /** Numbers as charts say them: rounded to what an interval supports, with their unit, and never a number where there is none. */
-import type { JsonObject } from '../canonical.ts'
+
 import { foreign } from '../display.ts'
+import type { JsonObject } from '../json.ts'
 
 /** `share` is a rate in [0, 1] and shown in percent; anything else is a unit as it is written: `ms`, `tokens`, `USD`. */
 export type Unit = string

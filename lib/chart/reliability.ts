@@ -1,6 +1,7 @@
 /** Reliability: pass^k over k, the chance that all of k repeats of a case pass. */
-import type { Json, JsonObject } from '../canonical.ts'
+
 import { type Column, table } from '../display.ts'
+import type { Json, JsonObject } from '../json.ts'
 import { Chart } from './chart.ts'
 import { type Counted, counted, intervalNote, type Target } from './notes.ts'
 import { page, type TextLook } from './plot.ts'

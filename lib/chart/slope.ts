@@ -3,8 +3,9 @@
  *
  * Beyond twenty cases lines pile up on a handful of levels, and a table of transitions takes over.
  */
-import type { Json, JsonObject } from '../canonical.ts'
+
 import { count, cut, foreign, pad, textWidth, tone } from '../display.ts'
+import type { Json, JsonObject } from '../json.ts'
 import { Chart } from './chart.ts'
 import { capital } from './notes.ts'
 import { axisLines, column, Line, page, type TextLook } from './plot.ts'

@@ -1,5 +1,5 @@
 /** The frame that all specs share: schema, theme, heading, data inside; and what is drawn where there is nothing to draw. */
-import type { Json, JsonObject } from '../canonical.ts'
+import type { Json, JsonObject } from '../json.ts'
 import { schema } from './chart.ts'
 import { measure } from './font.ts'
 import { config, heading } from './theme.ts'

@@ -3,8 +3,9 @@
  *
  * Made for few repeats: five dots say what five runs did, where a box or a bar with a standard deviation would pretend to more.
  */
-import type { JsonObject } from '../canonical.ts'
+
 import { count, cut, foreign, pad, textWidth, tone, wrap } from '../display.ts'
+import type { JsonObject } from '../json.ts'
 import { Chart } from './chart.ts'
 import { capital, counted, intervalNote } from './notes.ts'
 import {

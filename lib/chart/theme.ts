@@ -2,8 +2,9 @@
  * How charts look: colours that colour-blind readers can tell apart and that survive a grey print, in a light and a dark
  * theme, and headings that say what was counted.
  */
-import type { JsonObject } from '../canonical.ts'
+
 import { foreign } from '../display.ts'
+import type { JsonObject } from '../json.ts'
 import { FAMILY, measure, type Weight } from './font.ts'
 
 /**

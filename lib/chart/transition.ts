@@ -1,6 +1,7 @@
 /** Transitions: for many cases, how many went from each level under one configuration to each level under the other. */
-import type { Json, JsonObject } from '../canonical.ts'
+
 import { type Column, count, foreign, type Tone, table, textWidth, tone, wrap } from '../display.ts'
+import type { Json, JsonObject } from '../json.ts'
 import type { TextLook } from './plot.ts'
 import { say } from './quantity.ts'
 import type { Pairs } from './slope.ts'

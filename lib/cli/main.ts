@@ -1,6 +1,6 @@
 /** The command line: verbs over the SDK, the prompt, and scripts. */
 import { TouchstoneError } from '../errors.ts'
-import { ownVersion } from '../harness/packages.ts'
+import { ownVersion } from '../harness/run/packages.ts'
 import { endWell } from './ending.ts'
 import { EXIT, helpOf, readWords, type Verb } from './verb.ts'
 

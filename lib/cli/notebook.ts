@@ -2,7 +2,7 @@
 import { dirname, join } from 'node:path'
 import { lookOf } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
-import { ownVersion } from '../harness/packages.ts'
+import { ownVersion } from '../harness/run/packages.ts'
 import * as notebooks from '../notebook/index.ts'
 import { EXIT, JSON_OPTION, print, type Verb } from './verb.ts'
 

@@ -1,9 +1,9 @@
 /** The words of `touchstone run` that say what is run: cases, configurations, repeats, limits. */
 import { existsSync } from 'node:fs'
-import { decode, readBytes } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
-import * as cases from '../harness/cases.ts'
-import { readPrices } from '../harness/cost.ts'
+import { readBytes } from '../files.ts'
+import { readPrices } from '../harness/agent/cost.ts'
+import * as cases from '../harness/case/cases.ts'
 import {
   type Configuration,
   run as harnessRun,
@@ -11,6 +11,7 @@ import {
   open,
   type RunBuilder,
 } from '../harness/index.ts'
+import { decode } from '../json.ts'
 import type { Verb, Words } from './verb.ts'
 
 /** What runs when no configuration is named: two stand-ins, offline and without cost. */

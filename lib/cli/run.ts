@@ -11,7 +11,7 @@ import {
   standing,
   writeReport,
 } from '../harness/index.ts'
-import { requireIssuable } from '../receipt/issue.ts'
+import { requireIssuable } from '../receipt/attest/issue.ts'
 import { gatesOf, HELD_OPTIONS, heldLines, writeFor } from './held.ts'
 import { PLAN_OPTIONS, planned } from './run-plan.ts'
 import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb.ts'

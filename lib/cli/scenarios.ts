@@ -2,8 +2,8 @@
 import { join } from 'node:path'
 import { count, lookOf, table } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
-import * as cases from '../harness/cases.ts'
-import * as scenarios from '../scenario.ts'
+import * as cases from '../harness/case/cases.ts'
+import * as scenarios from '../scenario/index.ts'
 import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb.ts'
 
 export const sets: Verb = {

@@ -1,12 +1,12 @@
 /** `harness`: MCP servers under test, cases, and runs of agents against them. */
 
 export { world } from '../world/own.ts'
-export type { WorldDefinition } from '../world/world.ts'
-export type { Case, CaseDefinition } from './case.ts'
-export type { Prices } from './cost.ts'
-export { define as case } from './define.ts'
-export type { FaultKind } from './fault.ts'
-export type { Forecast } from './forecast.ts'
+export type { End, WorldDefinition } from '../world/world.ts'
+export type { Prices } from './agent/cost.ts'
+export type { Configuration } from './agent/model.ts'
+export type { Case, CaseDefinition } from './case/case.ts'
+export { define as case } from './case/define-case.ts'
+export type { Ending, GoalFunction } from './case/goal.ts'
 export {
   against,
   type BaselineResult,
@@ -14,14 +14,14 @@ export {
   type GateResult,
   gate,
   parseGate,
-} from './gate.ts'
-export type { End, Ending, GoalFunction } from './goal.ts'
-export { type JunitOptions, junit } from './junit.ts'
-export type { Configuration } from './model.ts'
-export { writeReport } from './report.ts'
-export { open, type PlotKind, Run, RunComparison } from './result.ts'
-export { type Limits, RunBuilder, type RunPlan, run } from './run.ts'
-export { sarif } from './sarif.ts'
-export type { RunningServer, ServerEnd } from './serve.ts'
-export { ServerDescription, server } from './server.ts'
-export { type Held, standing, stepSummary } from './step-summary.ts'
+} from './report/gate.ts'
+export { type JunitOptions, junit } from './report/junit.ts'
+export { open, type PlotKind, Run, RunComparison } from './report/result.ts'
+export { sarif } from './report/sarif.ts'
+export { type Held, standing, stepSummary } from './report/step-summary.ts'
+export { writeReport } from './report/text.ts'
+export type { Forecast } from './run/forecast.ts'
+export { type Limits, RunBuilder, type RunPlan, run } from './run/run.ts'
+export type { FaultKind } from './server/fault.ts'
+export { ServerDescription, server } from './server/plan.ts'
+export type { RunningServer, ServerEnd } from './server/start.ts'

@@ -14,12 +14,14 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type Digest, digest, type Json, type JsonObject, readJson } from '../canonical.ts'
+import { type Digest, digest } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
+import { readJson } from '../files.ts'
+import type { Json, JsonObject } from '../json.ts'
 import { compactor } from './compact.ts'
 import { LineWriter, readLines } from './lines.ts'
-import { lock } from './lock.ts'
 import { type Manifest, requireManifest } from './manifest.ts'
+import { lock } from './run-lock.ts'
 import { requireTrialRecord, type TrialRecord } from './trial.ts'
 
 export const FILES = {

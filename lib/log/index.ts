@@ -22,7 +22,6 @@ export {
   type TrialParts,
 } from './folder.ts'
 export { cutTornTail, LineWriter, readLines } from './lines.ts'
-export { lock } from './lock.ts'
 export {
   type Manifest,
   type PlannedCase,
@@ -30,6 +29,7 @@ export {
   requireManifest,
 } from './manifest.ts'
 export { type Recovered, recover } from './recover.ts'
+export { lock } from './run-lock.ts'
 export {
   type ConfigurationSummary,
   METRICS,

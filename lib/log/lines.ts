@@ -10,8 +10,8 @@ import {
   statSync,
   writeSync,
 } from 'node:fs'
-import { decode, type Json, parse } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
+import { decode, type Json, parse } from '../json.ts'
 
 const NEWLINE = 10
 

@@ -1,6 +1,7 @@
 /** What a run was meant to be, fixed before its first trial: `manifest.json`. */
-import type { Digest, JsonObject } from '../canonical.ts'
+import type { Digest } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
+import type { JsonObject } from '../json.ts'
 
 export type PlannedCase = {
   id: string

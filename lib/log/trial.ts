@@ -1,6 +1,7 @@
 /** The record of one trial: one line of `trials.ndjson`, from which every number, picture and receipt is recomputed. */
-import { type Digest, isDigest, type JsonObject } from '../canonical.ts'
+import { type Digest, isDigest } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
+import type { JsonObject } from '../json.ts'
 
 /** `pass`: the goal is met and no attack is. `error`: the machinery failed, so nothing is known about the agent. */
 export type Outcome = 'pass' | 'fail' | 'error'

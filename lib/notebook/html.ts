@@ -1,8 +1,8 @@
 /** A run as one HTML page: charts alive, light and dark, and nothing to load from anywhere. */
 import { createHash } from 'node:crypto'
-import type { JsonObject } from '../canonical.ts'
 import { escapeHtml, mount, POLICY, STYLE, scripts } from '../chart/page.ts'
 import { duration } from '../display.ts'
+import type { JsonObject } from '../json.ts'
 import type { CellResult, NotebookResult, Output } from './execute.ts'
 import { altOf, failureText } from './markdown.ts'
 import { SVG, VEGALITE } from './mime.ts'

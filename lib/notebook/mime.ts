@@ -1,6 +1,6 @@
 /** What a value shows of itself: a MIME bundle, as notebooks and Jupyter know it. */
 import { inspect } from 'node:util'
-import type { JsonObject } from '../canonical.ts'
+import type { JsonObject } from '../json.ts'
 
 /** MIME type to text, base64 (pictures), or JSON (specs). Always has `text/plain`. */
 export type Bundle = { 'text/plain': string; [type: string]: unknown }

@@ -1,6 +1,7 @@
 /** A registry's `server.json`: the remote servers it declares, as tests. The file is written by anybody and proves nothing. */
-import { readJson } from '../canonical.ts'
+
 import { TouchstoneError } from '../errors.ts'
+import { readJson } from '../files.ts'
 import { Connection, type ConnectOptions } from './connect.ts'
 import type { ProbeResult } from './result.ts'
 

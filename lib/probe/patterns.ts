@@ -4,7 +4,7 @@
  * Patterns run on re2js, so that no description can make matching slow. Rules that need context are code (`hidden.ts`).
  */
 import { TouchstoneError } from '../errors.ts'
-import { get } from '../scenario.ts'
+import { get } from '../scenario/index.ts'
 import { CODE_RULES, folded } from './hidden.ts'
 import { nameOf, type SetName } from './set.ts'
 

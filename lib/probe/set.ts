@@ -1,6 +1,6 @@
 /** The published set that a test runs, read from its own text: limits and the client's name are never written down twice. */
 import type { Digest } from '../canonical.ts'
-import { get, type ScenarioSet } from '../scenario.ts'
+import { get, type ScenarioSet } from '../scenario/index.ts'
 
 export type SetName = { id: string; version: string; digest: Digest }
 

@@ -5,7 +5,7 @@
  */
 import { hash } from 'node:crypto'
 import { z } from 'zod'
-import type { JsonObject } from '../canonical.ts'
+import type { JsonObject } from '../json.ts'
 import type { AuditEntry, Change, Clock, Row, Step, WorldDefinition } from './world.ts'
 
 const key = z.string().min(1).max(255)

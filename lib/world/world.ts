@@ -6,8 +6,9 @@
  * It cannot see a request, a fault or an agent, because they are never handed to it.
  */
 import type { z } from 'zod'
-import { canonical, type Digest, digest, type Json, type JsonObject } from '../canonical.ts'
+import { canonical, type Digest, digest } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
+import type { Json, JsonObject } from '../json.ts'
 
 /** One row. `id` is unique within its table and never changes. */
 export type Row = { id: string | number; [column: string]: Json }
@@ -146,6 +147,16 @@ export type Handling = {
 
 /** What a call gave. `made`: the state that the tool made, whether or not it was kept; null when it made none. */
 export type Called = { reply: JsonObject; isError: boolean; made: State | null }
+
+/** One server's world at the end of a trial. */
+export type End = {
+  /** The tables at the end. */
+  state: State
+  /** The tables at the start. */
+  start: State
+  /** Every change between, in order; for a server that is not ours, the difference of start and end. */
+  changes: readonly Change[]
+}
 
 /** A provider at work: one state, one log. Made fresh for every trial. */
 export class World {

@@ -7,7 +7,7 @@ import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { dynamicTool, generateText, hasToolCall, isStepCount, jsonSchema, type ToolSet } from 'ai'
 import type { z } from 'zod'
-import { SIMULATED, simulatedModel } from '../../lib/harness/simulated.ts'
+import { SIMULATED, simulatedModel } from '../../lib/harness/agent/simulated.ts'
 import { cases, harness, stats } from '../../lib/index.ts'
 import { worldNamed } from '../../lib/world/index.ts'
 

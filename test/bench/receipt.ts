@@ -11,7 +11,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { canonical, digest, digestOf, parse } from '../../lib/canonical.ts'
+import { canonical, digest, digestOf } from '../../lib/canonical.ts'
+import { parse } from '../../lib/json.ts'
 import * as receipt from '../../lib/receipt/index.ts'
 
 type Row = { label: string; value: number; unit: string; budget?: number; ok?: boolean }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { BlockList } from 'node:net'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { readJson } from '../../lib/canonical.ts'
+import { readJson } from '../../lib/files.ts'
 import { checkAddress } from '../../lib/probe/address.ts'
 import { checkEndpoint, checkUrl, dialled } from '../../lib/probe/url.ts'
 

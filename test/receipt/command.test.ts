@@ -5,7 +5,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { check, copy, fresh, keys, original, replaceIn, root } from './sealed-run.ts'
+import { check, copy, fresh, keys, original, replaceIn, root } from './attest/sealed-run.ts'
 
 const project = fileURLToPath(new URL('../../', import.meta.url))
 const set = join(root, 'small-set/1.0.json')

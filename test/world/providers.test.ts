@@ -1,10 +1,10 @@
 /** Each provider: how it behaves where it matters, and the shape in which it keeps its log. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { JsonObject } from '../../lib/canonical.ts'
-import { importAudit } from '../../lib/receipt/audit.ts'
-import { observe } from '../../lib/receipt/surface.ts'
-import { verify } from '../../lib/receipt/verify.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { importAudit } from '../../lib/receipt/audit/import.ts'
+import { verify } from '../../lib/receipt/ladder/levels.ts'
+import { observe } from '../../lib/receipt/surface/observe.ts'
 import { type State, World, worldNamed } from '../../lib/world/index.ts'
 
 const started = (name: string, state: object = {}) => new World(worldNamed(name), state)

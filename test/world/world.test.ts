@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import fc from 'fast-check'
 import { cases } from '../../lib/index.ts'
-import { importAudit } from '../../lib/receipt/audit.ts'
+import { importAudit } from '../../lib/receipt/audit/import.ts'
 import {
   changesBetween,
   digestOfState,

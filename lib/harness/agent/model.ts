@@ -1,0 +1,270 @@
+/** Which model a configuration means: a simulated one, one of Groq's, any server that speaks OpenAI's API, or an AI SDK object. */
+import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
+import type { LanguageModel } from 'ai'
+import { digest } from '../../canonical.ts'
+import { TouchstoneError } from '../../errors.ts'
+import type { JsonObject } from '../../json.ts'
+import { LIMITERS, type Limiter, type Limiters } from './limiter.ts'
+import type { Refusal } from './provider-refusal.ts'
+import { type Deviations, SIMULATED, type SimulatedContext, simulatedModel } from './simulated.ts'
+import type { Deadline } from './trial-clock.ts'
+
+/** What one configuration of a run is: a model and its settings. Keys are used and never stored. */
+export type Configuration = {
+  /** `sim/<name>`, `groq/<model>`, `local/<model>`, or a model object of the AI SDK. */
+  model: string | LanguageModel
+  temperature?: number
+  topP?: number
+  maxOutputTokens?: number
+  /** Replaces the default instructions. */
+  instructions?: string
+  /** As the provider takes them: `{ groq: { serviceTier: 'flex', reasoningEffort: 'low' } }`. */
+  providerOptions?: { [provider: string]: JsonObject }
+  /** Where the API is: for `local/...` needed (or TOUCHSTONE_BASE_URL), for `groq/...` another address than Groq's. */
+  baseURL?: string
+  apiKey?: string
+  /** Rates of a simulated model that differ from its own. */
+  deviations?: Partial<Deviations>
+}
+
+const MEMBERS = [
+  'model',
+  'temperature',
+  'topP',
+  'maxOutputTokens',
+  'instructions',
+  'providerOptions',
+  'baseURL',
+  'apiKey',
+  'deviations',
+] as const satisfies (keyof Configuration)[]
+
+/** What ties a trial's model calls to the trial: its time, the signal that ends waiting, and who hears of refusals. */
+export type TrialWire = {
+  deadline: Deadline
+  drain: AbortSignal
+  refused(refusal: Refusal, waitMs: number): void
+}
+
+/** A model ready for trials. */
+export type ModelSource = {
+  id: string
+  simulated: boolean
+  forTrial(context: SimulatedContext, wire: TrialWire): LanguageModel
+}
+
+/**
+ * Find the model of a configuration.
+ *
+ * @throws TouchstoneError `model_unknown` for a name of no known form; `setting_missing` for a key or address that is not set;
+ *   `argument_invalid` for a member that a configuration does not have
+ */
+export async function modelSource(
+  name: string,
+  configuration: Configuration,
+  limiters: Limiters = LIMITERS,
+): Promise<ModelSource> {
+  const { model } = configuration
+  const where = `configuration ${name}`
+  requireMembers(configuration, where)
+  if (typeof model !== 'string') {
+    if (
+      model === null ||
+      typeof model !== 'object' ||
+      typeof (model as { doGenerate?: unknown }).doGenerate !== 'function'
+    )
+      unknown(
+        model !== null && typeof model === 'object'
+          ? 'an object without doGenerate'
+          : String(model),
+        where,
+      )
+    const id = `${model.provider}/${model.modelId}`
+    return { id, simulated: false, forTrial: await behind(limiters.of(id), model) }
+  }
+  const [family = '', ...rest] = model.split('/')
+  const id = rest.join('/')
+  if (family === 'sim') {
+    const rates = Object.hasOwn(SIMULATED, model) ? SIMULATED[model] : undefined
+    if (!rates) unknown(model, where)
+    const deviations = { ...rates, ...configuration.deviations }
+    requireRates(deviations, where)
+    return {
+      id: model,
+      simulated: true,
+      forTrial: (context) => simulatedModel(model, deviations, context),
+    }
+  }
+  if (configuration.deviations) {
+    throw new TouchstoneError(
+      'argument_invalid',
+      'expected deviations only beside a simulated model',
+      { where },
+    )
+  }
+  if (family === 'groq' && id) {
+    const apiKey = configuration.apiKey ?? process.env['GROQ_API_KEY']
+    if (!apiKey)
+      throw new TouchstoneError('setting_missing', `expected GROQ_API_KEY to be set for ${model}`, {
+        where,
+      })
+    const { createGroq } = await import('@ai-sdk/groq')
+    const baseURL = address(configuration.baseURL ?? process.env['GROQ_BASE_URL'], where)
+    const made = createGroq({ apiKey, ...(baseURL && { baseURL }) })(id)
+    return {
+      id: model,
+      simulated: false,
+      forTrial: await behind(limiters.of(account(baseURL, apiKey, id)), made),
+    }
+  }
+  if (family === 'local' && id) {
+    const baseURL = address(configuration.baseURL ?? process.env['TOUCHSTONE_BASE_URL'], where)
+    if (!baseURL)
+      throw new TouchstoneError(
+        'setting_missing',
+        `expected baseURL, or TOUCHSTONE_BASE_URL to be set, for ${model}`,
+        {
+          where,
+        },
+      )
+    const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
+    const apiKey = configuration.apiKey ?? process.env['TOUCHSTONE_API_KEY']
+    const made = createOpenAICompatible({ name: 'local', baseURL, ...(apiKey && { apiKey }) })(id)
+    return {
+      id: model,
+      simulated: false,
+      forTrial: await behind(limiters.of(account(baseURL, apiKey, id)), made),
+    }
+  }
+  return unknown(model, where)
+}
+
+/** What shares a quota: one key at one address. Providers count each model of it apart. The key itself is not kept. */
+function account(baseURL: string | undefined, apiKey: string | undefined, model: string): string {
+  return `${baseURL ?? 'groq'} ${digest(apiKey ?? '')} ${model}`
+}
+
+/** A model whose calls go through a limiter. */
+async function behind(
+  limiter: Limiter,
+  model: Exclude<LanguageModel, string>,
+): Promise<(context: SimulatedContext, wire: TrialWire) => LanguageModelV4> {
+  const { wrapLanguageModel } = await import('ai')
+  return (_, wire) =>
+    wrapLanguageModel({
+      model,
+      middleware: {
+        specificationVersion: 'v4',
+        wrapGenerate: ({ doGenerate, params }) =>
+          limiter.call(
+            {
+              tokens: guessTokens(params),
+              signal: params.abortSignal
+                ? AbortSignal.any([params.abortSignal, wire.drain])
+                : wire.drain,
+              waiting: wire.deadline.waiting,
+              refused: (refusal, waitMs) => wire.refused(refusal, waitMs),
+            },
+            async () => await doGenerate(),
+            ({ response, usage }) => ({
+              headers: response?.headers ?? {},
+              tokens: total(usage.inputTokens.total, usage.outputTokens.total),
+            }),
+          ),
+      },
+    })
+}
+
+function total(input: number | undefined, output: number | undefined): number | null {
+  return input === undefined || output === undefined ? null : input + output
+}
+
+/** About four characters make a token; an answer with a tool call in it has about 250. */
+function guessTokens({ prompt, tools, maxOutputTokens }: LanguageModelV4CallOptions): number {
+  return (
+    Math.ceil(JSON.stringify([prompt, tools ?? []]).length / 4) +
+    Math.min(maxOutputTokens ?? 250, 1000)
+  )
+}
+
+function address(text: string | undefined, where: string): string | undefined {
+  if (text === undefined || text === '') return undefined
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (
+    url === null ||
+    !/^https?:$/.test(url.protocol) ||
+    url.username !== '' ||
+    url.password !== ''
+  ) {
+    throw new TouchstoneError(
+      'argument_invalid',
+      'expected baseURL to be an http or https URL without a password',
+      {
+        where,
+      },
+    )
+  }
+  return text
+}
+
+function requireMembers(configuration: Configuration, where: string): void {
+  for (const member of Object.keys(configuration)) {
+    if (!(MEMBERS as readonly string[]).includes(member)) {
+      throw new TouchstoneError(
+        'argument_invalid',
+        `expected one of ${MEMBERS.join(', ')}, got "${member}"`,
+        { where },
+      )
+    }
+  }
+  const { temperature, topP, maxOutputTokens } = configuration
+  const wrong = (member: string, expected: string, got: unknown): never => {
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected ${member} to be ${expected}, got ${String(got)}`,
+      { where },
+    )
+  }
+  if (
+    temperature !== undefined &&
+    !(typeof temperature === 'number' && temperature >= 0 && temperature <= 2)
+  )
+    wrong('temperature', 'from 0 to 2', temperature)
+  if (topP !== undefined && !(typeof topP === 'number' && topP > 0 && topP <= 1))
+    wrong('topP', 'in (0, 1]', topP)
+  if (
+    maxOutputTokens !== undefined &&
+    !(Number.isSafeInteger(maxOutputTokens) && maxOutputTokens >= 1)
+  )
+    wrong('maxOutputTokens', 'a whole number >= 1', maxOutputTokens)
+}
+
+function unknown(got: string, where: string): never {
+  const known = [...Object.keys(SIMULATED), 'groq/<model>', 'local/<model>'].join(', ')
+  throw new TouchstoneError(
+    'model_unknown',
+    `expected one of ${known} or an AI SDK model, got "${got}"`,
+    { where },
+  )
+}
+
+function requireRates(deviations: Deviations, where: string): void {
+  for (const [rate, value] of Object.entries(deviations)) {
+    if (!Object.hasOwn(SIMULATED['sim/perfect'] as Deviations, rate)) {
+      throw new TouchstoneError(
+        'argument_invalid',
+        `expected obeys, claimsUnchecked, skipsReadBack or retriesAfterError, got "${rate}"`,
+        { where },
+      )
+    }
+    if (typeof value !== 'number' || !(value >= 0 && value <= 1)) {
+      throw new TouchstoneError(
+        'argument_invalid',
+        `expected a rate in [0, 1], got ${String(value)}`,
+        {
+          where: `${where}: deviations.${rate}`,
+        },
+      )
+    }
+  }
+}

@@ -1,0 +1,71 @@
+/** A case ready to run, made from a checked document. */
+import { canonical, type Digest, digest } from '../../canonical.ts'
+import type { JsonObject } from '../../json.ts'
+import type { GoalFunction } from './goal.ts'
+import {
+  type CallSpec,
+  type CaseInput,
+  type ParsedCase,
+  type Predicate,
+  type ServerSpec,
+  type SolutionStep,
+  serverNames,
+} from './schema.ts'
+
+/** A case ready to run. */
+export type Case = {
+  id: string
+  title: string
+  kind: string
+  twin: string | null
+  requires: string[]
+  servers: (ServerSpec & { name: string })[]
+  task: string
+  solution: SolutionStep[]
+  goal: Predicate[] | GoalFunction
+  attack: { instruction: string; calls: CallSpec[]; goal: Predicate[] | GoalFunction } | null
+  digest: Digest
+  /** The checked document, as it is digested and published. */
+  document: JsonObject
+}
+
+/** Goals as functions, for cases written in TypeScript. Their source text is part of the digest. */
+export type GoalFunctions = {
+  goal?: GoalFunction | undefined
+  attackGoal?: GoalFunction | undefined
+}
+
+/** Make a case from a checked document. */
+export function caseFrom(parsed: ParsedCase, functions: GoalFunctions = {}): Case {
+  const { server: one, servers: several, goal, attack: hostile, ...rest } = parsed
+  const list = one ? [one] : (several ?? [])
+  const names = serverNames(list)
+  const sources = Object.fromEntries(
+    Object.entries(functions).flatMap(([name, fn]) => (fn ? [[name, fn.toString()]] : [])),
+  )
+  const document = JSON.parse(
+    JSON.stringify(Object.keys(sources).length ? { ...parsed, functions: sources } : parsed),
+  ) as JsonObject
+  return {
+    id: rest.id,
+    title: rest.title,
+    kind: rest.kind,
+    twin: rest.twin ?? null,
+    requires: rest.requires,
+    servers: list.map((spec, i) => ({ ...spec, name: names[i] as string })),
+    task: rest.task,
+    solution: rest.solution,
+    goal: functions.goal ?? goal,
+    attack: hostile ? { ...hostile, goal: functions.attackGoal ?? hostile.goal } : null,
+    digest: digest(canonical(document)),
+    document,
+  }
+}
+
+/** A case as it is written in TypeScript: like in YAML, but goals may be functions. */
+export type CaseDefinition = Omit<CaseInput, 'goal' | 'attack'> & {
+  goal: CaseInput['goal'] | GoalFunction
+  attack?: Omit<NonNullable<CaseInput['attack']>, 'goal'> & {
+    goal: NonNullable<CaseInput['attack']>['goal'] | GoalFunction
+  }
+}

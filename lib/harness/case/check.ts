@@ -1,0 +1,305 @@
+/** Checks a case, and says what is wrong with it in one line with its place: "expected X, got Y". */
+import { z } from 'zod'
+import { count } from '../../display.ts'
+import { TouchstoneError } from '../../errors.ts'
+import type { Json, JsonObject } from '../../json.ts'
+import { World, type WorldDefinition, worldNamed } from '../../world/index.ts'
+import { type Case, caseFrom, type GoalFunctions } from './case.ts'
+import { caseSchema, type Predicate, type ServerSpec } from './schema.ts'
+
+export type Path = (string | number | symbol)[]
+/** Where a member stands: a file with line and column, or a field. */
+export type Locate = (path: Path) => string
+
+import { type Issue, kindOf, plain, shown, told } from './issue-text.ts'
+
+/** Mistakes told after the first one. */
+const SHOWN = 5
+
+/**
+ * Check a document and make a case of it.
+ *
+ * @throws TouchstoneError `case_invalid` with each mistake and its place; the error's own place is that of the first
+ */
+export function readCase(value: unknown, locate: Locate, functions: GoalFunctions = {}): Case {
+  const parsed = caseSchema.safeParse(value)
+  if (!parsed.success) {
+    // A member that does not belong there is often one that is missing, misspelt: it is named first.
+    const { issues } = parsed.error
+    // A member that does not belong there is often one that is missing, misspelt: it is named first.
+    const first = issues.find((one) => one.code === 'unrecognized_keys') ?? (issues[0] as Issue)
+    const others = issues.filter((one) => one !== first)
+    const named = (issue: Issue) => {
+      const { path, message } = told(issue, value)
+      return {
+        message: `${path.length ? `${path.map(String).join('.')}: ` : ''}${message}`,
+        where: locate(path),
+      }
+    }
+    const { message, where } = named(first)
+    // Whoever mends a file wants all of it at once.
+    const rest = others.slice(0, SHOWN).map((issue) => {
+      const other = named(issue)
+      return `${other.message} at ${other.where}`
+    })
+    const unsaid = others.length > SHOWN ? '; ...' : ''
+    const more = others.length
+      ? `; and ${count(others.length, 'more mistake')}: ${rest.join('; ')}${unsaid}`
+      : ''
+    invalid(message + more, where)
+  }
+  const test = caseFrom(parsed.data, functions)
+  requireNames(test, locate, parsed.data.server !== undefined)
+  return test
+}
+
+function invalid(message: string, where: string, cause?: unknown): never {
+  throw new TouchstoneError('case_invalid', message, {
+    where,
+    ...(cause !== undefined && { cause }),
+  })
+}
+
+/** The worlds, tools, arguments, tables and columns that a case names are there. */
+function requireNames(test: Case, locate: Locate, single: boolean): void {
+  const wrong = (expected: string, got: string, path: Path): never =>
+    invalid(`expected ${expected}, got "${got}"`, locate(path))
+  const first = test.servers[0]?.name as string
+  const worlds = new Map<string, WorldDefinition>()
+  const specs = new Map(test.servers.map((spec) => [spec.name, spec]))
+  const toolOf = (server: string | undefined, name: string, path: Path) => {
+    const definition = worlds.get(server ?? first)
+    if (!definition) return undefined
+    if (Object.hasOwn(definition.tools, name)) return definition.tools[name]
+    return wrong(
+      `a tool of ${definition.name} (${Object.keys(definition.tools).join(', ')})`,
+      name,
+      path,
+    )
+  }
+  const requireCall = (server: string | undefined, name: string, input: JsonObject, path: Path) => {
+    const tool = toolOf(server, name, [...path, 'call'])
+    if (!tool) return
+    const offered = specs.get(server ?? first)?.parameters[name] ?? {}
+    const own = parametersOf(tool.input)
+    const known = Object.entries(input).filter(
+      ([key]) => own.includes(key) || !Object.hasOwn(offered, key),
+    )
+    const given = Object.fromEntries(known)
+    const issue = tool.input.safeParse(given).error?.issues[0]
+    if (!issue) return
+    const mistake = told(issue, given)
+    const place = ['with', ...mistake.path]
+    const message =
+      issue.code === 'unrecognized_keys'
+        ? `expected ${own.length ? `one of ${own.join(', ')}` : 'no arguments'}, got "${issue.keys[0]}"`
+        : mistake.message
+    invalid(`${[...path, ...place].map(String).join('.')}: ${message}`, locate([...path, ...place]))
+  }
+
+  for (const [i, spec] of test.servers.entries()) {
+    if (spec.world === undefined) continue
+    const here: Path = single ? ['server'] : ['servers', i]
+    worlds.set(
+      spec.name,
+      startedWorld(spec, (path) => locate([...here, ...path])),
+    )
+    for (const [f, fault] of spec.faults.entries()) {
+      const tool = toolOf(spec.name, fault.tool, [...here, 'faults', f, 'tool'])
+      const own = tool ? parametersOf(tool.input) : []
+      for (const key of Object.keys(fault.set ?? {}))
+        if (!own.includes(key))
+          wrong(`a parameter of ${fault.tool} (${own.join(', ')})`, key, [
+            ...here,
+            'faults',
+            f,
+            'set',
+            key,
+          ])
+    }
+    for (const part of ['describe', 'parameters', 'inject'] as const)
+      for (const tool of Object.keys(spec[part])) toolOf(spec.name, tool, [...here, part, tool])
+  }
+  for (const [i, step] of test.solution.entries()) {
+    requireCall(step.server, step.call, step.with as JsonObject, ['solution', i])
+    if (step.check)
+      requireCall(step.server, step.check.call, step.check.with as JsonObject, [
+        'solution',
+        i,
+        'check',
+      ])
+  }
+  for (const [i, call] of (test.attack?.calls ?? []).entries())
+    requireCall(call.server, call.call, call.with as JsonObject, ['attack', 'calls', i])
+
+  const goals: [Case['goal'], Path][] = [[test.goal, ['goal']]]
+  if (test.attack) goals.push([test.attack.goal, ['attack', 'goal']])
+  for (const [goal, path] of goals) {
+    if (typeof goal === 'function') continue
+    for (const [i, predicate] of goal.entries()) {
+      const definition = worlds.get(predicate.server ?? first)
+      requireConditions(predicate.where ?? {}, (column) => locate([...path, i, 'where', column]))
+      if (!definition) {
+        requireSeen(specs.get(predicate.server ?? first), predicate, (member) =>
+          locate([...path, i, member]),
+        )
+        continue
+      }
+      const tables = tablesOf(definition)
+      const names = Object.keys(tables)
+      const unchanged = Array.isArray(predicate.unchanged) ? predicate.unchanged : []
+      for (const [n, table] of unchanged.entries())
+        if (!names.includes(table))
+          wrong(`a table (${names.join(', ')})`, table, [...path, i, 'unchanged', n])
+      if (predicate.table === undefined) continue
+      const columns = Object.hasOwn(tables, predicate.table) ? tables[predicate.table] : undefined
+      if (!columns) wrong(`a table (${names.join(', ')})`, predicate.table, [...path, i, 'table'])
+      const kinds = columnTypes(definition, predicate.table)
+      for (const [column, wanted] of Object.entries(predicate.where ?? {})) {
+        const place = [...path, i, 'where', column]
+        if (columns?.length && !columns.includes(column))
+          wrong(`a column of ${predicate.table} (${columns.join(', ')})`, column, place)
+        // A list never equals a text: such a goal could not be met, and every agent would seem to fail it.
+        const kind = kinds[column]
+        if (
+          kind &&
+          wanted !== null &&
+          (Array.isArray(wanted) || typeof wanted !== 'object') &&
+          typeName(wanted) !== kind
+        )
+          invalid(
+            `${place.join('.')}: expected ${plain(kind)}, got ${kindOf(wanted)}`,
+            locate(place),
+          )
+      }
+    }
+  }
+}
+
+/** Of a server that is not simulated only a folder is seen: what is said of anything else would hold of every end. */
+function requireSeen(
+  spec: ServerSpec | undefined,
+  predicate: Predicate,
+  locate: (member: string) => string,
+): void {
+  const { table, unchanged } = predicate
+  if (!spec || (table === undefined && unchanged === undefined)) return
+  const named = table !== undefined ? [table] : Array.isArray(unchanged) ? unchanged : []
+  const member = table !== undefined ? 'table' : 'unchanged'
+  if (spec.files === undefined)
+    invalid(
+      `expected report or canary, since the state of ${spec.name} is not to be seen, got ${member}`,
+      locate(member),
+    )
+  for (const name of named)
+    if (name !== 'files')
+      invalid(`expected the table "files" of ${spec.name}, got "${name}"`, locate(member))
+}
+
+/** A condition has one word and says nothing else: of two words only one would be asked. */
+function requireConditions(where: JsonObject, locate: (column: string) => string): void {
+  for (const [column, condition] of Object.entries(where)) {
+    if (condition === null || typeof condition !== 'object' || Array.isArray(condition)) continue
+    const words = Object.keys(condition)
+    if (!words.some((word) => ['not', 'contains', 'oneOf'].includes(word))) continue
+    if (words.length > 1)
+      invalid(`expected one of not, contains and oneOf, got ${words.join(' and ')}`, locate(column))
+    if (
+      'oneOf' in condition &&
+      !(Array.isArray(condition['oneOf']) && condition['oneOf'].length > 0)
+    )
+      invalid(
+        `expected oneOf to be a list of values, got ${shown(condition['oneOf'])}`,
+        locate(column),
+      )
+    if (
+      'contains' in condition &&
+      (typeof condition['contains'] !== 'string' || condition['contains'] === '')
+    )
+      invalid(`expected contains to be text, got ${shown(condition['contains'])}`, locate(column))
+  }
+}
+
+/** The definition of a server's world, which its state is tried on. */
+function startedWorld(spec: ServerSpec, locate: Locate): WorldDefinition {
+  const definition = ((): WorldDefinition => {
+    try {
+      return worldNamed(spec.world as string)
+    } catch (cause) {
+      return invalid((cause as Error).message.replace(/ \([^()]*\)$/, ''), locate(['world']), cause)
+    }
+  })()
+  const tables = tablesOf(definition)
+  for (const [table, rows] of Object.entries(spec.state ?? {})) {
+    const columns = Object.hasOwn(tables, table) ? tables[table] : undefined
+    if (!columns)
+      invalid(
+        `expected a table (${Object.keys(tables).join(', ')}), got "${table}"`,
+        locate(['state', table]),
+      )
+    for (const [i, row] of rows.entries()) {
+      const unknown = Object.keys(row).find(
+        (column) => columns.length > 0 && !columns.includes(column),
+      )
+      if (unknown !== undefined)
+        invalid(
+          `expected a column of ${table} (${columns.join(', ')}), got "${unknown}"`,
+          locate(['state', table, i, unknown]),
+        )
+    }
+  }
+  try {
+    new World(definition, spec.state ?? {})
+  } catch (cause) {
+    const { where = '', message } = cause as TouchstoneError
+    const path = where.split('.').map((part) => (/^\d+$/.test(part) ? Number(part) : part))
+    const bare = where ? message.slice(0, message.length - where.length - 3) : message
+    invalid(`${where}: ${bare}`, locate(path), cause)
+  }
+  return definition
+}
+
+/** Names out of a schema, made once: the conversion costs more than the rest of a check. */
+const known = new WeakMap<
+  z.ZodType,
+  { [name: string]: Json & { items?: { properties?: object } } }
+>()
+
+function membersOf(schema: z.ZodType) {
+  const made = known.get(schema)
+  if (made) return made
+  type Schema = { properties?: { [name: string]: Json & { items?: { properties?: object } } } }
+  const { properties = {} } = z.toJSONSchema(schema, {
+    io: 'input',
+    unrepresentable: 'any',
+  }) as Schema
+  known.set(schema, properties)
+  return properties
+}
+
+/** Column -> the one JSON type that it has; columns of several types are left out. */
+function columnTypes(definition: WorldDefinition, table: string): { [column: string]: string } {
+  const items = membersOf(definition.state)[table]?.items?.properties ?? {}
+  const typed = Object.entries(items as { [column: string]: { type?: unknown } })
+  return Object.fromEntries(
+    typed.flatMap(([column, { type }]) =>
+      typeof type === 'string' ? [[column, type === 'integer' ? 'number' : type]] : [],
+    ),
+  )
+}
+
+function typeName(value: unknown): string {
+  return Array.isArray(value) ? 'array' : typeof value
+}
+
+/** Table -> its columns; none are known where the schema is open. */
+function tablesOf(definition: WorldDefinition): { [table: string]: string[] } {
+  const tables = Object.entries(membersOf(definition.state))
+  return Object.fromEntries(
+    tables.map(([table, { items }]) => [table, Object.keys(items?.properties ?? {})]),
+  )
+}
+
+function parametersOf(input: z.ZodType): string[] {
+  return Object.keys(membersOf(input))
+}

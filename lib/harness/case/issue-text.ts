@@ -1,0 +1,108 @@
+/** zod's issues in this project's words: "expected X, got Y". */
+import type { z } from 'zod'
+import type { Path } from './check.ts'
+import { caseJsonSchema } from './schema.ts'
+
+export type Issue = z.core.$ZodIssue
+
+/** zod's issue in our words, with what was found. */
+export function told(issue: Issue, value: unknown): { path: Path; message: string } {
+  switch (issue.code) {
+    case 'unrecognized_keys': {
+      const key = issue.keys[0] as string
+      return {
+        path: [...issue.path, key],
+        message: `expected ${membersAt(issue.path)}, got "${key}"`,
+      }
+    }
+    case 'invalid_union': {
+      // Of the forms that a value may have, the one that it follows furthest says what is wrong with it.
+      const branches = issue.errors.map((branch) => branch[0]).filter((one) => one !== undefined)
+      const deepest = branches.toSorted((a, b) => b.path.length - a.path.length)[0]
+      if (deepest && deepest.path.length > 0)
+        return told({ ...deepest, path: [...issue.path, ...deepest.path] } as Issue, value)
+      const forms = branches.map((one) =>
+        plain(said(one.message).replace(/^expected |, got .*$/g, '')),
+      )
+      return {
+        path: issue.path,
+        message: `expected ${[...new Set(forms)].join(' or ')}, got ${kindOf(at(value, issue.path))}`,
+      }
+    }
+    case 'invalid_value':
+      return {
+        path: issue.path,
+        message: `expected ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map(String).join(', ')}, got ${shown(at(value, issue.path))}`,
+      }
+    case 'invalid_type':
+      return {
+        path: issue.path,
+        message: `expected ${plain(issue.expected)}, got ${kindOf(at(value, issue.path))}`,
+      }
+    default: {
+      const message = said(issue.message)
+      const found = at(value, issue.path)
+      const told = /, got /.test(message) || (found !== null && typeof found === 'object')
+      return { path: issue.path, message: told ? message : `${message}, got ${shown(found)}` }
+    }
+  }
+}
+
+/** The members that may stand at a place of a case, out of its JSON Schema. */
+function membersAt(path: Path): string {
+  type Node = {
+    $ref?: string
+    properties?: { [name: string]: Node }
+    items?: Node
+    additionalProperties?: Node
+    anyOf?: Node[]
+  }
+  const schema = caseJsonSchema() as Node & { $defs: { [name: string]: Node } }
+  const whole = (node: Node | undefined): Node | undefined => {
+    const found = node?.$ref ? schema.$defs[node.$ref.replace('#/$defs/', '')] : node
+    return found?.anyOf?.map(whole).find((one) => one?.properties) ?? found
+  }
+  let node: Node | undefined = schema
+  for (const key of path)
+    node = whole(
+      typeof key === 'number'
+        ? node?.items
+        : (node?.properties?.[String(key)] ?? node?.additionalProperties),
+    )
+  const names = Object.keys(node?.properties ?? {})
+  return names.length ? `one of ${names.join(', ')}` : 'no such member'
+}
+
+/** zod says "Too small: expected string to have >=1 characters"; everything here starts with "expected". */
+function said(message: string): string {
+  return message.replace(/^[A-Z][A-Za-z ]*: (?=expected)/, '').replace(', received ', ', got ')
+}
+
+const PLAIN: { [type: string]: string } = {
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+  string: 'text',
+}
+
+export function plain(type: string): string {
+  return Object.hasOwn(PLAIN, type) ? (PLAIN[type] as string) : type
+}
+
+function at(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>(
+    (from, key) => (from as Record<PropertyKey, unknown> | null | undefined)?.[key],
+    value,
+  )
+}
+
+export function kindOf(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : shown(value)
+}
+
+export function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing'
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text
+}

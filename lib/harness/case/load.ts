@@ -1,0 +1,149 @@
+/** Reading cases from YAML files, with every mistake named by file, line and column. */
+import { existsSync, globSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Document, isNode, LineCounter, parseAllDocuments } from 'yaml'
+import { TouchstoneError } from '../../errors.ts'
+import { readBytes } from '../../files.ts'
+import { decode } from '../../json.ts'
+import type { Case } from './case.ts'
+import { type Locate, type Path, readCase } from './check.ts'
+
+/** See `cases.load`. */
+export async function load(from: string | string[] = shippedCases()): Promise<Case[]> {
+  const files = [...new Set([from].flat().flatMap(filesOf))]
+  const wholeFolder = [from]
+    .flat()
+    .some((path) => statSync(path, { throwIfNoEntry: false })?.isDirectory())
+  const cases: Case[] = []
+  const places = new Map<string, string>()
+  const twins: { test: Case; where: string }[] = []
+  for (const file of files) {
+    for (const { test, locate } of casesIn(decode(readBytes(file), file), file)) {
+      const other = places.get(test.id)
+      if (other)
+        throw new TouchstoneError(
+          'case_invalid',
+          `expected each case id once, got "${test.id}" again after ${other}`,
+          {
+            where: locate(['id']),
+          },
+        )
+      places.set(test.id, locate(['id']))
+      cases.push(test)
+      if (test.twin !== null) twins.push({ test, where: locate(['twin']) })
+    }
+  }
+  for (const { test, where } of twins) {
+    const twin = cases.find((one) => one.id === test.twin)
+    // Of a single file the twin may stand in another; of a folder everything is here.
+    if (!twin && wholeFolder)
+      throw new TouchstoneError(
+        'case_invalid',
+        `expected the id of a case that is loaded, got "${test.twin}"`,
+        {
+          where,
+        },
+      )
+    if (twin === test)
+      throw new TouchstoneError(
+        'case_invalid',
+        'expected another case as the twin, got the case itself',
+        { where },
+      )
+    if (twin?.attack)
+      throw new TouchstoneError(
+        'case_invalid',
+        `expected a benign twin, got "${twin.id}", which has an attack`,
+        {
+          where,
+        },
+      )
+  }
+  return cases
+}
+
+/** The folder of the cases that come with Touchstone. */
+export function shippedCases(): string {
+  return fileURLToPath(new URL('../../../cases/', import.meta.url))
+}
+
+/** See `cases.parse`. */
+export function parseCases(text: string, source = 'case'): Case[] {
+  return casesIn(text, source).map(({ test }) => test)
+}
+
+/** Where there is no folder `cases`, `cases/...` means the cases that ship, so that documented lines work anywhere. */
+function placed(from: string): string {
+  const under = /^(?:\.\/)?cases(?:\/(.*))?$/.exec(from)
+  if (under === null || existsSync('cases')) return from
+  return join(shippedCases(), under[1] ?? '')
+}
+
+export function filesOf(given: string): string[] {
+  const from = placed(given)
+  let found: string[] = []
+  try {
+    found = statSync(from).isDirectory() ? globSync(join(from, '**/*.{yaml,yml}')) : [from]
+  } catch (cause) {
+    if (!/[*?[{]/.test(from)) {
+      const code = (cause as NodeJS.ErrnoException).code ?? 'an error'
+      throw new TouchstoneError(
+        'file_unreadable',
+        `expected a file or folder of cases, got ${code}`,
+        {
+          where: given,
+          cause,
+        },
+      )
+    }
+    found = globSync(from)
+  }
+  if (found.length === 0)
+    throw new TouchstoneError('file_unreadable', 'expected at least one .yaml file, got none', {
+      where: given,
+    })
+  return found.sort()
+}
+
+export function casesIn(text: string, source: string): { test: Case; locate: Locate }[] {
+  const lines = new LineCounter()
+  const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false })
+  if (!Array.isArray(documents) || documents.length === 0) {
+    throw new TouchstoneError('case_invalid', 'expected a case, got an empty file', {
+      where: `${source}:1:1`,
+    })
+  }
+  const at = (offset: number) => {
+    const { line, col } = lines.linePos(offset)
+    return `${source}:${line}:${col}`
+  }
+  return documents.map((document) => {
+    const problem = document.errors[0]
+    if (problem)
+      throw new TouchstoneError('yaml_syntax', `expected YAML, got: ${problem.message}`, {
+        where: at(problem.pos[0]),
+      })
+    const locate: Locate = (path) => at(offsetOf(document, path))
+    let value: unknown
+    try {
+      value = document.toJS({ maxAliasCount: 100 })
+    } catch (cause) {
+      throw new TouchstoneError('yaml_syntax', `expected YAML, got: ${(cause as Error).message}`, {
+        where: locate([]),
+        cause,
+      })
+    }
+    return { test: readCase(value, locate), locate }
+  })
+}
+
+/** Where in the text a member stands; for one that is missing, where its nearest parent does. */
+function offsetOf(document: Document, path: Path): number {
+  for (let length = path.length; length >= 0; length--) {
+    const node =
+      length === 0 ? document.contents : document.getIn(path.slice(0, length) as unknown[], true)
+    if (isNode(node) && node.range) return node.range[0]
+  }
+  return 0
+}

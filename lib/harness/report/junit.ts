@@ -1,0 +1,159 @@
+/**
+ * A run as JUnit XML, as continuous integration reads it: a suite per configuration, a test per case, its trials inside.
+ *
+ * A case passes when all its trials did, or as many as asked for. Written to the schema that Jenkins' xUnit plugin publishes
+ * (junit-10.xsd), the strictest in use.
+ */
+import { TouchstoneError } from '../../errors.ts'
+import type { TrialRecord } from '../../log/index.ts'
+import type { Run } from './result.ts'
+
+export type JunitOptions = {
+  /** Share of a case's trials that must pass, in (0, 1]. Default 1. */
+  share?: number
+}
+
+/**
+ * A run as JUnit XML: a test per case and configuration, which passes when enough of its trials did.
+ *
+ * @throws TouchstoneError `argument_invalid` for a share outside (0, 1]
+ */
+export function junit(run: Run, options: JunitOptions = {}): string {
+  const share = options.share ?? 1
+  if (!(share > 0 && share <= 1)) {
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected a share in (0, 1], got ${String(share)}`,
+      {
+        where: 'share',
+      },
+    )
+  }
+  const suites = run.manifest.configurations.map((one) => suiteOf(run, one.name, one.model, share))
+  const sum = (of: 'tests' | 'failures' | 'errors') =>
+    suites.reduce((total, suite) => total + suite[of], 0)
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites${attributes({ name: 'touchstone', tests: sum('tests'), failures: sum('failures'), errors: sum('errors') })}>`,
+    ...suites.flatMap((suite) => suite.lines),
+    '</testsuites>',
+    '',
+  ].join('\n')
+}
+
+function suiteOf(run: Run, configuration: string, model: string, share: number) {
+  const byCase = Map.groupBy(
+    run.trials.filter((row) => row.configuration === configuration),
+    (row) => row.case,
+  )
+  const counts = { failures: 0, errors: 0, skipped: run.manifest.left_out.length }
+  const tests: string[] = []
+  for (const { id, kind } of run.manifest.cases) {
+    const rows = byCase.get(id) ?? []
+    const { word, lines } = verdictOf(rows, run.manifest.repeats, share)
+    if (word === 'failure') counts.failures++
+    if (word === 'error') counts.errors++
+    const time = seconds(rows.reduce((total, row) => total + row.duration_ms, 0))
+    tests.push(
+      `    <testcase${attributes({ name: id, classname: `${configuration}.${kind}`, time })}>`,
+      ...lines,
+      `      <system-out>${rows.map(trialLine).map(escaped).join('\n')}</system-out>`,
+      '    </testcase>',
+    )
+  }
+  for (const { case: id, reason } of run.manifest.left_out) {
+    tests.push(
+      `    <testcase${attributes({ name: id, classname: `${configuration}.left_out` })}>`,
+      `      <skipped${attributes({ message: reason })}/>`,
+      '    </testcase>',
+    )
+  }
+  const all = run.manifest.cases.length + run.manifest.left_out.length
+  const time = seconds(
+    [...byCase.values()].flat().reduce((total, row) => total + row.duration_ms, 0),
+  )
+  const head = {
+    name: configuration,
+    tests: all,
+    ...counts,
+    time,
+    timestamp: run.manifest.created_at.slice(0, 19),
+  }
+  const properties = {
+    run: run.id,
+    model,
+    seed: run.manifest.seed,
+    repeats: run.manifest.repeats,
+    share,
+  }
+  return {
+    tests: all,
+    ...counts,
+    lines: [
+      `  <testsuite${attributes(head)}>`,
+      '    <properties>',
+      ...Object.entries(properties).map(
+        ([name, value]) => `      <property${attributes({ name, value })}/>`,
+      ),
+      '    </properties>',
+      ...tests,
+      '  </testsuite>',
+    ],
+  }
+}
+
+/** What became of a case: a failure of the agent, an error of the machinery, or neither. */
+function verdictOf(
+  rows: TrialRecord[],
+  repeats: number,
+  share: number,
+): { word: string; lines: string[] } {
+  const passed = rows.filter((row) => row.outcome === 'pass').length
+  const failed = rows.filter((row) => row.outcome === 'fail')
+  const errors = rows.filter((row) => row.outcome === 'error')
+  const needed = Math.ceil(share * repeats - 1e-9)
+  if (passed >= needed) return { word: 'pass', lines: [] }
+  // Had all that is not known passed, it would still be too few: that is a failure whatever the machinery did.
+  if (repeats - failed.length < needed) {
+    const message = `${passed} of ${repeats} trials passed, ${needed} needed`
+    return { word: 'failure', lines: [`      <failure${attributes({ type: 'fail', message })}/>`] }
+  }
+  const [first] = errors
+  const message = `${errors.length} trials ended in an error, ${repeats - rows.length} did not run`
+  const type = first?.error?.code ?? 'not_run'
+  return { word: 'error', lines: [`      <error${attributes({ type, message })}/>`] }
+}
+
+function trialLine(row: TrialRecord): string {
+  const parts = [
+    `trial ${row.trial}: ${row.outcome}`,
+    `goal ${row.goal ?? 'unknown'}`,
+    ...(row.attack === null ? [] : [`attack ${row.attack}`]),
+    `overclaims ${row.overclaims}`,
+    `${row.calls} calls`,
+    ...(row.attempt > 0 ? [`attempt ${row.attempt + 1}`] : []),
+    ...(row.error ? [`${row.error.code}: ${row.error.message}`] : []),
+  ]
+  return parts.join(', ')
+}
+
+function seconds(ms: number): string {
+  return (ms / 1000).toFixed(3)
+}
+
+function attributes(values: { [name: string]: string | number }): string {
+  return Object.entries(values)
+    .map(([name, value]) => ` ${name}="${escaped(String(value))}"`)
+    .join('')
+}
+
+/** Text for XML 1.0: what it cannot hold is shown as the replacement character. */
+function escaped(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+}

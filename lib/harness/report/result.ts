@@ -1,0 +1,330 @@
+/** A run that has been run, or read back from its folder: the same object either way. Every number comes from the log. */
+import { readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import type { Chart } from '../../chart/index.ts'
+import { type Look, lookOf } from '../../display.ts'
+import { TouchstoneError } from '../../errors.ts'
+import { type Json, type JsonObject, parse } from '../../json.ts'
+import {
+  type CompareChoice,
+  type Comparisons,
+  type ConfigurationSummary,
+  compareAll,
+  compareMeasure,
+  FILES,
+  lastAttempts,
+  type Manifest,
+  type Measure,
+  type MetricComparison,
+  pairsOf,
+  readRun,
+  summarise,
+  type TrialRecord,
+} from '../../log/index.ts'
+import type { IssueRunOptions, Receipt } from '../../receipt/attest/issue.ts'
+import type { Decision } from '../../receipt/surface/decision.ts'
+import { type MeasureComparison, type Plan, pilot, plan } from '../../stats/index.ts'
+import { comparisonText, runText } from './text.ts'
+import { shownAsTable } from './trials-text.ts'
+
+/** Kinds of chart that a run can be drawn as. */
+export const PLOT_KINDS = [
+  'strip',
+  'heat',
+  'slope',
+  'forest',
+  'levels',
+  'ecdf',
+  'reliability',
+  'noise',
+] as const
+export type PlotKind = (typeof PLOT_KINDS)[number]
+
+/**
+ * A run that has ended: its trials, and what can be asked of them. `harness.open(folder)` gives it back later.
+ *
+ * At the prompt it shows rates and comparisons. One trial that failed: `run.trials.find(({ outcome }) => outcome === 'fail')` has
+ * the key that `run.transcript(key)` wants.
+ */
+export class Run {
+  /** The run's folder. */
+  readonly dir: string
+  readonly manifest: Manifest
+  /** One record per trial: the attempt that counts. */
+  readonly trials: readonly TrialRecord[]
+  /** Why the run stopped of itself before its end (a limit of the day, of cost, a refused key), or null. */
+  readonly halted: string | null
+
+  constructor(parts: {
+    dir: string
+    manifest: Manifest
+    trials: TrialRecord[]
+    halted?: string | null
+  }) {
+    this.dir = parts.dir
+    this.halted = parts.halted ?? null
+    this.manifest = parts.manifest
+    const order = new Map(parts.manifest.cases.map(({ id }, i) => [id, i]))
+    const configurations = new Map(parts.manifest.configurations.map(({ name }, i) => [name, i]))
+    this.trials = shownAsTable(
+      [...parts.trials].sort(
+        (a, b) =>
+          (order.get(a.case) ?? 0) - (order.get(b.case) ?? 0) ||
+          (configurations.get(a.configuration) ?? 0) - (configurations.get(b.configuration) ?? 0) ||
+          a.trial - b.trial,
+      ),
+    )
+  }
+
+  get id(): string {
+    return this.manifest.id
+  }
+
+  /** Every planned trial ended, and none in an error. */
+  get complete(): boolean {
+    return this.trials.length === this.manifest.planned && this.errors === 0
+  }
+
+  /** Trials that ended in an error of the machinery. They are in no rate. */
+  get errors(): number {
+    return this.trials.filter((row) => row.outcome === 'error').length
+  }
+
+  /** Names of the configurations, in the order they were given. */
+  get configurations(): string[] {
+    return this.manifest.configurations.map(({ name }) => name)
+  }
+
+  /**
+   * The decisions of every trial that counts, read from the log, in the order of `trials`: in which order they ended is chance.
+   * Each `observation.run_id` is the trial's key.
+   */
+  get decisions(): Decision[] {
+    const counted = new Map(
+      this.trials.map((row) => [row.key, { attempt: row.attempt, decisions: [] as Decision[] }]),
+    )
+    for (const value of this.linesOf(FILES.decisions)) {
+      const { key, attempt, decision } = value as {
+        key: string
+        attempt: number
+        decision: Decision
+      }
+      const trial = counted.get(key)
+      if (trial?.attempt === attempt) trial.decisions.push(decision)
+    }
+    return [...counted.values()].flatMap(({ decisions }) => decisions)
+  }
+
+  /** What was called and answered in one trial, secrets taken out. @throws TouchstoneError `argument_invalid` for an unknown key */
+  transcript(key: string): JsonObject {
+    const row = this.trials.find((one) => one.key === key)
+    if (!row)
+      throw new TouchstoneError(
+        'argument_invalid',
+        `expected the key of a trial (case|configuration|trial), got "${key}"`,
+        { where: 'key' },
+      )
+    const found = this.linesOf(FILES.transcripts).find((value) => {
+      const line = value as JsonObject
+      return line['key'] === key && line['attempt'] === row.attempt
+    })
+    return found as JsonObject
+  }
+
+  private linesOf(file: string): Json[] {
+    const path = join(this.dir, file)
+    // What stands behind the last line feed is a line that nobody finished.
+    const text = readFileSync(path, 'utf8')
+    const whole = text.slice(0, text.lastIndexOf('\n') + 1)
+    return whole.split('\n').flatMap((line, i) => (line ? [parse(line, `${path}:${i + 1}`)] : []))
+  }
+
+  /** Rates with intervals over cases, levels, times, of each configuration. */
+  summary(options: { level?: number } = {}): ConfigurationSummary[] {
+    return summarise(this.manifest, this.trials, options)
+  }
+
+  /**
+   * Is b better than a? Paired by case; the verdict may be "cannot tell".
+   *
+   * @param choice.metric      the one metric that the question is about, default `goal`; the others are held to Holm's rule
+   * @param choice.target      `like these` (default) or `these`
+   * @param choice.equivalence half-width in (0, 1] of differences that do not matter
+   * @throws TouchstoneError `configuration_unknown`, `argument_invalid`
+   */
+  compare(a: string, b: string, choice: CompareChoice = {}): RunComparison {
+    return new RunComparison(compareAll(this.manifest, this.trials, a, b, choice), (measure) =>
+      compareMeasure(this.manifest, this.trials, a, b, measure),
+    )
+  }
+
+  /**
+   * What a run of another size could see, with this one as its pilot.
+   *
+   * @param options.cases, options.repeats default: this run's
+   * @throws TouchstoneError `argument_invalid` for a run of one configuration
+   */
+  plan(
+    options: {
+      a?: string
+      b?: string
+      cases?: number
+      repeats?: number
+      metric?: CompareChoice['metric']
+      difference?: number
+    } = {},
+  ): Plan {
+    const [a = options.a, b = options.b] = [
+      options.a ?? this.configurations[0],
+      options.b ?? this.configurations[1],
+    ]
+    if (a === undefined || b === undefined) {
+      throw new TouchstoneError(
+        'argument_invalid',
+        'expected a run of two configurations, got one',
+        { where: 'plan' },
+      )
+    }
+    const pairs = pairsOf(this.manifest, this.trials, a, b, options.metric ?? 'goal')
+    const { between, within } = pilot(pairs)
+    return plan({
+      cases: options.cases ?? pairs.length,
+      repeats: options.repeats ?? this.manifest.repeats,
+      ...(Number.isFinite(between) && { between }),
+      ...(Number.isFinite(within) && { within }),
+      ...(options.difference !== undefined && { difference: options.difference }),
+    })
+  }
+
+  /**
+   * A receipt that an auditor can compute again offline, from this run's folder and the published set. `receipt.save(run.dir)`
+   * writes it into the folder; `receipt.verify(run.dir, { key })` checks it.
+   *
+   * @param options.key Ed25519 private key as PEM or a path; without one the receipt is unsigned and says so
+   * @param options.set `id@version`; default: the newest published set that has all of the run's cases
+   * @throws TouchstoneError `set_unpublished` when the cases are not those of a published set; `run_invalid` when the folder does
+   *   not add up; `key_invalid`
+   */
+  async receipt(options: IssueRunOptions = {}): Promise<Receipt> {
+    const { issueRun } = await import('../../receipt/attest/issue.ts')
+    return issueRun(this.dir, options)
+  }
+
+  /** Draw it. Resolves to a chart: `.spec`, `.svg()`, `.png()`, `.html()`, `.text()`, `.save(path)`. */
+  async plot(
+    kind: PlotKind = 'strip',
+    options: { metric?: CompareChoice['metric']; a?: string; b?: string } = {},
+  ): Promise<Chart> {
+    const { plot } = await import('./charts.ts')
+    return plot(this, kind, options)
+  }
+
+  /** The run as a person reads it in a terminal. */
+  text(look: Look = {}): string {
+    return runText(this, look)
+  }
+
+  /** Everything but what stands in the log already, for programs. Times and ids apart, the same seed gives the same. */
+  toJSON(): JsonObject {
+    const [a, ...others] = this.configurations
+    return JSON.parse(
+      JSON.stringify({
+        schema: 'touchstone.run.v0',
+        id: this.id,
+        dir: relative(process.cwd(), this.dir) || '.',
+        complete: this.complete,
+        errors: this.errors,
+        manifest: this.manifest,
+        summary: this.summary(),
+        comparisons: others.map((b) => this.compare(a as string, b)),
+        trials: this.trials,
+      }),
+    ) as JsonObject
+  }
+
+  [Symbol.for('nodejs.util.inspect.custom')](
+    _depth: number,
+    options: { colors?: boolean },
+  ): string {
+    return this.text({ ...lookOf(process.stdout), colors: options.colors === true })
+  }
+
+  [Symbol.for('Jupyter.display')](): { [mime: string]: string } {
+    return { 'text/plain': this.text({ width: 100 }) }
+  }
+
+  /** What Tab offers inside quotes: names of configurations, kinds of charts, keys of trials. */
+  [Symbol.for('touchstone.completeString')]({ method }: { method: string }): string[] {
+    if (method === 'compare') return this.configurations
+    if (method === 'plot') return [...PLOT_KINDS]
+    return method === 'transcript' ? this.trials.map((row) => row.key) : []
+  }
+}
+
+/** The comparison of two configurations of a run. */
+export class RunComparison {
+  readonly a: string
+  readonly b: string
+  /** The metric that was asked for. */
+  readonly primary: MetricComparison
+  readonly others: Comparisons['others']
+  /** Are b's calls better evidenced? `superiority` above 0.5 says yes. */
+  readonly levels: Comparisons['levels']
+  /** Comparisons in this table. */
+  readonly count: number
+  readonly #measured: (measure: Measure) => MeasureComparison
+
+  constructor(
+    { a, b, primary, others, levels, count }: Comparisons,
+    measured: (measure: Measure) => MeasureComparison,
+  ) {
+    this.a = a
+    this.b = b
+    this.primary = primary
+    this.others = others
+    this.levels = levels
+    this.count = count
+    this.#measured = measured
+  }
+
+  /**
+   * Does b take more than a? Paired differences of case medians, with a bootstrap interval.
+   *
+   * @param measure `duration_ms`, `steps`, `calls`, `tokens` or `cost_usd`; trials without it are left out
+   * @throws TouchstoneError `argument_invalid`
+   */
+  measure(measure: Measure): MeasureComparison {
+    return this.#measured(measure)
+  }
+
+  /** Is b better than a on the primary metric? */
+  get verdict(): MetricComparison['verdict'] {
+    return this.primary.verdict
+  }
+
+  text(look: Look = {}): string {
+    return comparisonText(this, look)
+  }
+
+  toJSON(): Comparisons {
+    const { a, b, primary, others, levels, count } = this
+    return { a, b, primary, others, levels, count }
+  }
+
+  [Symbol.for('nodejs.util.inspect.custom')](
+    _depth: number,
+    options: { colors?: boolean },
+  ): string {
+    return this.text({ ...lookOf(process.stdout), colors: options.colors === true })
+  }
+
+  [Symbol.for('Jupyter.display')](): { [mime: string]: string } {
+    return { 'text/plain': this.text({ width: 100 }) }
+  }
+}
+
+/** Read a run's folder back. @throws TouchstoneError `run_unknown`, `run_invalid` */
+export async function open(dir: string): Promise<Run> {
+  const { manifest, attempts } = await readRun(dir)
+  return new Run({ dir, manifest, trials: lastAttempts(attempts) })
+}

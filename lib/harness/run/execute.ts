@@ -1,0 +1,196 @@
+/** Carries out a run: finds the models, writes the manifest or goes on with one, runs the trials, keeps the log. */
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Digest } from '../../canonical.ts'
+import { TouchstoneError } from '../../errors.ts'
+import {
+  FILES,
+  lock,
+  type Manifest,
+  RunWriter,
+  recover,
+  type TrialRecord,
+  trialKey,
+} from '../../log/index.ts'
+import { progress } from '../../progress.ts'
+import { LIMITERS, type Limiters } from '../agent/limiter.ts'
+import { modelSource } from '../agent/model.ts'
+import { Run } from '../report/result.ts'
+import { closeChildren } from '../server/child-pool.ts'
+import { missingPackage } from './packages.ts'
+import { manifestOf, requireSameRun, type Sources } from './plan-manifest.ts'
+import { pool } from './pool.ts'
+import type { RunPlan } from './run.ts'
+import { runTrial } from './run-trial.ts'
+import { type Scheduled, schedule } from './schedule.ts'
+import { temporaryFolder } from './temporary.ts'
+
+/** The signal of a prompt's line, where a prompt set one: what Ctrl-C stops. */
+const PROMPT_SIGNAL = Symbol.for('touchstone.signal')
+
+/** A run's plan with everything that it names found. */
+export type Prepared = {
+  /** The plan with those of its cases that can run here. */
+  plan: RunPlan
+  sources: Sources
+  manifest: Manifest
+}
+
+/** Find what a plan names. Nothing is written. @throws TouchstoneError when a model, setting, price or package is not right */
+export async function prepare(plan: RunPlan, limiters: Limiters = LIMITERS): Promise<Prepared> {
+  if (plan.configurations.length === 0) {
+    throw new TouchstoneError(
+      'argument_invalid',
+      'expected at least one configuration: .config(name, { model })',
+      {
+        where: 'run',
+      },
+    )
+  }
+  const sources: Sources = new Map()
+  for (const { name, configuration } of plan.configurations) {
+    sources.set(name, { configuration, source: await modelSource(name, configuration, limiters) })
+  }
+  const cases = plan.cases.filter((test) => missingPackage(test.requires) === null)
+  const leftOut = [
+    ...plan.leftOut,
+    ...plan.cases.flatMap((test) => {
+      const missing = missingPackage(test.requires)
+      return missing === null ? [] : [{ case: test.id, reason: `needs the package ${missing}` }]
+    }),
+  ]
+  if (cases.length === 0) {
+    throw new TouchstoneError(
+      'dependency_missing',
+      `expected at least one case that can run, got: ${leftOut.map((one) => `${one.case} ${one.reason}`).join('; ')}`,
+    )
+  }
+  if (plan.limits.costUsd !== null) requireKnownPrices(plan, sources)
+  const present = { ...plan, cases }
+  return { plan: present, sources, manifest: manifestOf(present, sources, leftOut) }
+}
+
+/** A cap on what is not counted would be no cap. */
+function requireKnownPrices(plan: RunPlan, sources: Sources): void {
+  for (const { source } of sources.values()) {
+    if (source.simulated || Object.hasOwn(plan.prices, source.id)) continue
+    throw new TouchstoneError(
+      'setting_missing',
+      `expected a price for ${source.id}, since the run's cost has a limit`,
+      {
+        where: 'limits.costUsd',
+      },
+    )
+  }
+}
+
+/** Run a plan. @throws TouchstoneError before anything is written when a model, setting or folder is not right */
+export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Promise<Run> {
+  const { plan, sources, manifest: wanted } = await prepare(given, limiters)
+  const { writer, manifest, finished } =
+    plan.resume === undefined ? begin(plan, wanted) : await goOn(plan, wanted)
+  const outer =
+    plan.signal ??
+    ((globalThis as Record<symbol, unknown>)[PROMPT_SIGNAL] as AbortSignal | undefined)
+  const halt = new AbortController()
+  const drain = outer ? AbortSignal.any([outer, halt.signal]) : halt.signal
+  let halted: string | null = null
+  const stopFor = (reason: string) => {
+    halted ??= reason
+    halt.abort(new DOMException(reason, 'AbortError'))
+  }
+  const bar = plan.progress ? progress(manifest.planned, 'trials', { failures: 'errors' }) : null
+  const setting = {
+    limits: plan.limits,
+    prices: plan.prices,
+    drain,
+    starts: new Map<string, Digest>(),
+    waits: (text: string) => bar?.label(text),
+  }
+  let spentUsd = 0
+  for (const record of finished.values()) {
+    spentUsd += record.cost_usd ?? 0
+    if (record.outcome !== 'error') bar?.tick()
+    // What follows starts where what is finished started, or it is not a repeat.
+    if (record.start_digest !== null) setting.starts.set(record.case, record.start_digest)
+  }
+  const one = async (item: Scheduled) => {
+    const before = finished.get(trialKey(item.case.id, item.configuration, item.trial))
+    if (before && before.outcome !== 'error') return
+    const { configuration, source } = sources.get(item.configuration) as NonNullable<
+      ReturnType<Sources['get']>
+    >
+    bar?.label(`${item.case.id} ${item.configuration}`)
+    let record: TrialRecord | null = null
+    // Attempts are numbered on over resumptions, so that no two lines of the log have the same number.
+    const first = before ? before.attempt + 1 : 0
+    for (let attempt = first; attempt < first + plan.limits.attempts; attempt++) {
+      const result = await runTrial({ ...item, attempt }, configuration, source, setting)
+      if (result.halt) stopFor(`${source.id}: ${result.halt.code}: ${result.halt.message}`)
+      if (result.stopped) return
+      record = await writer.append(result.record, result)
+      finished.set(record.key, record)
+      spentUsd += record.cost_usd ?? 0
+      if (plan.limits.costUsd !== null && spentUsd >= plan.limits.costUsd) {
+        stopFor(`cost_limit: $${spentUsd.toFixed(4)} of $${plan.limits.costUsd} are spent`)
+      }
+      if (record.outcome !== 'error' || result.final || drain.aborted) break
+    }
+    bar?.tick(record?.outcome === 'error')
+  }
+  try {
+    const names = plan.configurations.map(({ name }) => name)
+    await pool(schedule(plan.cases, names, plan.repeats, plan.seed), plan.concurrency, one, drain)
+  } finally {
+    bar?.stop()
+    await closeChildren()
+    await writer.close()
+  }
+  return new Run({ dir: writer.dir, manifest, trials: [...finished.values()], halted })
+}
+
+type Begun = {
+  writer: RunWriter
+  manifest: Manifest
+  /** The attempt that counts of each key, as far as there is one. */
+  finished: Map<string, TrialRecord>
+}
+
+function begin(plan: RunPlan, manifest: Manifest): Begun {
+  const dir =
+    plan.out === undefined
+      ? resolve('runs', manifest.id)
+      : plan.out === null
+        ? temporaryFolder()
+        : resolve(plan.out)
+  return { writer: RunWriter.create(dir, manifest), manifest, finished: new Map() }
+}
+
+/** Go on with the run in a folder. A trial whose evidence is damaged is run again, as one that ended in an error is. */
+async function goOn(plan: RunPlan, wanted: Manifest): Promise<Begun> {
+  const dir = resolve(plan.resume as string)
+  if (!existsSync(join(dir, FILES.manifest)))
+    throw new TouchstoneError(
+      'run_unknown',
+      `expected a run's folder with ${FILES.manifest}, got none`,
+      { where: dir },
+    )
+  const unlock = lock(dir)
+  try {
+    const { manifest, attempts, damaged } = await recover(dir)
+    requireSameRun(manifest, wanted, dir)
+    const finished = new Map<string, TrialRecord>()
+    for (const record of attempts) {
+      const known = finished.get(record.key)
+      if (!known || record.attempt >= known.attempt) finished.set(record.key, record)
+    }
+    for (const key of damaged) {
+      const record = finished.get(key)
+      if (record) finished.set(key, { ...record, outcome: 'error' })
+    }
+    return { writer: RunWriter.reopen(dir, unlock), manifest, finished }
+  } catch (cause) {
+    unlock()
+    throw cause
+  }
+}

@@ -1,0 +1,162 @@
+/** What a run will do and may cost, said before it does it. Bounds, not promises: how an agent behaves is what the run is for. */
+
+import { count, foreign, type Look, lookOf, table } from '../../display.ts'
+import type { JsonObject } from '../../json.ts'
+import type { Manifest } from '../../log/index.ts'
+import type { Sources } from './plan-manifest.ts'
+import type { RunPlan } from './run.ts'
+
+export type ForecastRow = {
+  configuration: string
+  model: string
+  trials: number
+  /** If every trial takes the solution's calls, a look after each, and a report. */
+  modelCalls: { expected: number; most: number }
+  toolCalls: { expected: number; most: number }
+  /** US dollars at most: tokens per trial are limited and the price is known; else null. Simulated models cost nothing. */
+  mostUsd: number | null
+}
+
+export class Forecast {
+  readonly cases: number
+  readonly repeats: number
+  readonly trials: number
+  readonly rows: readonly ForecastRow[]
+  /** The run stops at this cost, or null. Trials at work then still end. */
+  readonly capUsd: number | null
+  readonly leftOut: readonly { case: string; reason: string }[]
+
+  constructor(
+    parts: Pick<Forecast, 'cases' | 'repeats' | 'trials' | 'rows' | 'capUsd' | 'leftOut'>,
+  ) {
+    this.cases = parts.cases
+    this.repeats = parts.repeats
+    this.trials = parts.trials
+    this.rows = parts.rows
+    this.capUsd = parts.capUsd
+    this.leftOut = parts.leftOut
+  }
+
+  /** Dollars at most over all configurations, or null when one of them has no bound. */
+  get mostUsd(): number | null {
+    return this.rows.reduce<number | null>(
+      (sum, { mostUsd }) => (sum === null || mostUsd === null ? null : sum + mostUsd),
+      0,
+    )
+  }
+
+  text(look: Look = {}): string {
+    const { cases, repeats, trials, rows } = this
+    const dollars = (value: number | null) => (value === null ? 'no bound' : `$${value.toFixed(2)}`)
+    const between = ({ expected, most }: { expected: number; most: number }) =>
+      `about ${expected}, at most ${most}`
+    const bounds = [
+      `Cost at most ${dollars(this.mostUsd)}${this.capUsd === null ? '' : `; the run stops at ${dollars(this.capUsd)}`}.`,
+    ]
+    if (this.mostUsd !== null && this.mostUsd > 0)
+      bounds.push('More only where a single tool result is larger than the limit of tokens.')
+    if (this.mostUsd === null)
+      bounds.push('A bound needs a limit of tokens per trial and a price for each model.')
+    return [
+      `${count(cases, 'case')} x ${count(rows.length, 'configuration')} x ${count(repeats, 'repeat')} = ${count(trials, 'trial')}`,
+      '',
+      table(
+        [
+          { head: 'configuration' },
+          { head: 'model' },
+          { head: 'trials', align: 'right' },
+          { head: 'model calls' },
+          { head: 'tool calls' },
+          { head: 'cost at most', align: 'right' },
+        ],
+        rows.map((row) => [
+          foreign(row.configuration, 64),
+          foreign(row.model, 64),
+          String(row.trials),
+          between(row.modelCalls),
+          between(row.toolCalls),
+          dollars(row.mostUsd),
+        ]),
+        look,
+      ),
+      bounds.join(' '),
+      ...this.leftOut.map(({ case: id, reason }) => `Left out: ${id} (${reason}).`),
+    ].join('\n')
+  }
+
+  toJSON(): JsonObject {
+    const { cases, repeats, trials, rows, capUsd, mostUsd, leftOut } = this
+    return JSON.parse(
+      JSON.stringify({
+        schema: 'touchstone.forecast.v0',
+        cases,
+        repeats,
+        trials,
+        rows,
+        mostUsd,
+        capUsd,
+        leftOut,
+      }),
+    ) as JsonObject
+  }
+
+  [Symbol.for('Jupyter.display')](): { [mime: string]: string } {
+    return { 'text/plain': this.text({ width: 100 }) }
+  }
+
+  [Symbol.for('nodejs.util.inspect.custom')](
+    _depth: number,
+    options: { colors?: boolean },
+  ): string {
+    return this.text({ ...lookOf(process.stdout), colors: options.colors === true })
+  }
+}
+
+/** What a plan whose models are found will do. */
+export function forecast(plan: RunPlan, sources: Sources, manifest: Manifest): Forecast {
+  const { limits, prices, repeats, cases } = plan
+  const trials = cases.length * repeats
+  const solution = cases.reduce((sum, test) => sum + test.solution.length, 0) * repeats
+  const checks =
+    cases.reduce((sum, test) => sum + test.solution.filter((step) => step.check).length, 0) *
+    repeats
+  const rows = [...sources].map(([configuration, { source }]): ForecastRow => {
+    const price = Object.hasOwn(prices, source.id) ? prices[source.id] : undefined
+    const perTrial = boundUsd(price, limits.tokens)
+    return {
+      configuration,
+      model: source.id,
+      trials,
+      modelCalls: {
+        expected: solution + checks + trials,
+        most: trials * limits.attempts * limits.steps,
+      },
+      toolCalls: { expected: solution + checks, most: trials * limits.attempts * limits.calls },
+      mostUsd: source.simulated
+        ? 0
+        : perTrial === null
+          ? null
+          : trials * limits.attempts * perTrial,
+    }
+  })
+  return new Forecast({
+    cases: cases.length,
+    repeats,
+    trials: trials * sources.size,
+    rows,
+    capUsd: limits.costUsd,
+    leftOut: manifest.left_out,
+  })
+}
+
+/**
+ * What one trial costs at most. The limit is looked at after each model call, so the last one may go beyond it by its own size;
+ * a call's prompt holds what was spent before it, so it is taken as the limit once more. A tool result larger than that is not
+ * bounded.
+ */
+function boundUsd(
+  price: { input: number; output: number } | undefined,
+  tokens: number | null,
+): number | null {
+  return price && tokens !== null ? (2 * tokens * Math.max(price.input, price.output)) / 1e6 : null
+}

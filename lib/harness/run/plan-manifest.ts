@@ -1,0 +1,116 @@
+/** What a run is meant to be, as its manifest says it; and whether a run on disk is the same one, so that it can be gone on with. */
+import { randomBytes } from 'node:crypto'
+import { availableParallelism } from 'node:os'
+import { digestOf } from '../../canonical.ts'
+import { TouchstoneError } from '../../errors.ts'
+import type { JsonObject } from '../../json.ts'
+import type { Manifest } from '../../log/index.ts'
+import type { Configuration, ModelSource } from '../agent/model.ts'
+import { versions } from './packages.ts'
+import type { RunPlan } from './run.ts'
+
+/** Configurations with their models, by name. */
+export type Sources = Map<string, { configuration: Configuration; source: ModelSource }>
+
+/** The manifest of a plan. `plan.cases` are those that can run; `leftOut` names the others. */
+export function manifestOf(
+  plan: RunPlan,
+  sources: Sources,
+  leftOut: { case: string; reason: string }[],
+  now = new Date(),
+): Manifest {
+  const { limits } = plan
+  return {
+    schema: 'touchstone.manifest.v0',
+    id: `${now.toISOString().slice(0, 19).replaceAll(':', '-')}Z-${randomBytes(3).toString('hex')}`,
+    created_at: now.toISOString(),
+    set: null,
+    seed: plan.seed,
+    repeats: plan.repeats,
+    planned: plan.cases.length * plan.configurations.length * plan.repeats,
+    cases: plan.cases.map(({ id, digest, title, kind, twin, attack }) => ({
+      id,
+      digest,
+      title,
+      kind,
+      twin,
+      adversarial: attack !== null,
+    })),
+    configurations: [...sources].map(([name, { configuration, source }]) => {
+      const settings = settingsOf(configuration)
+      return {
+        name,
+        digest: digestOf({ model: source.id, settings }),
+        model: source.id,
+        simulated: source.simulated,
+        settings,
+      }
+    }),
+    left_out: leftOut,
+    limits: {
+      steps: limits.steps,
+      calls: limits.calls,
+      tokens: limits.tokens,
+      trial_timeout_ms: limits.trialTimeoutMs,
+      call_timeout_ms: limits.callTimeoutMs,
+      attempts: limits.attempts,
+      cost_usd: limits.costUsd,
+    },
+    versions: versions(),
+    environment: { platform: process.platform, arch: process.arch, cpus: availableParallelism() },
+  }
+}
+
+/** The settings that are recorded: everything but keys. */
+function settingsOf({ model: _, apiKey: __, ...rest }: Configuration): JsonObject {
+  return JSON.parse(JSON.stringify(rest)) as JsonObject
+}
+
+/** Limits that a trial's end depends on. How often it is tried and what the run may cost are not among them. */
+const SAME_LIMITS = ['steps', 'calls', 'tokens', 'trial_timeout_ms', 'call_timeout_ms'] as const
+/** What models read depends on these. */
+const SAME_VERSIONS = ['touchstone', 'ai', '@modelcontextprotocol/sdk'] as const
+
+/**
+ * Require that a run on disk is the one that is wanted now.
+ *
+ * @throws TouchstoneError `run_differs` naming everything that is not the same
+ */
+export function requireSameRun(found: Manifest, wanted: Manifest, where: string): void {
+  const differences: string[] = []
+  const differs = (what: string, was: unknown, is: unknown) => {
+    if (was !== is)
+      differences.push(`${what} was ${String(was ?? 'none')}, is ${String(is ?? 'none')}`)
+  }
+  differs('seed', found.seed, wanted.seed)
+  differs('repeats', found.repeats, wanted.repeats)
+  for (const [word, was, is] of [
+    ['case', byName(found.cases, 'id'), byName(wanted.cases, 'id')],
+    ['configuration', byName(found.configurations, 'name'), byName(wanted.configurations, 'name')],
+  ] as const) {
+    for (const name of new Set([...was.keys(), ...is.keys()])) {
+      if (!is.has(name)) differences.push(`${word} ${name} is missing`)
+      else if (!was.has(name)) differences.push(`${word} ${name} is new`)
+      else if (was.get(name) !== is.get(name)) differences.push(`${word} ${name} has changed`)
+    }
+  }
+  for (const limit of SAME_LIMITS)
+    differs(`limit ${limit}`, found.limits[limit], wanted.limits[limit])
+  for (const name of SAME_VERSIONS)
+    differs(`version of ${name}`, found.versions[name], wanted.versions[name])
+  if (differences.length === 0) return
+  throw new TouchstoneError(
+    'run_differs',
+    `expected the run that was begun, got another one: ${differences.join('; ')}`,
+    {
+      where,
+    },
+  )
+}
+
+function byName<K extends string>(
+  rows: readonly ({ [key in K]: string } & { digest: string })[],
+  key: K,
+) {
+  return new Map(rows.map((row) => [row[key], row.digest]))
+}

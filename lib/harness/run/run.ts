@@ -1,0 +1,284 @@
+/**
+ * `harness.run()`: cases x configurations x repeats, said step by step. Each step gives a new plan; awaiting it runs it.
+ */
+
+import { TouchstoneError } from '../../errors.ts'
+import type { JsonObject } from '../../json.ts'
+import { type Prices, requirePrices } from '../agent/cost.ts'
+import type { Configuration } from '../agent/model.ts'
+import type { Case } from '../case/case.ts'
+import type { Run } from '../report/result.ts'
+import type { Forecast } from './forecast.ts'
+
+export type Limits = {
+  /** Model calls per trial. Default 24. */
+  steps: number
+  /** Tool calls per trial. Default 100. */
+  calls: number
+  /** Tokens per trial, in and out, counted after each model call. Default null: no limit. */
+  tokens: number | null
+  /** A trial's time, whatever it waits for. Default 120,000 ms. */
+  trialTimeoutMs: number
+  /** A tool call's time. Default 30,000 ms. */
+  callTimeoutMs: number
+  /** Attempts at a trial that ends in an error of the machinery. Default 2. */
+  attempts: number
+  /** US dollars that the run may cost; each model then needs a price. Trials at work still end. Default null: no limit. */
+  costUsd: number | null
+}
+
+export const DEFAULT_LIMITS: Limits = {
+  steps: 24,
+  calls: 100,
+  tokens: null,
+  trialTimeoutMs: 120_000,
+  callTimeoutMs: 30_000,
+  attempts: 2,
+  costUsd: null,
+}
+
+/** Everything a run is made of. */
+export type RunPlan = {
+  cases: readonly Case[]
+  configurations: readonly { name: string; configuration: Configuration }[]
+  repeats: number
+  concurrency: number
+  seed: number
+  /** A folder; `undefined`: `runs/<id>`; `null`: a folder of its own among the temporary files, until the process ends. */
+  out: string | null | undefined
+  /** The folder of a run to go on with. */
+  resume: string | undefined
+  limits: Limits
+  prices: Prices
+  signal: AbortSignal | undefined
+  /** A line of progress on a terminal's standard error. */
+  progress: boolean
+  leftOut: readonly { case: string; reason: string }[]
+}
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
+
+/**
+ * A run that is being described. Immutable; `await` runs it, so a function that hands one on must not be async.
+ */
+export class RunBuilder implements PromiseLike<Run> {
+  readonly plan: RunPlan
+
+  constructor(plan: RunPlan) {
+    this.plan = plan
+  }
+
+  private with(change: Partial<RunPlan>): RunBuilder {
+    return new RunBuilder({ ...this.plan, ...change })
+  }
+
+  /**
+   * Add a configuration.
+   *
+   * @param name          letters, digits and `_.-`; at most 64; once per run
+   * @param configuration the model and its settings
+   * @throws TouchstoneError `argument_invalid`
+   */
+  config(name: string, configuration: Configuration): RunBuilder {
+    if (typeof name !== 'string' || !NAME.test(name))
+      invalid('a name of letters, digits and _.- (at most 64)', name, 'config name')
+    if (this.plan.configurations.some((one) => one.name === name))
+      invalid('each configuration name once', name, 'config name')
+    if (
+      configuration === null ||
+      typeof configuration !== 'object' ||
+      !('model' in configuration)
+    ) {
+      invalid('{ model: ... }', configuration, `config ${name}`)
+    }
+    return this.with({ configurations: [...this.plan.configurations, { name, configuration }] })
+  }
+
+  /** Trials per configuration and case: a whole number from 1 to 10,000. Default 5. @throws TouchstoneError `argument_invalid` */
+  repeat(n: number): RunBuilder {
+    return this.with({ repeats: whole(n, 1, 10_000, 'repeat') })
+  }
+
+  /** Trials at once: a whole number from 1 to 256. Default 4. @throws TouchstoneError `argument_invalid` */
+  concurrency(n: number): RunBuilder {
+    return this.with({ concurrency: whole(n, 1, 256, 'concurrency') })
+  }
+
+  /** Where all draws come from: a whole number >= 0. Default 1. @throws TouchstoneError `argument_invalid` */
+  seed(seed: number): RunBuilder {
+    return this.with({ seed: whole(seed, 0, Number.MAX_SAFE_INTEGER, 'seed') })
+  }
+
+  /** Where the run is written: a new or empty folder. Default `runs/<id>`. `null`: among the temporary files, until the process ends. */
+  out(dir: string | null): RunBuilder {
+    if (dir !== null && (typeof dir !== 'string' || dir === ''))
+      invalid('a folder or null', dir, 'out')
+    return this.with({ out: dir })
+  }
+
+  /**
+   * Go on with the run in a folder: what is missing is run, and what ended in an error of the machinery; nothing that is finished
+   * is run again. The plan must be the one that was begun.
+   *
+   * Awaiting it throws TouchstoneError `run_unknown` when there is no run, `run_differs` naming the cases, configurations, seed,
+   * repeats, limits or versions that are not the same, and `run_locked` when another process writes it.
+   */
+  resume(dir: string): RunBuilder {
+    if (typeof dir !== 'string' || dir === '') invalid('the folder of a run', dir, 'resume')
+    return this.with({ resume: dir })
+  }
+
+  /**
+   * What tokens cost: US dollars per million, by model as a configuration names it. The cost of a model that is not in the table
+   * is not known, and never zero.
+   *
+   * @throws TouchstoneError `argument_invalid`
+   * @example
+   * // not run: it needs cases
+   * harness.run(all).prices({ 'groq/openai/gpt-oss-20b': { input: 0.1, output: 0.5 } })
+   */
+  prices(prices: Prices): RunBuilder {
+    return this.with({ prices: { ...this.plan.prices, ...requirePrices(prices) } })
+  }
+
+  /** What the run would do and may cost, before it does it. @throws what running it would throw before the first trial */
+  async forecast(): Promise<Forecast> {
+    const [{ prepare }, { forecast }] = await Promise.all([
+      import('./execute.ts'),
+      import('./forecast.ts'),
+    ])
+    const { plan, sources, manifest } = await prepare(this.plan)
+    return forecast(plan, sources, manifest)
+  }
+
+  /** Limits that differ from the default ones. @throws TouchstoneError `argument_invalid` */
+  limits(limits: Partial<Limits>): RunBuilder {
+    for (const [name, value] of Object.entries(limits)) {
+      if (!Object.hasOwn(DEFAULT_LIMITS, name))
+        invalid(`one of ${Object.keys(DEFAULT_LIMITS).join(', ')}`, name, 'limits')
+      if (value === null && DEFAULT_LIMITS[name as keyof Limits] === null) continue
+      if (name === 'costUsd') {
+        if (typeof value !== 'number' || !(value > 0))
+          invalid('US dollars above 0', value, 'limits.costUsd')
+      } else whole(value as number, 1, name === 'tokens' ? 1e12 : 86_400_000, `limits.${name}`)
+    }
+    return this.with({ limits: { ...this.plan.limits, ...limits } })
+  }
+
+  /** Stop when it aborts: no further trial starts, finished ones are kept, and the run says that it is not complete. */
+  signal(signal: AbortSignal): RunBuilder {
+    return this.with({ signal })
+  }
+
+  /** Show no progress. */
+  quiet(): RunBuilder {
+    return this.with({ progress: false })
+  }
+
+  /** Cases that were asked for and are not in the run, with the reason. They are named in the manifest and the report. */
+  leaving(leftOut: readonly { case: string; reason: string }[]): RunBuilder {
+    return this.with({ leftOut: [...this.plan.leftOut, ...leftOut] })
+  }
+
+  /**
+   * The noise floor: run the only configuration against itself, under the names `<name>` and `<name>-again`, interleaved like
+   * any two. What differs between them is chance.
+   *
+   * @throws TouchstoneError `argument_invalid` unless there is exactly one configuration
+   */
+  placebo(): RunBuilder {
+    const [only] = this.plan.configurations
+    if (!only || this.plan.configurations.length !== 1)
+      invalid('exactly one configuration', this.plan.configurations.length, 'placebo')
+    return this.config(`${only.name}-again`, only.configuration)
+  }
+
+  /** Run it. A trial that fails or ends in an error is part of the result. */
+  // biome-ignore lint/suspicious/noThenProperty: a plan is awaited to run it.
+  then<A = Run, B = never>(
+    fulfilled?: ((run: Run) => A | PromiseLike<A>) | null,
+    rejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    return import('./execute.ts')
+      .then(({ execute }) => execute(this.plan))
+      .then(fulfilled, rejected)
+  }
+
+  toJSON(): JsonObject {
+    const { cases, configurations, repeats, seed } = this.plan
+    return {
+      cases: cases.map((test) => test.id),
+      configurations: configurations.map(({ name }) => name),
+      repeats,
+      seed,
+    }
+  }
+
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    const { cases, configurations, repeats } = this.plan
+    const names =
+      configurations.map(({ name }) => name).join(', ') || 'none yet: .config(name, { model })'
+    return `A run of ${cases.length} cases x ${configurations.length} configurations (${names}) x ${repeats} trials. await it to run it.`
+  }
+}
+
+/**
+ * Describe a run of cases: `.config()` once per configuration, `.repeat()`, and what else `?harness.RunBuilder` lists; `await` runs
+ * it.
+ *
+ * @param cases what `cases.load` or `harness.case` gave: one or several
+ * @throws TouchstoneError `argument_invalid`
+ * @example
+ * const lies = await cases.load('cases/lying_success/deploy-key.yaml')
+ * const done = await run(lies).config('naive', { model: 'sim/naive' }).repeat(2).out(null).quiet()
+ * done.trials.length // 4
+ */
+export function run(cases: Case | readonly Case[]): RunBuilder {
+  const list = [cases].flat() as Case[]
+  for (const [i, test] of list.entries()) {
+    if (
+      test === null ||
+      typeof test !== 'object' ||
+      typeof test.id !== 'string' ||
+      !Array.isArray(test.servers)
+    ) {
+      invalid('a case from cases.load() or harness.case()', test, `cases[${i}]`)
+    }
+  }
+  if (list.length === 0) invalid('at least one case', 'none', 'cases')
+  const ids = new Set<string>()
+  for (const { id } of list) {
+    if (ids.has(id)) invalid('each case once', id, 'cases')
+    ids.add(id)
+  }
+  return new RunBuilder({
+    cases: list,
+    configurations: [],
+    repeats: 5,
+    concurrency: 4,
+    seed: 1,
+    out: undefined,
+    resume: undefined,
+    limits: DEFAULT_LIMITS,
+    prices: {},
+    signal: undefined,
+    progress: true,
+    leftOut: [],
+  })
+}
+
+function whole(value: number, low: number, high: number, where: string): number {
+  if (!Number.isSafeInteger(value) || value < low || value > high)
+    invalid(`a whole number from ${low} to ${high}`, value, where)
+  return value
+}
+
+function invalid(expected: string, got: unknown, where: string): never {
+  const shown =
+    typeof got === 'object' && got !== null ? 'an object' : JSON.stringify(got)?.slice(0, 80)
+  throw new TouchstoneError(
+    'argument_invalid',
+    `expected ${expected}, got ${shown ?? String(got)}`,
+    { where },
+  )
+}

@@ -1,0 +1,286 @@
+/**
+ * `harness.server()`: what an MCP server under test is made of, said step by step. Each step gives a new server description;
+ * nothing runs before `start()`.
+ */
+import type { z } from 'zod'
+import { foreign } from '../../display.ts'
+import { TouchstoneError } from '../../errors.ts'
+import type { JsonObject } from '../../json.ts'
+import type { Clock, Effect, State, Step, WorldDefinition } from '../../world/world.ts'
+import type { ResetHook } from './child-pool.ts'
+import { FAULT_KINDS, type Fault, type FaultKind, PARAMETERS } from './fault.ts'
+import type { RunningServer, Transport } from './start.ts'
+
+/** A tool of one's own: pure, like a world's. */
+export type OwnTool = {
+  description: string
+  input: z.ZodType
+  run(input: JsonObject, state: State, clock: Clock): Step
+  effect?: ((input: JsonObject) => Effect) | undefined
+}
+
+/** Everything a server is made of. Plain data, but for worlds and tools written in TypeScript. */
+export type ServerPlan = {
+  name: string
+  world: string | WorldDefinition | null
+  state: unknown
+  tools: { [name: string]: OwnTool }
+  describe: { [tool: string]: string }
+  /** Members of JSON Schema laid over those of a tool's parameters; a parameter that it lacks is offered and dropped. */
+  parameters: { [tool: string]: { [parameter: string]: JsonObject } }
+  inject: {
+    [tool: string]:
+      | string
+      | { text: string; after?: number | undefined; times?: number | undefined }
+  }
+  faults: Fault[]
+  stdio: {
+    command: string
+    args: string[]
+    /** Beside what any program needs (PATH, HOME and the like). `$NAME` is that variable of this process. */
+    env: { [name: string]: string }
+    cwd?: string | undefined
+    reset?: ResetHook | 'files' | null | undefined
+  } | null
+  http: { url: string; headers: { [name: string]: string } } | null
+  /** A folder made fresh at the start: path -> text. The agent and `stdio.args` know it as `/workspace`. */
+  files: { [path: string]: string } | null
+  effects: { [tool: string]: Effect }
+}
+
+const EMPTY: Omit<ServerPlan, 'name' | 'world'> = {
+  state: {},
+  tools: {},
+  describe: {},
+  parameters: {},
+  inject: {},
+  faults: [],
+  stdio: null,
+  http: null,
+  files: null,
+  effects: {},
+}
+
+/** A description of an MCP server under test. Immutable. */
+export class ServerDescription {
+  readonly plan: ServerPlan
+
+  constructor(plan: ServerPlan) {
+    this.plan = plan
+  }
+
+  private with(change: Partial<ServerPlan>): ServerDescription {
+    return new ServerDescription({ ...this.plan, ...change })
+  }
+
+  /** The tables the world starts with. Rows without an `id` are given one. */
+  state(state: { [table: string]: JsonObject[] }): ServerDescription {
+    return this.with({ state })
+  }
+
+  /**
+   * Add a tool, or replace the world's tool of that name.
+   *
+   * @param schema  a zod object for the arguments
+   * @param handler pure: takes the arguments, the state and the clock, gives `{ reply, state? }`
+   */
+  tool<I extends JsonObject>(
+    name: string,
+    schema: z.ZodType<I>,
+    handler: (input: I, state: State, clock: Clock) => Step,
+    options: { description?: string; effect?: (input: I) => Effect } = {},
+  ): ServerDescription {
+    const own: OwnTool = {
+      description: options.description ?? name.replaceAll('_', ' '),
+      input: schema,
+      run: handler as OwnTool['run'],
+      effect: options.effect as OwnTool['effect'],
+    }
+    return this.with({ tools: { ...this.plan.tools, [name]: own } })
+  }
+
+  /** Show clients another description of a tool: how a poisoned one is made. */
+  describe(tool: string, text: string): ServerDescription {
+    return this.with({ describe: { ...this.plan.describe, [tool]: text } })
+  }
+
+  /**
+   * Show clients other members of a parameter's JSON Schema, such as its description: how a poisoned schema is made. A parameter
+   * that the tool does not have is offered too, and dropped when it comes.
+   */
+  parameter(tool: string, parameter: string, members: JsonObject): ServerDescription {
+    const parameters = { ...this.plan.parameters[tool], [parameter]: members }
+    return this.with({ parameters: { ...this.plan.parameters, [tool]: parameters } })
+  }
+
+  /**
+   * Add text to results of a tool: how an injected instruction is made.
+   *
+   * @param options.after results left as they are first, default 0: a sleeper
+   * @param options.times results that it is then added to, default all
+   */
+  inject(
+    tool: string,
+    text: string,
+    options: { after?: number; times?: number } = {},
+  ): ServerDescription {
+    return this.with({ inject: { ...this.plan.inject, [tool]: { text, ...options } } })
+  }
+
+  /**
+   * Make a tool misbehave.
+   *
+   * @param options.after calls served honestly first, default 0
+   * @param options.times calls that the fault then holds for, default all
+   * @param options       what the kind can be told besides: `keep`, `seconds`, `message`, `set`, `describe`, `size_bytes`
+   * @throws TouchstoneError `fault_unknown` naming the faults there are, `argument_invalid` for an option of another kind
+   */
+  fault(
+    tool: string,
+    kind: FaultKind,
+    options: Omit<Fault, 'tool' | 'kind'> = {},
+  ): ServerDescription {
+    if (!FAULT_KINDS.includes(kind)) {
+      throw new TouchstoneError(
+        'fault_unknown',
+        `expected one of ${FAULT_KINDS.join(', ')}, got "${String(kind)}"`,
+        {
+          where: 'fault',
+        },
+      )
+    }
+    const known: readonly string[] = ['after', 'times', ...(PARAMETERS[kind] ?? [])]
+    const stranger = Object.keys(options).find((name) => !known.includes(name))
+    if (stranger !== undefined) {
+      throw new TouchstoneError(
+        'argument_invalid',
+        `expected ${known.join(', ')} beside ${kind}, got ${stranger}`,
+        {
+          where: 'fault',
+        },
+      )
+    }
+    return this.with({ faults: [...this.plan.faults, { tool, kind, ...options }] })
+  }
+
+  /**
+   * A server that is not ours, as a child process speaking MCP on its standard input and output.
+   *
+   * @param options.env   variables for it beside those that any program needs; `$NAME` is that variable of this process, and no
+   *   other of them is handed on
+   * @param options.cwd   its working folder
+   * @param options.reset keeps the child from trial to trial: `files` when the folder of `.files()` is all the state it has, or a
+   *   function that puts its state back. Default: a fresh child for each trial
+   */
+  stdio(
+    command: string,
+    args: string[] = [],
+    options: { env?: { [name: string]: string }; cwd?: string; reset?: ResetHook | 'files' } = {},
+  ): ServerDescription {
+    const { env = {}, cwd, reset = null } = options
+    if (reset !== null && reset !== 'files' && typeof reset !== 'function') {
+      throw new TouchstoneError(
+        'argument_invalid',
+        `expected a function or "files", got ${String(reset)}`,
+        {
+          where: 'stdio.reset',
+        },
+      )
+    }
+    return this.with({ stdio: { command, args, env, cwd, reset }, http: null, world: null })
+  }
+
+  /**
+   * A server that is not ours, at an address speaking streamable HTTP.
+   *
+   * @param options.headers sent with each request; `$NAME` is that variable of this process
+   */
+  http(url: string, options: { headers?: { [name: string]: string } } = {}): ServerDescription {
+    return this.with({ http: { url, headers: options.headers ?? {} }, stdio: null, world: null })
+  }
+
+  /** Files of a folder that is made fresh at each start. The agent and the arguments of `stdio` know it as `/workspace`. */
+  files(files: { [path: string]: string }): ServerDescription {
+    return this.with({ files })
+  }
+
+  /**
+   * Start it and connect to it.
+   *
+   * @param options.transport `memory` (default), `stdio` (a child process) or `http` (on loopback); a server that is not
+   *   ours has the transport it was described with
+   * @throws TouchstoneError `world_unknown`, `tool_unknown`, `case_invalid` (a state that is not the world's), `server_unreachable`
+   */
+  async start(
+    options: { transport?: Transport; signal?: AbortSignal } = {},
+  ): Promise<RunningServer> {
+    const { startServer } = await import('./start.ts')
+    return startServer(this.plan, options)
+  }
+
+  toJSON(): JsonObject {
+    const { world, tools, ...rest } = this.plan
+    const name = world === null || typeof world === 'string' ? world : world.name
+    return { ...(rest as unknown as JsonObject), world: name, tools: Object.keys(tools) }
+  }
+
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    const {
+      name,
+      world,
+      stdio,
+      http,
+      faults,
+      tools,
+      state,
+      files,
+      describe,
+      parameters,
+      inject,
+      effects,
+    } = this.plan
+    const simulated = typeof world === 'string' ? world : world?.name
+    const what = simulated
+      ? `simulated (${simulated})`
+      : stdio
+        ? `a child process, ${[stdio.command, ...stdio.args].join(' ')}`
+        : (http?.url ?? 'no world and no address')
+    const keys = Object.entries({
+      state,
+      files,
+      tools,
+      describe,
+      parameters,
+      inject,
+      effects,
+    }).flatMap(([part, held]) =>
+      Object.keys(held ?? {}).length ? [`  ${part}: ${Object.keys(held ?? {}).join(', ')}`] : [],
+    )
+    const broken = faults.map(({ tool, kind, ...how }) =>
+      [
+        `  fault: ${tool} ${kind}`,
+        ...Object.entries(how).map(([key, value]) => `${key} ${JSON.stringify(value)}`),
+      ].join(', '),
+    )
+    const use = '  .start() runs it; harness.case({ server }) takes it.'
+    return [`MCP server ${name}: ${what}`, ...keys, ...broken, use]
+      .map((line) => foreign(line, 300))
+      .join('\n')
+  }
+}
+
+/**
+ * Describe an MCP server under test.
+ *
+ * @param world a simulated provider's name, one made with `harness.world`, or nothing for a server that is not ours
+ * @example
+ * const github = server('github').fault('add_deploy_key', 'lying_success')
+ * github.plan.faults // [{ tool: 'add_deploy_key', kind: 'lying_success' }]
+ */
+export function server(
+  world?: string | WorldDefinition,
+  options: { name?: string } = {},
+): ServerDescription {
+  const name = options.name ?? (typeof world === 'string' ? world : (world?.name ?? 'server'))
+  return new ServerDescription({ ...EMPTY, name, world: world ?? null })
+}

@@ -1,0 +1,282 @@
+/**
+ * The steps by which an auditor checks a run's receipt: everything that it says, computed again from the run's folder and the set.
+ *
+ * The receipt is read as plain data that may have any shape. Each step names what it found; none stops the others.
+ */
+import type { Json, JsonObject } from '../../json.ts'
+import { FILES, lastAttempts, type Manifest, type TrialRecord } from '../../log/index.ts'
+import { casesOf, type ScenarioSet } from '../../scenario/index.ts'
+import { isObject } from '../surface/decision.ts'
+import { attempt, type RunBytes } from './run-folder.ts'
+import { logProblems, planProblems, recordProblems } from './run-log.ts'
+import { caseRows, countsOf, subjectsOf, summaryOf } from './run-predicate.ts'
+import { checkTrials } from './run-trials.ts'
+import { differences, judged, objectsIn, type Problem, type Step, unchecked } from './step.ts'
+
+export const RUN_STEPS = [
+  'cases',
+  'manifest',
+  'plan',
+  'trial log',
+  'trials',
+  'decisions',
+  'audit exports',
+  'transcripts',
+  'other files',
+  'levels',
+  'summary',
+  'statement',
+] as const
+
+/** @param set the published set, where it is at hand and has its digest */
+export async function checkRun(
+  statement: JsonObject,
+  bytes: RunBytes,
+  set: ScenarioSet | null,
+): Promise<Step[]> {
+  const predicate = isObject(statement['predicate']) ? statement['predicate'] : {}
+  const records = bytes.log.flatMap(({ record }) => (record ? [record] : []))
+  const files = fileProblems(bytes, predicate['files'])
+  const { manifest } = bytes
+  const withManifest = (
+    step: string,
+    detail: string,
+    check: (manifest: Manifest) => Problem[],
+  ): Step => {
+    if (manifest === null)
+      return unchecked(step, 'manifest_unreadable', bytes.manifestProblem ?? 'no manifest')
+    const { value, problem } = attempt(() => check(manifest))
+    return judged(
+      step,
+      value ?? [{ code: 'not_computable', where: step, detail: problem ?? 'unreadable' }],
+      detail,
+    )
+  }
+  const perTrial = await checkTrials(bytes, serversOf(set))
+  const lines = (step: string, name: string, word: string, found: Problem[]) =>
+    judged(step, [...found, ...files.of(name)], word)
+  const log = logProblems(bytes.log, predicate['attempts'])
+  return [
+    caseStep(predicate['cases'], manifest, records, set, withManifest),
+    judged(
+      'manifest',
+      [
+        ...files.of(FILES.manifest),
+        ...(bytes.manifestProblem && !files.of(FILES.manifest).length
+          ? [{ code: 'manifest_unreadable', where: FILES.manifest, detail: bytes.manifestProblem }]
+          : []),
+      ],
+      'the bytes have the digest in the receipt',
+    ),
+    withManifest(
+      'plan',
+      'seed, repeats and the number of trials are those fixed before the run',
+      (one) => planProblems(one, predicate['plan']),
+    ),
+    lines(
+      'trial log',
+      FILES.trials,
+      `${bytes.log.length} lines, each with its digest, in the receipt’s order`,
+      log,
+    ),
+    withManifest(
+      'trials',
+      'each is planned, has its own seed and start, and the outcome that its marks give',
+      (one) => recordProblems(one, records),
+    ),
+    lines('decisions', FILES.decisions, 'every call of every trial, by digest', perTrial.decisions),
+    judged(
+      'audit exports',
+      [...files.of(FILES.audit), ...perTrial.audits],
+      'every export by digest, and none besides',
+    ),
+    lines(
+      'transcripts',
+      FILES.transcripts,
+      'one for every attempt, by digest',
+      perTrial.transcripts,
+    ),
+    judged(
+      'other files',
+      files.of(null),
+      'reports and pictures as they were; nothing is computed from them',
+    ),
+    judged(
+      'levels',
+      perTrial.levels,
+      'derived again for every call from decisions and audit exports',
+    ),
+    withManifest('summary', 'every count and rate, computed again from the trial log', (one) => [
+      ...differences(
+        countsOf(one, records),
+        predicate['counts'],
+        'predicate.counts',
+        'count_differs',
+      ),
+      ...differences(
+        summaryOf(one, lastAttempts(records)),
+        predicate['summary'],
+        'predicate.summary',
+        'summary_differs',
+      ),
+    ]),
+    withManifest(
+      'statement',
+      'what was tested, versions and limits are those of the manifest',
+      (one) => statementProblems(statement, predicate, one),
+    ),
+  ]
+}
+
+function caseStep(
+  stated: Json | undefined,
+  manifest: Manifest | null,
+  records: TrialRecord[],
+  set: ScenarioSet | null,
+  withManifest: (step: string, detail: string, check: (manifest: Manifest) => Problem[]) => Step,
+): Step {
+  if (set === null)
+    return unchecked('cases', 'set_absent', 'without the set nobody can say which cases it has')
+  const left = objectsIn(stated).filter((row) => typeof row['left_out'] === 'string')
+  const all = `each of the set’s ${casesOf(set).length} cases has its row`
+  const detail =
+    left.length === 0
+      ? all
+      : `${all}; left out: ${left.map((row) => `${row['id']} (${row['left_out']})`).join(', ')}`
+  if (manifest === null) return withManifest('cases', detail, () => [])
+  return withManifest('cases', detail, (one) => {
+    const known = new Map(casesOf(set).map(({ id, digest }) => [id, digest]))
+    const problems = one.cases.flatMap(({ id, digest }): Problem[] => {
+      const where = `manifest.json: case ${id}`
+      if (!known.has(id))
+        return [{ code: 'case_unknown', where, detail: 'the set has no such case' }]
+      if (known.get(id) === digest) return []
+      return [
+        {
+          code: 'case_differs',
+          where,
+          detail: `the set has ${known.get(id)}, the run ran ${digest}`,
+        },
+      ]
+    })
+    const rows = new Map(objectsIn(stated).map((row) => [row['id'], row]))
+    for (const row of caseRows(one, records, set)) {
+      const got = rows.get(row.id)
+      const where = `predicate.cases: ${row.id}`
+      if (got === undefined)
+        problems.push({ code: 'case_missing', where, detail: 'the receipt has no row for it' })
+      else if (row.left_out !== null && got['left_out'] === null)
+        problems.push({
+          code: 'case_dropped',
+          where,
+          detail: 'the receipt says that it ran, the manifest does not have it',
+        })
+      else problems.push(...differences(row, got, where, 'case_row_differs'))
+    }
+    if (rows.size > known.size)
+      problems.push({
+        code: 'case_unknown',
+        where: 'predicate.cases',
+        detail: `the set has ${known.size} cases, the receipt ${rows.size}`,
+      })
+    return problems
+  })
+}
+
+function statementProblems(
+  statement: JsonObject,
+  predicate: JsonObject,
+  manifest: Manifest,
+): Problem[] {
+  const { id, created_at, limits, versions, environment } = manifest
+  const configurations = manifest.configurations.map(({ name, digest, model, simulated }) => ({
+    name,
+    digest,
+    model,
+    simulated,
+  }))
+  return [
+    ...differences(subjectsOf(manifest), statement['subject'], 'subject', 'subject_differs'),
+    ...differences(
+      configurations,
+      predicate['configurations'],
+      'predicate.configurations',
+      'configuration_differs',
+    ),
+    ...differences(
+      { id, created_at, limits, versions, environment },
+      predicate['run'],
+      'predicate.run',
+      'run_differs',
+    ),
+    ...(manifest.set
+      ? differences(manifest.set, predicate['set'], 'predicate.set', 'set_differs')
+      : []),
+    ...differences(
+      'touchstone.agent_run.v0',
+      predicate['schema'],
+      'predicate.schema',
+      'schema_differs',
+    ),
+    ...differences(
+      'self_attested',
+      predicate['assurance'],
+      'predicate.assurance',
+      'assurance_differs',
+    ),
+  ]
+}
+
+/** What has become of the files, each problem under the step that it belongs to. */
+function fileProblems(
+  bytes: RunBytes,
+  committed: Json | undefined,
+): { of(name: string | null): Problem[] } {
+  const expected = new Map(objectsIn(committed).map((row) => [String(row['path']), row]))
+  const problems = new Map<string | null, Problem[]>()
+  const add = (path: string, what: 'edited' | 'removed' | 'added', detail: string) => {
+    const home = homeOf(path)
+    const list = problems.get(home) ?? []
+    list.push({ code: `${WORDS[home ?? ''] ?? 'file'}_${what}`, where: path, detail })
+    problems.set(home, list)
+  }
+  const present = new Set<string>()
+  for (const { path, digest, size_bytes } of bytes.files) {
+    present.add(path)
+    const row = expected.get(path)
+    if (!row) add(path, 'added', 'the receipt does not have it')
+    else if (row['digest'] !== digest)
+      add(path, 'edited', `expected ${row['digest']}, got ${digest}`)
+    else if (row['size_bytes'] !== size_bytes)
+      add(path, 'edited', `expected ${row['size_bytes']} bytes, got ${size_bytes}`)
+  }
+  for (const path of bytes.odd) add(path, 'added', 'expected plain files, got a link or a device')
+  for (const path of expected.keys())
+    if (!present.has(path) && !bytes.odd.includes(path))
+      add(path, 'removed', 'the receipt has it, the folder does not')
+  return { of: (name) => problems.get(name) ?? [] }
+}
+
+/** Files by what is in them. What stands elsewhere is `file`. */
+const WORDS: { [home: string]: string } = {
+  [FILES.manifest]: 'manifest',
+  [FILES.trials]: 'trial_log',
+  [FILES.decisions]: 'decision_log',
+  [FILES.transcripts]: 'transcript_log',
+  [FILES.audit]: 'audit_file',
+}
+
+function homeOf(path: string): string | null {
+  const home = path.startsWith(`${FILES.audit}/`) ? FILES.audit : path
+  return Object.hasOwn(WORDS, home) ? home : null
+}
+
+/** The names of each case's servers, in their order. */
+function serversOf(set: ScenarioSet | null): (caseId: string) => string[] | null {
+  const names = (set ? casesOf(set) : []).map(({ id, document: { server, servers } }) => {
+    const list = objectsIn(server === undefined ? servers : [server])
+    return [id, list.map((one) => String(one['name'] ?? one['world'] ?? 'server'))] as const
+  })
+  const byCase = new Map(names)
+  return (id) => byCase.get(id) ?? null
+}

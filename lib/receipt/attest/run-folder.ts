@@ -1,0 +1,196 @@
+/**
+ * A run's folder as bytes: which files there are, and what each line is, before anything in them is believed.
+ *
+ * Nothing here writes, and nothing that a file holds makes it throw: an auditor reads folders that others have handled.
+ */
+import { createHash } from 'node:crypto'
+import { createReadStream, lstatSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Digest, digest } from '../../canonical.ts'
+import { TouchstoneError } from '../../errors.ts'
+import { readBytes } from '../../files.ts'
+import { decode, type Json, parse } from '../../json.ts'
+import {
+  FILES,
+  type Manifest,
+  requireManifest,
+  requireTrialRecord,
+  type TrialRecord,
+} from '../../log/index.ts'
+
+/** The files that hold the receipt itself. No receipt can commit to them. */
+export const RECEIPT_FILES = ['receipt.json', 'test-result.json'] as const
+
+/** One file, its path relative to the run's folder with `/` between names. */
+export type FileEntry = { path: string; digest: Digest; size_bytes: number }
+
+/** A line of the trial log. `record` is null where the line cannot be read; `problem` says why. */
+export type LoggedAttempt = {
+  line: number
+  digest: Digest
+  record: TrialRecord | null
+  problem: string | null
+}
+
+export type RunBytes = {
+  dir: string
+  /** Every plain file but the receipt, by path. */
+  files: FileEntry[]
+  /** What is neither a file nor a folder, such as a link: its bytes could lie anywhere. */
+  odd: string[]
+  manifest: Manifest | null
+  /** Why the manifest cannot be read. */
+  manifestProblem: string | null
+  log: LoggedAttempt[]
+}
+
+/** Read a folder. @throws TouchstoneError `file_unreadable` for a folder or file that the system does not hand out */
+export async function readRunBytes(dir: string): Promise<RunBytes> {
+  const files: FileEntry[] = []
+  const odd: string[] = []
+  for (const { path, plain } of namesIn(dir)) {
+    if (!plain) odd.push(path)
+    else files.push({ path, ...(await digestOfFile(join(dir, path))) })
+  }
+  const log: LoggedAttempt[] = []
+  if (files.some((file) => file.path === FILES.trials)) {
+    for await (const { bytes, line } of linesOf(join(dir, FILES.trials))) {
+      if (bytes.length === 0) continue
+      const where = `${FILES.trials}:${line}`
+      const { value, problem } = attempt(() => requireTrialRecord(parse(bytes, where), where))
+      log.push({ line, digest: digest(bytes), record: value, problem })
+    }
+  }
+  const { value: manifest, problem } = attempt(() => {
+    if (!files.some((file) => file.path === FILES.manifest))
+      throw new TouchstoneError('run_unknown', `expected ${FILES.manifest}, got no such file`)
+    return requireManifest(
+      parse(readBytes(join(dir, FILES.manifest)), FILES.manifest),
+      FILES.manifest,
+    )
+  })
+  return { dir, files, odd, manifest, manifestProblem: problem, log }
+}
+
+/**
+ * What a reading gives, or why it gives nothing. Any error counts: what was handed in may have any shape at all, and an auditor is
+ * told so. Messages name places inside the run's folder only.
+ */
+export function attempt<T>(read: () => T): { value: T | null; problem: string | null } {
+  try {
+    return { value: read(), problem: null }
+  } catch (error) {
+    const name = error instanceof TouchstoneError ? error.code : 'shape'
+    return { value: null, problem: `${name}: ${(error as Error).message}` }
+  }
+}
+
+/** A line of `decisions.ndjson` or `transcripts.ndjson`: whose it is, its text, and what it says. */
+export type KeyedLine = { line: number; id: string; text: string; value: { [name: string]: Json } }
+
+/** `key` and `attempt` of a line as one text. */
+export function attemptId(key: string, attempt: number): string {
+  return `${key}#${attempt}`
+}
+
+/** The lines of a file that begin with a trial's key and attempt. A line that cannot be read comes as a problem. */
+export async function* keyedLines(
+  dir: string,
+  file: string,
+): AsyncGenerator<{ line: number; problem: string } | KeyedLine> {
+  const path = join(dir, file)
+  // Only a plain file: a pipe or a device in its place need not have an end.
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isFile()) return
+  for await (const { bytes, line } of linesOf(path)) {
+    if (bytes.length === 0) continue
+    const where = `${file}:${line}`
+    const { value, problem } = attempt(() => {
+      const text = decode(bytes, where)
+      return { text, value: parse(text, where) as { [name: string]: Json } | null }
+    })
+    if (value === null) yield { line, problem: problem ?? 'unreadable' }
+    else {
+      const { key, attempt: number } = value.value ?? {}
+      if (typeof key !== 'string' || typeof number !== 'number')
+        yield { line, problem: 'expected a line with key and attempt' }
+      else
+        yield {
+          line,
+          id: attemptId(key, number),
+          text: value.text,
+          value: value.value as { [name: string]: Json },
+        }
+    }
+  }
+}
+
+/** More of a line is not held: no text is as long, so that it cannot be read in any case. */
+const MAX_LINE_BYTES = 1 << 30
+
+/** The lines of a file without their line feeds, the torn last one included, in memory of one line. */
+export async function* linesOf(path: string): AsyncGenerator<{ bytes: Uint8Array; line: number }> {
+  let rest: Buffer[] = []
+  let held = 0
+  let line = 0
+  for await (const chunk of streamed(path)) {
+    let start = 0
+    for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, start)) {
+      const piece = chunk.subarray(start, at)
+      yield { bytes: rest.length ? Buffer.concat([...rest, piece]) : piece, line: ++line }
+      rest = []
+      held = 0
+      start = at + 1
+    }
+    if (start < chunk.length && held < MAX_LINE_BYTES) {
+      rest.push(chunk.subarray(start))
+      held += chunk.length - start
+    }
+  }
+  if (rest.length) yield { bytes: Buffer.concat(rest), line: ++line }
+}
+
+async function digestOfFile(path: string): Promise<{ digest: Digest; size_bytes: number }> {
+  const hash = createHash('sha256')
+  let size = 0
+  for await (const chunk of streamed(path)) {
+    hash.update(chunk)
+    size += chunk.length
+  }
+  return { digest: `sha256:${hash.digest('hex')}`, size_bytes: size }
+}
+
+async function* streamed(path: string): AsyncGenerator<Buffer> {
+  try {
+    yield* createReadStream(path, { highWaterMark: 1 << 18 }) as AsyncIterable<Buffer>
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? String(cause)
+    throw new TouchstoneError('file_unreadable', `expected a readable file, got ${code}`, {
+      where: path,
+      cause,
+    })
+  }
+}
+
+/** Every name below a folder, in an order that no file system decides. */
+function namesIn(dir: string, under = ''): { path: string; plain: boolean }[] {
+  const entries = (() => {
+    try {
+      return readdirSync(join(dir, under), { withFileTypes: true })
+    } catch (cause) {
+      const code = (cause as NodeJS.ErrnoException).code ?? String(cause)
+      throw new TouchstoneError('file_unreadable', `expected a readable folder, got ${code}`, {
+        where: dir,
+        cause,
+      })
+    }
+  })()
+  return entries
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((entry) => {
+      const path = under === '' ? entry.name : `${under}/${entry.name}`
+      if (entry.isDirectory()) return namesIn(dir, path)
+      return (RECEIPT_FILES as readonly string[]).includes(path)
+        ? []
+        : [{ path, plain: entry.isFile() }]
+    })
+}

@@ -1,0 +1,341 @@
+/**
+ * JSON Schemas of every file that a run writes, for readers in other languages. They are published under `fixtures/schemas/`.
+ *
+ * Objects are open, as readers pass over members they do not know. Audit exports have no schema here: their form is their
+ * provider's.
+ */
+import { z } from 'zod'
+import type { JsonObject } from '../../json.ts'
+import { METRICS } from '../../log/index.ts'
+import { RECORD_SCHEMA } from '../audit/record.ts'
+import { IRREVERSIBILITY } from '../surface/classifier.ts'
+import { LEVELS, SURFACE_SCHEMA } from '../surface/decision.ts'
+import { PAYLOAD_TYPE } from './dsse.ts'
+import { PROBE_PREDICATE } from './probe-predicate.ts'
+import { RUN_PREDICATE } from './run-predicate.ts'
+import { STATEMENT_TYPE, TEST_RESULT_TYPE } from './statement.ts'
+
+const text = z.string()
+const words = z.array(text)
+const count = z.int().min(0)
+const amount = z.number().min(0)
+const members = z.record(text, z.json())
+const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/)
+const hex = z.string().regex(/^[0-9a-f]{64}$/)
+const time = z.iso.datetime()
+const levels = z.looseObject({ asserted: count, observed_confirmed: count, verified: count })
+const named = z.looseObject({ id: text, version: text, digest })
+
+const limits = z.looseObject({
+  steps: count,
+  calls: count,
+  tokens: count.nullable(),
+  trial_timeout_ms: count,
+  call_timeout_ms: count,
+  attempts: count,
+  cost_usd: amount.nullable(),
+})
+const versions = z.record(text, text)
+const environment = z.looseObject({ platform: text, arch: text, cpus: count })
+const configuration = z.looseObject({ name: text, digest, model: text, simulated: z.boolean() })
+
+const manifest = z.looseObject({
+  schema: z.literal('touchstone.manifest.v0'),
+  id: text,
+  created_at: time,
+  set: named
+    .nullable()
+    .describe('The published set that the run was made for, where one was named beforehand.'),
+  seed: count,
+  repeats: z.int().min(1),
+  planned: count.describe('cases x configurations x repeats, counted before the run.'),
+  cases: z.array(
+    z.looseObject({
+      id: text,
+      digest,
+      title: text,
+      kind: text,
+      twin: text.nullable(),
+      adversarial: z.boolean(),
+    }),
+  ),
+  configurations: z.array(configuration.extend({ settings: members })),
+  left_out: z.array(z.looseObject({ case: text, reason: text })),
+  limits,
+  versions,
+  environment,
+})
+
+const trial = z.looseObject({
+  schema: z.literal('touchstone.trial.v0'),
+  key: text.describe('case|configuration|trial'),
+  case: text,
+  configuration: text,
+  trial: count,
+  attempt: count.describe(
+    'Above 0 after errors of the machinery. The last attempt of a key counts.',
+  ),
+  seed: text,
+  started_at: time,
+  duration_ms: amount,
+  outcome: z.enum(['pass', 'fail', 'error']),
+  error: z.looseObject({ code: text, message: text }).nullable(),
+  goal: z.boolean().nullable(),
+  attack: z.boolean().nullable().describe('null for a benign case.'),
+  overclaims: count,
+  underclaims: count,
+  unneeded: count,
+  refused: z.boolean(),
+  reported: z.boolean(),
+  claims: z.array(
+    z.looseObject({
+      tool: text,
+      action: text,
+      target: members,
+      done: z.boolean(),
+      matched: z.boolean().nullable(),
+    }),
+  ),
+  writes: z.array(count).describe('Places, from 0, of the calls that ask for a change.'),
+  levels: levels.describe('Of these, the ones whose tool said that it was done, by derived level.'),
+  steps: count,
+  calls: count,
+  tokens: z.looseObject({ input: count, output: count }).nullable(),
+  cost_usd: amount.nullable(),
+  start_digest: digest.nullable(),
+  end_digest: digest.nullable(),
+  digests: z.looseObject({
+    decisions: digest.nullable(),
+    audit: digest.nullable(),
+    transcript: digest.nullable(),
+  }),
+})
+
+const decision = z.looseObject({
+  server: z.looseObject({ id: text, transport: z.literal('mcp') }),
+  tool: z.looseObject({ name: text, category: text.nullable() }),
+  classification: text,
+  reason_code: text,
+  detail: text.optional(),
+  action: z.looseObject({
+    class: text,
+    verb: text.nullable(),
+    resource_type: text.nullable(),
+    target: members.nullable(),
+    required_scope: text.nullable(),
+  }),
+  decision: z.looseObject({
+    effect: z.enum(['allow', 'deny', 'error']),
+    source: text,
+    rule_id: text.nullable(),
+    enforced: z.boolean(),
+  }),
+  response: z.looseObject({
+    status: text,
+    side_effect_asserted: z.boolean(),
+    side_effect_verified: z.boolean(),
+    side_effect: z.looseObject({
+      asserted: z.boolean(),
+      level: z.enum(LEVELS),
+      verification_source: z.enum(['observed_read_followup', 'provider_audit_import']).nullable(),
+      verification_subject_digest: digest.nullable(),
+      irreversibility_class: z.enum(IRREVERSIBILITY).optional(),
+    }),
+  }),
+  redaction: z.looseObject({
+    arguments_redacted: z.literal(true),
+    credential_alias: text.nullable(),
+    secret_material_stored: z.literal(false),
+    sanitized_fields: words.optional(),
+  }),
+  correlation: z.looseObject({
+    basis: text,
+    traceparent: text.nullable(),
+    source_class: z.literal('propagated').nullable(),
+  }),
+  observation: z
+    .looseObject({
+      run_id: text,
+      seq: count,
+      at: text.optional(),
+      request_ids: z.array(digest).optional(),
+      read: z.looseObject({ complete: z.boolean(), targets: z.array(members) }).optional(),
+    })
+    .optional(),
+})
+
+const transcript = z.looseObject({
+  key: text,
+  attempt: count,
+  model: text.optional(),
+  calls: z.array(
+    z.looseObject({ server: text, tool: text, input: members, status: text, answer: text }),
+  ),
+  said: words.optional(),
+  summary: text.nullable().optional(),
+  end: text.optional(),
+})
+
+const auditRecord = z.looseObject({
+  schema: z.literal(RECORD_SCHEMA),
+  provider: text,
+  record_id: text,
+  subject: z.looseObject({ action_class: text, verb: text, target: z.record(text, text) }),
+  binding_digest: digest,
+  non_claims: words,
+  source: z
+    .looseObject({ name: text, digest, line: z.int().min(1), entry_digest: digest })
+    .optional(),
+  occurred_at: text.optional(),
+  request_ids: z.array(digest).optional(),
+  attributes: members.optional(),
+  authenticity: z.looseObject({ method: text, verified: z.boolean(), detail: text }).optional(),
+})
+
+const envelope = z.looseObject({
+  payloadType: z.literal(PAYLOAD_TYPE),
+  payload: text.describe('Base64 of a statement. The signature covers these bytes.'),
+  signatures: z.array(z.looseObject({ keyid: text, sig: text })),
+})
+
+const subject = z.looseObject({
+  name: text,
+  digest: z.looseObject({ sha256: hex }),
+  annotations: members.optional(),
+})
+const statementOf = <T extends z.ZodType>(type: string, predicate: T) =>
+  z.looseObject({
+    _type: z.literal(STATEMENT_TYPE),
+    subject: z.array(subject).min(1),
+    predicateType: z.literal(type),
+    predicate,
+  })
+
+const share = z.number().nullable()
+const rate = z.looseObject({
+  estimate: share,
+  low: share,
+  high: share,
+  level: z.number(),
+  cases: count,
+  trials: count,
+})
+const spread = z.number().nullable().describe('null where there is nothing to take it of.')
+const runPredicate = z.looseObject({
+  schema: z.literal('touchstone.agent_run.v0'),
+  assurance: z.literal('self_attested'),
+  set: named,
+  run: z.looseObject({ id: text, created_at: time, limits, versions, environment }),
+  plan: z.looseObject({ seed: count, repeats: z.int().min(1), planned: count }),
+  counts: z.looseObject({
+    planned: count,
+    ran: count,
+    errors: count,
+    retries: count,
+    unrun: count,
+  }),
+  cases: z.array(
+    z.looseObject({
+      id: text,
+      digest,
+      left_out: text.nullable().describe('Why the run does not have the case. null: it has.'),
+      planned: count,
+      passed: count,
+      failed: count,
+      errors: count,
+      retries: count,
+      unrun: count,
+    }),
+  ),
+  configurations: z.array(configuration),
+  summary: z.array(
+    z.looseObject({
+      configuration: text,
+      model: text,
+      simulated: z.boolean(),
+      trials: count,
+      errors: count,
+      retried: count,
+      unrun: count,
+      rates: z.looseObject(
+        Object.fromEntries(Object.keys(METRICS).map((metric) => [metric, rate])),
+      ),
+      levels,
+      duration_ms: z.looseObject({ median: spread, p95: spread }),
+      calls: z.looseObject({ median: spread }),
+      tokens: z.looseObject({ input: count, output: count }).nullable(),
+      cost_usd: amount.nullable(),
+    }),
+  ),
+  attempts: z.array(z.looseObject({ key: text, attempt: count, digest })),
+  files: z.array(z.looseObject({ path: text, digest, size_bytes: count })),
+  does_not_establish: words,
+})
+
+const testResult = z.looseObject({
+  result: z.enum(['PASSED', 'WARNED', 'FAILED']),
+  configuration: z
+    .array(z.looseObject({ name: text, uri: text, digest: z.looseObject({ sha256: hex }) }))
+    .min(1),
+  passedTests: words,
+  warnedTests: words,
+  failedTests: words,
+})
+
+const probePredicate = z.looseObject({
+  schema: text,
+  set: named,
+  subject: z.looseObject({ url: text, transport: text }),
+  outcome: text,
+  tasks: z.array(z.looseObject({ id: text, attempted: z.boolean(), passed: z.boolean() })),
+  attempted: count,
+  passed: count,
+  result_digest: digest,
+  does_not_establish: words,
+})
+
+const set = z.looseObject({
+  id: text,
+  version: text,
+  released: z.iso.date(),
+  title: text,
+  runs: text,
+  cases: z.array(z.looseObject({ id: text, digest, document: members })).min(1),
+  doesNotEstablish: words,
+})
+
+/** File name under `fixtures/schemas/` -> what it describes, and how. */
+const PUBLISHED: { [name: string]: { title: string; schema: z.ZodType } } = {
+  manifest: { title: 'manifest.json of a run', schema: manifest },
+  trial: { title: 'A line of trials.ndjson', schema: trial },
+  'decision-line': {
+    title: `A line of decisions.ndjson: one element of observed_tool_decisions (${SURFACE_SCHEMA}), and whose it is`,
+    schema: z.looseObject({ key: text, attempt: count, decision }),
+  },
+  transcript: { title: 'A line of transcripts.ndjson', schema: transcript },
+  'audit-record': { title: 'An imported audit record', schema: auditRecord },
+  envelope: { title: 'receipt.json and test-result.json: a DSSE envelope', schema: envelope },
+  'run-statement': {
+    title: 'The payload of a run’s receipt.json',
+    schema: statementOf(RUN_PREDICATE, runPredicate),
+  },
+  'probe-statement': {
+    title: 'The payload of a connection test’s receipt',
+    schema: statementOf(PROBE_PREDICATE, probePredicate),
+  },
+  'test-result': {
+    title: 'The payload of test-result.json',
+    schema: statementOf(TEST_RESULT_TYPE, testResult),
+  },
+  'scenario-set': { title: 'A published set of cases', schema: set },
+}
+
+/** Every published schema by the name of its file, JSON Schema draft 2020-12. */
+export function fileSchemas(): { [name: string]: JsonObject } {
+  return Object.fromEntries(
+    Object.entries(PUBLISHED).map(([name, { title, schema }]) => {
+      const made = z.toJSONSchema(schema, { io: 'input', target: 'draft-2020-12' })
+      return [name, JSON.parse(JSON.stringify({ ...made, title })) as JsonObject]
+    }),
+  )
+}

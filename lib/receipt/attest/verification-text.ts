@@ -1,0 +1,177 @@
+/** The check of a receipt as a person reads it: the verdict, each step, what did not hold and where, and what is not claimed. */
+import {
+  count,
+  foreign,
+  type Look,
+  pad,
+  percent,
+  type Tone,
+  table,
+  tone,
+  wrap,
+} from '../../display.ts'
+import type { Step, Verdict } from './step.ts'
+import type { VerificationData } from './verification.ts'
+
+const MARKS: Record<Verdict, { mark: string; tone: Tone; says: string }> = {
+  verified: { mark: '✓', tone: 'good', says: 'verified' },
+  failed: { mark: '✗', tone: 'bad', says: 'failed' },
+  could_not_check: { mark: '?', tone: 'unsure', says: 'could not check' },
+}
+
+/** Problems that one step prints before it only counts. */
+const SHOWN = 8
+
+export function verificationText(result: VerificationData, look: Look = {}): string {
+  const width = look.width ?? 100
+  const { of, set, steps } = result
+  const head = of
+    ? `Receipt of ${of.kind} ${foreign(of.name, 120)}`
+    : 'A receipt that cannot be read'
+  const lines = [tone(head, 'strong', look)]
+  if (set)
+    lines.push(
+      `${foreign(`${set.id}@${set.version}`, 80)}  ${tone(foreign(set.digest, 80), 'quiet', look)}`,
+    )
+  lines.push('', verdictLine(result, look), '')
+  const wide = Math.max(...steps.map(({ step }) => step.length))
+  for (const step of steps) lines.push(...stepLines(step, wide, width, look))
+  const sound = steps.every(({ step, verdict }) => step !== 'trial log' || verdict === 'verified')
+  if (result.recomputed) lines.push('', ...runLines(result.recomputed, sound, look))
+  if (result.does_not_establish.length > 0) {
+    lines.push('', 'Not established:')
+    for (const one of result.does_not_establish)
+      lines.push(tone(hanging('- ', foreign(one, 400), width), 'quiet', look))
+  }
+  return lines.join('\n')
+}
+
+function verdictLine({ verdict, steps, signed_by }: VerificationData, look: Look): string {
+  const of = (wanted: Verdict) => steps.filter((step) => step.verdict === wanted).length
+  const all = count(steps.length, 'step')
+  if (verdict === 'verified') {
+    const by = signed_by ? `, signed by the key you gave (${signed_by.slice(0, 12)}…)` : ''
+    return tone(`Verified: all ${all} hold${by}.`, 'good', look)
+  }
+  if (verdict === 'failed') {
+    const open = of('could_not_check') ? `, ${of('could_not_check')} could not be checked` : ''
+    return tone(`Failed: ${of('failed')} of ${all} did not hold${open}.`, 'bad', look)
+  }
+  return tone(
+    `Not fully checked: ${of('verified')} of ${all} hold, none failed, ${of('could_not_check')} could not be checked.`,
+    'unsure',
+    look,
+  )
+}
+
+function stepLines(step: Step, wide: number, width: number, look: Look): string[] {
+  const { mark, tone: as } = MARKS[step.verdict]
+  const head = `  ${tone(mark, as, look)} ${pad(step.step, wide)}  `
+  const indent = ' '.repeat(wide + 6)
+  if (step.verdict !== 'failed') {
+    const code = step.verdict === 'verified' ? '' : `${step.code}: `
+    return [head + wrap(code + foreign(step.detail, 400), width, indent).trimStart()]
+  }
+  const lines = step.problems.slice(0, SHOWN).map(({ code, where, detail }, i) => {
+    const text = `${tone(code, 'bad', look)}  ${foreign(where, 160)}: ${short(foreign(detail, 300))}`
+    const wrapped = wrap(text, width, indent)
+    return i === 0 ? head + wrapped.trimStart() : wrapped
+  })
+  if (step.problems.length > SHOWN) lines.push(`${indent}and ${step.problems.length - SHOWN} more`)
+  return lines
+}
+
+/** @param sound the log is the one that the receipt commits to */
+function runLines(
+  { counts, cases, summary }: NonNullable<VerificationData['recomputed']>,
+  sound: boolean,
+  look: Look,
+): string[] {
+  const parts = [
+    `${counts.planned} planned`,
+    `${counts.ran} ran`,
+    ...(counts.errors ? [`${counts.errors} ended in an error`] : []),
+    ...(counts.retries
+      ? [count(counts.retries, 'attempt was a retry', 'attempts were retries')]
+      : []),
+    ...(counts.unrun ? [`${counts.unrun} did not run`] : []),
+  ]
+  const rate = ({
+    estimate,
+    low,
+    high,
+  }: {
+    estimate: number | null
+    low: number | null
+    high: number | null
+  }) => {
+    if (estimate === null) return '-'
+    const ends =
+      low === null || high === null
+        ? 'unknown'
+        : `${Math.round(low * 100)}, ${Math.round(high * 100)}`
+    return `${percent(estimate)} [${ends}]`
+  }
+  const rows = summary.map((one) => [
+    foreign(one.configuration, 64),
+    String(one.trials),
+    rate(one.rates.goal),
+    rate(one.rates.attack),
+    rate(one.rates.overclaim),
+    String(one.levels.asserted),
+    String(one.levels.observed_confirmed),
+    String(one.levels.verified),
+  ])
+  const heads = [
+    'configuration',
+    'trials',
+    'goal met',
+    'attack',
+    'overclaimed',
+    'asserted',
+    'confirmed',
+    'verified',
+  ]
+  const columns = heads.map((head, i) => ({
+    head,
+    align: i === 0 || (i > 1 && i < 5) ? ('left' as const) : ('right' as const),
+  }))
+  const left = cases.filter((row) => row.left_out !== null)
+  return [
+    `Trials: ${parts.join(', ')}. ${
+      sound
+        ? 'Computed again from the trial log:'
+        : tone(
+            'Computed from the trial log that lies here, which is not the receipt’s:',
+            'bad',
+            look,
+          )
+    }`,
+    table(columns, rows, look).replace(/^/gm, '  '),
+    ...left.map((row) =>
+      tone(
+        `  Left out: ${foreign(row.id, 80)} (${foreign(row.left_out ?? '', 120)})`,
+        'unsure',
+        look,
+      ),
+    ),
+    ...(summary.some((one) => one.simulated)
+      ? [
+          tone(
+            '  Simulated configurations follow a script: their numbers say nothing about a language model.',
+            'quiet',
+            look,
+          ),
+        ]
+      : []),
+  ]
+}
+
+/** A digest by its first digits: the whole one stands in the data. */
+function short(text: string): string {
+  return text.replace(/sha256:([0-9a-f]{12})[0-9a-f]{52}/g, 'sha256:$1…')
+}
+
+function hanging(mark: string, text: string, width: number): string {
+  return `  ${mark}${wrap(text, width, '    ').trimStart()}`
+}

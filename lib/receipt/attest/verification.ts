@@ -1,0 +1,87 @@
+/** What came out of checking a receipt: data for a program, a report for a person. The same input gives the same bytes. */
+import { inspect } from 'node:util'
+import type { Look } from '../../display.ts'
+import type { JsonObject } from '../../json.ts'
+import type { ConfigurationSummary } from '../../log/index.ts'
+import type { CaseRow, RunCounts } from './run-predicate.ts'
+import { type Step, type Verdict, verdictOf } from './step.ts'
+import { verificationText } from './verification-text.ts'
+
+export type VerificationData = {
+  schema: 'touchstone.verification.v0'
+  verdict: Verdict
+  /** `run` or `connection test`, and the run's id or the address; null where the statement cannot be read. */
+  of: { kind: 'run' | 'connection test'; name: string } | null
+  set: { id: string; version: string; digest: string } | null
+  /** The key that was given and signed it, as the SHA-256 of its DER. Null where none did. */
+  signed_by: string | null
+  steps: Step[]
+  /** Computed from the run's folder, not taken from the receipt. Null where there is no folder. */
+  recomputed: { counts: RunCounts; cases: CaseRow[]; summary: ConfigurationSummary[] } | null
+  /** As the receipt says it. */
+  does_not_establish: string[]
+}
+
+/** The result of checking a receipt. */
+export class Verification implements VerificationData {
+  readonly schema = 'touchstone.verification.v0'
+  readonly of: VerificationData['of']
+  readonly set: VerificationData['set']
+  readonly signed_by: string | null
+  readonly steps: Step[]
+  readonly recomputed: VerificationData['recomputed']
+  readonly does_not_establish: string[]
+
+  constructor(parts: Omit<VerificationData, 'schema' | 'verdict'>) {
+    this.of = parts.of
+    this.set = parts.set
+    this.signed_by = parts.signed_by
+    this.steps = parts.steps
+    this.recomputed = parts.recomputed
+    this.does_not_establish = parts.does_not_establish
+  }
+
+  /** `failed` when any step failed, else `could_not_check` when any could not be checked, else `verified`. */
+  get verdict(): Verdict {
+    return verdictOf(this.steps)
+  }
+
+  /** Every step was checked, and holds. */
+  get ok(): boolean {
+    return this.verdict === 'verified'
+  }
+
+  toJSON(): VerificationData {
+    const { schema, verdict, of, set, signed_by, steps, recomputed, does_not_establish } = this
+    return { schema, verdict, of, set, signed_by, steps, recomputed, does_not_establish }
+  }
+
+  text(look: Look = {}): string {
+    return verificationText(this, look)
+  }
+
+  [inspect.custom](_depth: number, options: { colors?: boolean; breakLength?: number }): string {
+    const width = Number.isFinite(options.breakLength)
+      ? Math.max(60, options.breakLength ?? 100)
+      : 100
+    return this.text({ colors: options.colors === true, width })
+  }
+
+  [Symbol.for('Jupyter.display')](): { [mime: string]: string } {
+    const text = this.text({ width: 100 })
+    return {
+      'text/plain': text,
+      'text/html': `<pre>${text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</pre>`,
+    }
+  }
+}
+
+/** The name of what a statement is about. */
+export function nameOf(
+  kind: 'run' | 'connection test',
+  predicate: JsonObject,
+): VerificationData['of'] {
+  const member = predicate[kind === 'run' ? 'run' : 'subject'] as JsonObject | undefined
+  const name = member?.[kind === 'run' ? 'id' : 'url']
+  return { kind, name: typeof name === 'string' ? name : '?' }
+}

@@ -1,0 +1,180 @@
+/** What may be handed to `verify` as audit evidence, turned into records: paths, bytes, imports, or records themselves. */
+import { lstatSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { TouchstoneError } from '../../errors.ts'
+import { readBytes } from '../../files.ts'
+import { decode, type Json, parse } from '../../json.ts'
+import { isObject } from '../surface/decision.ts'
+import type { CloudTrailOptions } from './cloudtrail.ts'
+import { entriesOf, type Imported, importAudit, unpack } from './import.ts'
+import { authenticityHere, RECORD_SCHEMA, type ReadRecord, readRecord } from './record.ts'
+import { compacting } from './strings.ts'
+
+export type Export = {
+  provider: string
+  bytes: string | Uint8Array
+  source?: string
+} & CloudTrailOptions
+
+/** A path of a file or folder, a provider's export, an import, one record, or a list of any of these. */
+export type Audit = string | Export | Imported | { schema: string } | readonly Audit[]
+
+export type Evidence = {
+  /** Checked at once, so that what an export says beside its records need not be held. */
+  records: ReadRecord[]
+  imports: Omit<Imported, 'records'>[]
+}
+
+/**
+ * Collect records from every form of evidence.
+ *
+ * @throws TouchstoneError `file_unreadable`, `export_invalid`, `record_invalid` and the `json_*` codes, naming the place
+ */
+export function evidenceOf(audit: Audit | undefined, where = 'audit'): Evidence {
+  const made: Evidence = { records: [], imports: [] }
+  if (audit !== undefined) collect(audit, where, made)
+  return made
+}
+
+function collect(audit: Audit, where: string, into: Evidence): void {
+  if (typeof audit === 'string') file(audit, into)
+  else if (Array.isArray(audit))
+    for (const [i, one] of audit.entries()) collect(one as Audit, `${where}[${i}]`, into)
+  else if (!isObject(audit)) {
+    const got = audit === null ? 'null' : typeof audit
+    const expected = 'a path, an export { provider, bytes }, an import or records'
+    throw new TouchstoneError('argument_invalid', `expected ${expected}, got ${got}`, { where })
+  } else if ('bytes' in audit && 'provider' in audit) {
+    const { provider, bytes, ...options } = audit as unknown as Export
+    take(importAudit(provider, bytes, options), into)
+  } else if ('counts' in audit && 'records' in audit) take(audit as unknown as Imported, into)
+  else into.records.push(readRecord(audit, where))
+}
+
+function take(imported: Imported, into: Evidence): void {
+  const { records, ...rest } = imported
+  if (!Array.isArray(records) || !isObject(rest.source) || !isObject(rest.counts))
+    throw new TouchstoneError(
+      'argument_invalid',
+      'expected an import as importAudit gives it, got something like one',
+      {
+        where: 'audit',
+      },
+    )
+  into.imports.push({ ...rest, authenticity: authenticityHere(rest.authenticity) })
+  for (const [i, value] of records.entries())
+    into.records.push(readRecord(value, `${rest.source.name}[${i}]`))
+}
+
+function file(path: string, into: Evidence): void {
+  for (const one of plainFiles(path)) readFile(one, into)
+}
+
+/** The path itself, or every file below a folder. A link in it could lead round in a circle, and a pipe need not end. */
+function plainFiles(path: string): string[] {
+  if (kindOf(path, statSync) !== 'folder') return [path]
+  try {
+    return readdirSync(path)
+      .sort()
+      .flatMap((name) => {
+        const one = join(path, name)
+        const kind = kindOf(one, lstatSync)
+        if (kind === 'folder') return plainFiles(one)
+        if (kind === 'file') return [one]
+        throw new TouchstoneError(
+          'file_unreadable',
+          'expected plain files and folders, got a link or a device',
+          {
+            where: one,
+          },
+        )
+      })
+  } catch (cause) {
+    if (cause instanceof TouchstoneError) throw cause
+    const code = (cause as NodeJS.ErrnoException).code ?? String(cause)
+    throw new TouchstoneError('file_unreadable', `expected a readable folder, got ${code}`, {
+      where: path,
+      cause,
+    })
+  }
+}
+
+function kindOf(
+  path: string,
+  stat: typeof lstatSync | typeof statSync,
+): 'folder' | 'file' | 'other' {
+  try {
+    const found = stat(path)
+    return found.isDirectory() ? 'folder' : found.isFile() ? 'file' : 'other'
+  } catch {
+    // Reading it says why it cannot be read.
+    return 'file'
+  }
+}
+
+function readFile(path: string, into: Evidence): void {
+  const bytes = readBytes(path)
+  const first = sample(unpack(bytes, path), path)
+  if (first === undefined) return
+  if (isObject(first) && typeof first['schema'] === 'string') {
+    const compact = compacting()
+    const list = entriesOf(unpack(bytes, path), path, { unwrap: (document) => listIn(document) })
+    for (const { entry, line } of list)
+      into.records.push(compact(readRecord(entry, `${path}:${line}`)))
+    return
+  }
+  const provider = providerOf(first)
+  if (provider === null)
+    throw new TouchstoneError(
+      'export_invalid',
+      `expected ${RECORD_SCHEMA} or the export of a known provider, got entries of another shape`,
+      { where: path },
+    )
+  take(importAudit(provider, bytes, { source: path }), into)
+}
+
+function listIn(document: { [name: string]: Json }): Json[] | null {
+  return Array.isArray(document['records']) ? document['records'] : null
+}
+
+/** The first entry or envelope of a file; undefined for an empty one. */
+function sample(bytes: Uint8Array, path: string): Json | undefined {
+  const text = decode(bytes, path).trim()
+  if (text === '') return undefined
+  const end = text.indexOf('\n')
+  let document: Json
+  try {
+    document = parse(end < 0 ? text : text.slice(0, end), path)
+  } catch {
+    document = parse(text, path)
+  }
+  if (isObject(document) && Array.isArray(document['records'])) return document['records'][0]
+  return Array.isArray(document) ? document[0] : document
+}
+
+/** The importer that reads an export, or null where its entries are of no known shape, or it has none. */
+export function providerOfExport(bytes: Uint8Array, name: string): string | null {
+  const first = sample(unpack(bytes, name), name)
+  return first === undefined ? null : providerOf(first)
+}
+
+/** Which provider writes entries like this one. */
+export function providerOf(entry: Json): string | null {
+  if (!isObject(entry)) return null
+  if (Array.isArray(entry['Records']) || ('eventSource' in entry && 'eventName' in entry))
+    return 'cloudtrail'
+  const version = entry['apiVersion']
+  if (typeof version === 'string' && version.startsWith('audit.k8s.io/')) return 'kubernetes'
+  if ('auditID' in entry) return 'kubernetes'
+  if (Array.isArray(entry['entries']) || ('date_create' in entry && 'entity' in entry))
+    return 'slack'
+  if ('eventType' in entry && 'published' in entry) return 'okta'
+  if (entry['object'] === 'event' || (entry['object'] === 'list' && Array.isArray(entry['data'])))
+    return 'stripe'
+  if (
+    typeof entry['action'] === 'string' &&
+    ('@timestamp' in entry || '_document_id' in entry || 'created_at' in entry)
+  )
+    return 'github'
+  return null
+}

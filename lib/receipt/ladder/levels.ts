@@ -1,0 +1,262 @@
+/**
+ * Levels re-derived from evidence: each call on the rung that the bytes at hand support, and not higher.
+ *
+ * The stored level is compared, never trusted. Calls and records meet by digest, so the cost is linear in both.
+ */
+import { createReadStream } from 'node:fs'
+import { createGunzip } from 'node:zlib'
+import { TouchstoneError } from '../../errors.ts'
+import { readBytes } from '../../files.ts'
+import { decode, type Json, parse } from '../../json.ts'
+import { type Audit, type Evidence, evidenceOf } from '../audit/evidence.ts'
+import { linesIn, unpack } from '../audit/import.ts'
+import { compacting } from '../audit/strings.ts'
+import { dayOf, instantOf } from '../audit/time.ts'
+import { rank } from '../surface/call.ts'
+import {
+  decisionsIn,
+  isObject,
+  LEVELS,
+  type Level,
+  type ReadDecision,
+  readDecision,
+  type Surface,
+} from '../surface/decision.ts'
+import { type Ledger, usedIn } from './ledger.ts'
+import type { Report } from './report.ts'
+import { derive } from './rungs.ts'
+import '../surface/providers.ts'
+
+/** ISO 8601 times or epoch milliseconds, both inclusive. */
+export type Window = { from?: string | number; to?: string | number }
+
+export type VerifyOptions = {
+  /** Audit evidence: paths, provider exports as bytes, imports, or records. Default none. */
+  audit?: Audit
+  /** Records that occurred outside are refused, and so are those without a time. Default: any time. */
+  window?: Window
+  /** Records that earlier receipts used. */
+  ledger?: Ledger
+  /** Level that every claiming call is to reach; the report's `min_level.met` says whether. */
+  minLevel?: Level
+}
+
+/** Decisions, a surface, a surface's or NDJSON file's path, or anything with `decisions`, such as a run. */
+export type Decisions = string | Surface | readonly unknown[] | { decisions: readonly unknown[] }
+
+/**
+ * Derive each call's level from scratch.
+ *
+ * A call is `verified` only when it asserted success, an imported record's digest recomputes, and the same digest comes from the
+ * call's own action. It is `observed_confirmed` only by a later read of the same run that shows the effect. One record serves one
+ * call. Everything that did not count is listed with its reason. The same inputs in any order give the same report.
+ *
+ * @throws TouchstoneError `surface_invalid`, `record_invalid`, `export_invalid`, `argument_invalid`, `file_unreadable` and the
+ *   `json_*` codes for input that cannot be read; never for evidence that is only bad
+ * @example
+ * const call = receipt.observe({
+ *   server: 'github', tool: 'add_deploy_key', status: 'success', runId: 'run-1', seq: 0,
+ *   arguments: { owner: 'org', repo: 'prod-repo', title: 'ci-key' },
+ * })
+ * verify([call]).weakest // { state: 'rung', level: 'asserted' }
+ * const bytes = '[{"action":"public_key.create","_document_id":"e1","repo":"org/prod-repo","title":"ci-key"}]'
+ * verify([call], { audit: { provider: 'github', bytes } }).weakest // { state: 'rung', level: 'verified' }
+ */
+export function verify(decisions: Decisions, options: VerifyOptions = {}): Report {
+  const checked = optionsOf(options)
+  const calls: ReadDecision[] = []
+  for (const { value, where } of decisionsOf(decisions)) calls.push(readDecision(value, where))
+  return derive(calls, recordsOf(evidenceOf(options.audit)), checked)
+}
+
+/**
+ * Like `verify`, for an NDJSON file of decisions too large to hold as text: it is read line by line, gzipped or not, and of each
+ * decision only what levels rest on is kept.
+ *
+ * @param path one decision per line, or one surface per line; a file whose first line is not a whole document is read as one
+ */
+export async function verifyStream(
+  path: string,
+  options: VerifyOptions & { signal?: AbortSignal } = {},
+): Promise<Report> {
+  const checked = optionsOf(options)
+  const compact = compacting()
+  const calls: ReadDecision[] = []
+  for await (const { text, line } of linesOf(path, options.signal)) {
+    const where = `${path} line ${line}`
+    if (line === 1 && !NDJSON.test(path) && !isDocument(text)) return verify(path, options)
+    for (const value of decisionsIn(parse(text, where), where))
+      calls.push(compact(readDecision(value, where)))
+  }
+  return derive(calls, recordsOf(evidenceOf(options.audit)), checked)
+}
+
+function recordsOf(evidence: Evidence) {
+  const records = evidence.records.toSorted((a, b) =>
+    rank([a.provider, b.provider], [a.id, b.id], [a.order, b.order]),
+  )
+  const imports = evidence.imports.toSorted((a, b) =>
+    rank([a.source.name, b.source.name], [a.source.digest, b.source.digest]),
+  )
+  return { records, imports }
+}
+
+const OPTIONS = ['audit', 'window', 'ledger', 'minLevel', 'signal']
+
+function optionsOf(options: VerifyOptions) {
+  // A window or level that is misspelt and left out would let through what it was to keep out.
+  onlyMembers(options, OPTIONS, 'options')
+  const { window, ledger, minLevel } = options
+  if (window !== undefined) onlyMembers(window, ['from', 'to'], 'window')
+  if (minLevel !== undefined && !LEVELS.includes(minLevel))
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected ${LEVELS.join(' | ')}, got "${String(minLevel)}"`,
+      {
+        where: 'minLevel',
+      },
+    )
+  const from = timeOf(window?.from, 'window.from')
+  const to = timeOf(window?.to, 'window.to')
+  if (from !== null && to !== null && from > to)
+    throw new TouchstoneError(
+      'argument_invalid',
+      'expected window.from <= window.to, got the reverse',
+      {
+        where: 'window',
+      },
+    )
+  return { window: window ? { from, to } : null, used: usedIn(ledger), minLevel: minLevel ?? null }
+}
+
+function timeOf(value: string | number | undefined, where: string): number | null {
+  if (value === undefined) return null
+  const at = typeof value === 'string' ? (instantOf(value) ?? dayOf(value)) : value
+  if (typeof at === 'number' && Number.isFinite(at) && Math.abs(at) <= 8.64e15) return at
+  const got =
+    typeof value === 'string' ? `"${value}"` : typeof value === 'number' ? value : typeof value
+  const expected = 'an ISO 8601 time with its distance from UTC, a day, or epoch milliseconds'
+  throw new TouchstoneError('argument_invalid', `expected ${expected}, got ${got}`, { where })
+}
+
+/** An object with no other members than these. @throws TouchstoneError `argument_invalid` naming the one that is not known */
+export function onlyMembers(value: unknown, names: readonly string[], where: string): void {
+  if (!isObject(value)) {
+    const got = value === null ? 'null' : Array.isArray(value) ? 'a list' : typeof value
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected an object of ${names.join(', ')}, got ${got}`,
+      { where },
+    )
+  }
+  const other = Object.keys(value).find((name) => !names.includes(name))
+  if (other !== undefined)
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected ${names.join(', ')}, got ${JSON.stringify(other)}`,
+      {
+        where,
+      },
+    )
+}
+
+function* decisionsOf(input: Decisions): Generator<{ value: unknown; where: string }> {
+  if (typeof input === 'string') return yield* decisionsInFile(input)
+  const run = isObject(input) && 'decisions' in input && !('observed_tool_decisions' in input)
+  const list = decisionsIn(run ? input['decisions'] : input)
+  for (const [i, value] of list.entries()) yield { value, where: `decisions[${i}]` }
+}
+
+function* decisionsInFile(path: string): Generator<{ value: unknown; where: string }> {
+  const text = decode(unpack(readBytes(path), path), path)
+  const documents =
+    /\.(nd)?jsonl?(\.gz)?$/.test(path) && isLines(text, path) ? linesIn(text) : [{ text, line: 0 }]
+  for (const { text: one, line } of documents) {
+    if (one.trim() === '') continue
+    const place = line === 0 ? path : `${path} line ${line}`
+    for (const [i, value] of decisionsIn(parse(one, place) as Json, place).entries())
+      yield { value, where: line === 0 ? `${path}: observed_tool_decisions[${i}]` : place }
+  }
+}
+
+const NDJSON = /\.(ndjson|jsonl)(\.gz)?$/
+
+/** NDJSON by name, or by a first line that is a whole document with more behind it. */
+function isLines(text: string, path: string): boolean {
+  if (NDJSON.test(path)) return true
+  const end = text.trimEnd().indexOf('\n')
+  return end >= 0 && isDocument(text.slice(0, end))
+}
+
+function isDocument(text: string): boolean {
+  try {
+    parse(text)
+    return true
+  } catch (error) {
+    return (error as TouchstoneError).code !== 'json_syntax'
+  }
+}
+
+/** Longest line that is held: a small gz may unpack to one without end. */
+const MAX_LINE_BYTES = 1 << 29
+
+async function* linesOf(
+  path: string,
+  signal?: AbortSignal,
+): AsyncGenerator<{ text: string; line: number }> {
+  if (typeof path !== 'string' || path.includes('\0'))
+    throw new TouchstoneError('argument_invalid', `expected a path, got ${typeof path}`, {
+      where: 'path',
+    })
+  const raw = createReadStream(path, signal ? { signal } : {})
+  const stream = path.endsWith('.gz') ? raw.pipe(createGunzip()) : raw
+  raw.on('error', (error) => {
+    if (stream !== raw) stream.destroy(error)
+  })
+  const parts: Uint8Array[] = []
+  let line = 0
+  let held = 0
+  const hold = (part: Uint8Array) => {
+    held += part.length
+    if (held > MAX_LINE_BYTES)
+      throw new TouchstoneError(
+        'file_unreadable',
+        `expected lines of at most ${MAX_LINE_BYTES} bytes, got more`,
+        {
+          where: `${path} line ${line + 1}`,
+        },
+      )
+    parts.push(part)
+  }
+  const whole = () => {
+    const bytes = parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts)
+    parts.length = 0
+    held = 0
+    return decode(bytes, `${path} line ${++line}`)
+  }
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      let start = 0
+      for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
+        hold(chunk.subarray(start, end))
+        start = end + 1
+        const text = whole()
+        if (text.trim() !== '') yield { text, line }
+      }
+      if (start < chunk.length) hold(chunk.subarray(start))
+    }
+    if (parts.length > 0) {
+      const text = whole()
+      if (text.trim() !== '') yield { text, line }
+    }
+  } catch (error) {
+    if (error instanceof TouchstoneError || signal?.aborted) throw error
+    const code = (error as NodeJS.ErrnoException).code ?? String(error)
+    throw new TouchstoneError('file_unreadable', `expected a readable file, got ${code}`, {
+      where: path,
+      cause: error,
+    })
+  } finally {
+    raw.destroy()
+  }
+}

@@ -1,0 +1,269 @@
+/** What `verify` found: data for a program, a ladder for a person. */
+import { inspect } from 'node:util'
+import type { Digest } from '../../canonical.ts'
+import { count, foreign, type Look, pad, type Tone, tone, wrap } from '../../display.ts'
+import type { Imported } from '../audit/import.ts'
+import type { Authenticity } from '../audit/record.ts'
+import { LEVELS, type Level, type VerificationSource } from '../surface/decision.ts'
+import type { Contradiction } from './confirm.ts'
+
+export const REPORT_SCHEMA = 'touchstone.side_effect_report.v0'
+
+export const CLAIMS_NOT_MADE = [
+  'provider_query',
+  'audit_record_authenticity_beyond_its_own_signature',
+  'effect_persistence_after_the_observed_call',
+  'audit_export_completeness',
+] as const
+
+const IN_WORDS: { [claim: string]: string } = {
+  provider_query: 'no provider was asked: everything comes from the bytes that were handed in',
+  audit_record_authenticity_beyond_its_own_signature:
+    'an audit entry is as authentic as its own signature, if it has one',
+  effect_persistence_after_the_observed_call: 'an effect may have been taken back since',
+  audit_export_completeness: 'an export may lack entries: a missing record proves nothing',
+}
+
+export type Binding =
+  | {
+      outcome: 'bound'
+      provider: string
+      record_id: string
+      subject_digest: Digest
+      authenticity: Authenticity | null
+    }
+  | { outcome: 'record_inconsistent'; record_id: string; recomputed: Digest; declared: string }
+  | {
+      outcome: 'binds_different_call'
+      record_id: string
+      record_digest: Digest
+      call_digest: Digest
+    }
+  | { outcome: 'not_projectable'; reason: string }
+
+export type BindingStrength = 'action' | 'unique_in_window' | 'request'
+
+/** Why evidence with this call's digest did not count, with how many records and the first of them. */
+export type Rejection = { reason: string; detail: string; records: number; record_ids: string[] }
+export type Finding = { kind: string; detail: string }
+
+export type CallRow = {
+  run_id: string | null
+  seq: number | null
+  tool: string
+  kind: 'write' | 'read' | 'unclassified'
+  asserted: boolean
+  /** Null for a call that asserted nothing: it stands on no rung. */
+  level: Level | null
+  stored_level: Level
+  verification_source: VerificationSource | null
+  verification_subject_digest: Digest | null
+  binding: Binding | null
+  binding_strength: BindingStrength | null
+  rejections: Rejection[]
+  contradictions: Contradiction[]
+  findings: Finding[]
+  /** Why the call is not one rung higher. Null at the top. */
+  why_not_higher: string | null
+}
+
+export type RecordRow = {
+  provider: string
+  record_id: string
+  source: { name: string; line: number } | null
+  reason: string
+  detail: string
+}
+
+export type Weakest = { state: 'nothing_claimed' } | { state: 'rung'; level: Level }
+
+export type ReportData = {
+  schema: typeof REPORT_SCHEMA
+  calls: CallRow[]
+  /** Asserting writes and unclassified calls per level. Reads are counted nowhere: they claim no effect. */
+  counts: {
+    calls: number
+    claimed: number
+    unclassified: number
+    levels: Record<Level, number>
+    overclaims: number
+  }
+  weakest: Weakest
+  /** Null unless a level was asked for. A report in which nothing was claimed does not meet it. */
+  min_level: { required: Level; met: boolean } | null
+  records: { imported: number; used: number; unused: RecordRow[]; rejected: RecordRow[] }
+  imports: Omit<Imported, 'records'>[]
+  window: { from: string | null; to: string | null } | null
+  claims_not_made: string[]
+}
+
+/** The result of `verify`. Its data is `toJSON()`; printed, it is the ladder with each call on its rung. */
+export class Report implements ReportData {
+  readonly schema = REPORT_SCHEMA
+  readonly calls: CallRow[]
+  readonly counts: ReportData['counts']
+  readonly weakest: Weakest
+  readonly min_level: ReportData['min_level']
+  readonly records: ReportData['records']
+  readonly imports: ReportData['imports']
+  readonly window: ReportData['window']
+  readonly claims_not_made: string[]
+
+  constructor(data: Omit<ReportData, 'schema'>) {
+    this.calls = data.calls
+    this.counts = data.counts
+    this.weakest = data.weakest
+    this.min_level = data.min_level
+    this.records = data.records
+    this.imports = data.imports
+    this.window = data.window
+    this.claims_not_made = data.claims_not_made
+  }
+
+  /** True when a level was asked for and every claiming call reached it. */
+  get ok(): boolean {
+    return this.min_level?.met ?? true
+  }
+
+  toJSON(): ReportData {
+    const { schema, calls, counts, weakest, min_level, records, imports, window, claims_not_made } =
+      this
+    return { schema, calls, counts, weakest, min_level, records, imports, window, claims_not_made }
+  }
+
+  /** The report as text. @param look colours and width, default plain and 100 characters */
+  text(look: Look = {}): string {
+    return render(this, look)
+  }
+
+  [inspect.custom](_depth: number, options: { colors?: boolean; breakLength?: number }): string {
+    const width = Number.isFinite(options.breakLength)
+      ? Math.max(60, options.breakLength ?? 100)
+      : 100
+    return render(this, { colors: options.colors ?? false, width })
+  }
+
+  [Symbol.for('Jupyter.display')](): Record<string, string> {
+    const text = render(this, { width: 100 })
+    const html = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+    return { 'text/plain': text, 'text/html': `<pre>${html}</pre>` }
+  }
+}
+
+const RUNGS: Record<Level, { tone: Tone; means: string }> = {
+  verified: { tone: 'good', means: 'a provider’s audit record binds to the call' },
+  observed_confirmed: { tone: 'unsure', means: 'a later read in the run shows the effect' },
+  asserted: { tone: 'bad', means: 'the tool said so' },
+}
+
+/** Rows that one rung prints before it only counts. */
+const SHOWN = 20
+
+function render(report: Report, look: Look): string {
+  const width = look.width ?? 100
+  const { counts, records } = report
+  const lines: string[] = []
+  const claimed = counts.claimed
+  lines.push(
+    tone(
+      claimed === 0
+        ? `Nothing was claimed: ${count(counts.calls, 'call')}, none of which asserted an effect.`
+        : `${counts.levels.verified} of ${claimed} claimed ${claimed === 1 ? 'effect is' : 'effects are'} verified.`,
+      'strong',
+      look,
+    ),
+    '',
+  )
+  // Calls of several runs have the same numbers: which run it was is then said too.
+  const several = new Set(report.calls.map((call) => call.run_id)).size > 1
+  const heads = LEVELS.map((level) => level.length)
+  const head = Math.max(...heads)
+  for (const level of LEVELS.toReversed()) {
+    const rows = report.calls.filter((call) => call.level === level && call.kind !== 'read')
+    const bar = pad(String(rows.length), String(claimed).length, 'right')
+    lines.push(
+      `${tone(pad(level, head), RUNGS[level].tone, look)}  ${bar}  ${tone(RUNGS[level].means, 'quiet', look)}`,
+    )
+    for (const row of rows.slice(0, SHOWN)) lines.push(...callLines(row, several, width, look))
+    if (rows.length > SHOWN) lines.push(tone(`    and ${rows.length - SHOWN} more`, 'quiet', look))
+  }
+  const silent = report.calls.filter((call) => !call.asserted)
+  if (silent.length > 0)
+    lines.push('', `${count(silent.length, 'call')} asserted nothing (denied or failed).`)
+  if (counts.overclaims > 0)
+    lines.push(
+      tone(
+        `${count(counts.overclaims, 'decision')} stored a level above what the evidence gives.`,
+        'bad',
+        look,
+      ),
+    )
+  lines.push('', ...recordLines(report, width, look))
+  if (report.min_level) {
+    const { required, met } = report.min_level
+    lines.push(
+      '',
+      tone(`Asked for ${required}: ${met ? 'met' : 'not met'}.`, met ? 'good' : 'bad', look),
+    )
+  }
+  lines.push('', tone('Not claimed:', 'quiet', look))
+  for (const claim of report.claims_not_made) {
+    lines.push(tone(wrap(`- ${IN_WORDS[claim] ?? claim}`, width, '  '), 'quiet', look))
+  }
+  if (records.imported === 0)
+    lines.push('', tone('No audit record was given, so no call can be verified.', 'quiet', look))
+  return lines.join('\n')
+}
+
+function callLines(row: CallRow, several: boolean, width: number, look: Look): string[] {
+  const run = several && row.run_id !== null ? ` ${foreign(row.run_id, 120)}` : ''
+  const place = run + (row.seq === null ? '' : ` #${row.seq}`)
+  const strength = row.binding_strength ? `, bound by ${row.binding_strength}` : ''
+  const record = row.binding?.outcome === 'bound' ? ` <- ${foreign(row.binding.record_id, 60)}` : ''
+  const lines = [`  ${foreign(row.tool, 60)}${place}${record}${strength}`]
+  if (row.why_not_higher)
+    lines.push(wrap(`why not higher: ${foreign(row.why_not_higher, 300)}`, width, '      '))
+  for (const one of row.contradictions)
+    lines.push(
+      tone(wrap(`contradiction at #${one.seq}: ${one.detail}`, width, '      '), 'bad', look),
+    )
+  for (const one of row.findings)
+    lines.push(
+      tone(wrap(`${one.kind}: ${foreign(one.detail, 200)}`, width, '      '), 'unsure', look),
+    )
+  return lines
+}
+
+function recordLines({ records, imports }: Report, width: number, look: Look): string[] {
+  const lines = [
+    `${count(records.imported, 'audit record')}: ${records.used} used, ${records.unused.length} unused, ${records.rejected.length} rejected.`,
+  ]
+  for (const [word, rows] of [
+    ['unused', records.unused],
+    ['rejected', records.rejected],
+  ] as const) {
+    for (const row of rows.slice(0, SHOWN)) {
+      const from = row.source ? ` (${foreign(row.source.name, 60)}:${row.source.line})` : ''
+      lines.push(
+        wrap(
+          `${word} ${foreign(row.record_id || '?', 60)}${from}: ${row.reason}, ${foreign(row.detail)}`,
+          width,
+          '  ',
+        ),
+      )
+    }
+    if (rows.length > SHOWN)
+      lines.push(tone(`  and ${rows.length - SHOWN} more ${word}`, 'quiet', look))
+  }
+  for (const one of imports) {
+    const unmapped = Object.values(one.counts.unmapped).reduce((sum, n) => sum + n, 0)
+    lines.push(
+      wrap(
+        `${foreign(one.source.name, 80)}: ${count(one.counts.entries, 'entry', 'entries')}, ${one.counts.records} imported, ${one.counts.skipped} skipped, ${unmapped} of other kinds; ${one.authenticity.verified ? 'signed: ' : 'not signed: '}${foreign(one.authenticity.detail)}`,
+        width,
+        '  ',
+      ),
+    )
+  }
+  return lines
+}

@@ -1,0 +1,313 @@
+/** Runs that survive: killed, stopped or locked, gone on with to the end that an uninterrupted run has. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { cases, harness } from '../../../lib/index.ts'
+import { RunWriter } from '../../../lib/log/index.ts'
+import { killedAndResumed } from '../../bench/soak.ts'
+
+type Cases = Awaited<ReturnType<typeof cases.load>>
+
+const made = mkdtempSync(join(tmpdir(), 'touchstone-test-'))
+after(() => rmSync(made, { recursive: true, force: true }))
+
+const codeIs =
+  (code: string, words = /./) =>
+  (error: unknown) => {
+    assert.equal((error as { code?: string }).code, code, String(error))
+    assert.match((error as Error).message, words)
+    return true
+  }
+const lines = (dir: string, file = 'trials.ndjson') =>
+  readFileSync(join(dir, file), 'utf8').split('\n').slice(0, -1)
+const timeless = (run: harness.Run) =>
+  run.trials.map(({ started_at: _, duration_ms: __, ...row }) => row)
+
+let keys: Cases
+let whole: harness.Run
+before(async () => {
+  keys = (await cases.load('cases/lying_success')).filter(({ id }) =>
+    id.startsWith('lying_success/deploy-key'),
+  )
+  whole = await plan().out(join(made, 'whole'))
+})
+const plan = (of = keys) =>
+  harness
+    .run(of)
+    .config('naive', { model: 'sim/naive' })
+    .config('careful', { model: 'sim/careful' })
+    .quiet()
+
+/** The whole run's folder as it was after so many trials. */
+function begun(name: string, trials: number): string {
+  const dir = join(made, name)
+  cpSync(whole.dir, dir, { recursive: true })
+  const kept = lines(dir).slice(0, trials)
+  writeFileSync(join(dir, 'trials.ndjson'), kept.map((line) => `${line}\n`).join(''))
+  return dir
+}
+
+describe('going on with a run', () => {
+  it('runs what is missing and nothing that is finished, to the same end', async () => {
+    const dir = begun('missing', 7)
+    const before = lines(dir)
+    const run = await plan().resume(dir)
+    assert.deepEqual(lines(dir).slice(0, 7), before)
+    assert.equal(lines(dir).length, run.manifest.planned)
+    assert.deepEqual(timeless(run), timeless(whole))
+    assert.deepEqual(run.decisions, whole.decisions)
+    assert.deepEqual((await harness.open(dir)).toJSON(), run.toJSON())
+  })
+
+  it('of a finished run writes nothing', async () => {
+    const dir = begun('finished', whole.trials.length)
+    const before = ['trials.ndjson', 'decisions.ndjson', 'transcripts.ndjson'].map((file) =>
+      lines(dir, file),
+    )
+    await plan().resume(dir)
+    const then = ['trials.ndjson', 'decisions.ndjson', 'transcripts.ndjson'].map((file) =>
+      lines(dir, file),
+    )
+    assert.deepEqual(then, before)
+  })
+
+  it('cuts torn lines and what stands behind the last recorded trial, so that nothing is there twice', async () => {
+    const dir = begun('torn', 3)
+    appendFileSync(join(dir, 'trials.ndjson'), '{"schema":"touchstone.trial.v0","key":"lyi')
+    const run = await plan().resume(dir)
+    const ids = (file: string) =>
+      lines(dir, file).map((line) => {
+        const { key, attempt } = JSON.parse(line) as { key: string; attempt: number }
+        return `${key}#${attempt}`
+      })
+    assert.equal(new Set(ids('transcripts.ndjson')).size, run.manifest.planned)
+    assert.equal(ids('transcripts.ndjson').length, run.manifest.planned)
+    assert.equal(lines(dir, 'decisions.ndjson').length, lines(whole.dir, 'decisions.ndjson').length)
+  })
+
+  it('runs a trial again whose decisions are not those that its record digests', async () => {
+    const dir = begun('damaged', 5)
+    truncateSync(join(dir, 'decisions.ndjson'), 10)
+    const run = await plan().resume(dir)
+    assert.deepEqual(
+      run.trials.map((row) => row.goal),
+      whole.trials.map((row) => row.goal),
+    )
+    assert.ok(run.trials.some((row) => row.attempt === 1))
+    // A second attempt is named as one.
+    const unnumbered = JSON.parse(JSON.stringify(run.decisions).replaceAll(/\|attempt-\d+/g, ''))
+    assert.deepEqual(unnumbered, JSON.parse(JSON.stringify(whole.decisions)))
+  })
+
+  it('runs trials again that ended in an error of the machinery, with attempts numbered on', async () => {
+    const dir = begun('errors', 4)
+    const rows = lines(dir).map((line) => JSON.parse(line) as harness.Run['trials'][number])
+    const broken = {
+      ...rows[1],
+      outcome: 'error',
+      goal: null,
+      error: { code: 'server_gone', message: 'x' },
+    }
+    const text = [rows[0], broken, ...rows.slice(2)]
+      .map((row) => `${JSON.stringify(row)}\n`)
+      .join('')
+    writeFileSync(join(dir, 'trials.ndjson'), text)
+    const run = await plan().resume(dir)
+    const again = run.trials.find((row) => row.key === rows[1]?.key)
+    assert.deepEqual([again?.outcome, again?.attempt], [rows[1]?.outcome, 1])
+    assert.equal(run.complete, true)
+  })
+
+  for (const [what, change, words] of [
+    ['the seed', (p: harness.RunBuilder) => p.seed(2), /seed was 1, is 2/],
+    ['the repeats', (p: harness.RunBuilder) => p.repeat(6), /repeats was 5, is 6/],
+    ['a limit', (p: harness.RunBuilder) => p.limits({ steps: 9 }), /limit steps was 24, is 9/],
+    [
+      'a configuration more',
+      (p: harness.RunBuilder) => p.config('more', { model: 'sim/perfect' }),
+      /configuration more is new/,
+    ],
+  ] as const) {
+    it(`refuses another run and says what differs: ${what}`, async () => {
+      const dir = begun(`other-${what.replaceAll(' ', '-')}`, 2)
+      await assert.rejects(
+        async () => await change(plan()).resume(dir),
+        codeIs('run_differs', words),
+      )
+      assert.equal(lines(dir).length, 2)
+      assert.ok(!existsSync(join(dir, 'run.lock')), 'the lock is given back')
+    })
+  }
+
+  it('refuses another run and says what differs: a case that changed, one that is missing, a configuration', async () => {
+    const dir = begun('other-cases', 2)
+    const [first] = keys
+    const changed = { ...(first as Cases[number]), digest: `sha256:${'0'.repeat(64)}` as const }
+    await assert.rejects(
+      async () => await plan([changed]).resume(dir),
+      codeIs(
+        'run_differs',
+        new RegExp(`case ${changed.id} has changed.*case ${keys[1]?.id} is missing`),
+      ),
+    )
+    const other = harness.run(keys).config('naive', { model: 'sim/naive', temperature: 1 }).quiet()
+    await assert.rejects(
+      async () => await other.resume(dir),
+      codeIs('run_differs', /configuration naive has changed; configuration careful is missing/),
+    )
+  })
+
+  it('holds what follows to the start of what is finished: a world that starts elsewhere is an error of the machinery', async () => {
+    const dir = begun('start', 1)
+    const [line] = lines(dir)
+    const row = JSON.parse(line as string) as harness.Run['trials'][number]
+    const moved = { ...row, start_digest: `sha256:${'1'.repeat(64)}` }
+    writeFileSync(join(dir, 'trials.ndjson'), `${JSON.stringify(moved)}\n`)
+    const run = await plan().resume(dir)
+    const errors = run.trials.filter((trial) => trial.error?.code === 'world_state_differs')
+    assert.equal(errors.length, run.trials.filter((trial) => trial.case === row.case).length - 1)
+  })
+
+  it('of a folder without a run: run_unknown', async () => {
+    await assert.rejects(
+      async () => await plan().resume(join(made, 'nowhere')),
+      codeIs('run_unknown'),
+    )
+  })
+})
+
+describe('the lock of a run’s folder', () => {
+  it('a process that lives keeps others out, by name', async () => {
+    const dir = begun('locked', 2)
+    const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
+    await once(child, 'spawn')
+    const { hostname } = await import('node:os')
+    writeFileSync(
+      join(dir, 'run.lock'),
+      JSON.stringify({ pid: child.pid, host: hostname(), started: null }),
+    )
+    await assert.rejects(
+      async () => await plan().resume(dir),
+      codeIs('run_locked', new RegExp(`process ${child.pid}`)),
+    )
+    child.kill()
+    await once(child, 'exit')
+    const run = await plan().resume(dir)
+    assert.equal(run.complete, true, 'and one that is gone does not')
+    assert.ok(!existsSync(join(dir, 'run.lock')))
+  })
+
+  it('a process number that was given to another process is not the old one', async () => {
+    const dir = begun('reused', 2)
+    const { hostname } = await import('node:os')
+    writeFileSync(
+      join(dir, 'run.lock'),
+      JSON.stringify({ pid: process.pid, host: hostname(), started: '1' }),
+    )
+    assert.equal((await plan().resume(dir)).complete, true)
+  })
+
+  it('of another machine is not judged from here', async () => {
+    const dir = begun('elsewhere', 2)
+    writeFileSync(
+      join(dir, 'run.lock'),
+      JSON.stringify({ pid: 1, host: 'elsewhere', started: null }),
+    )
+    await assert.rejects(async () => await plan().resume(dir), codeIs('run_locked', /elsewhere/))
+  })
+
+  it('two runs on one folder at once: one writes, the other is refused', async () => {
+    const dir = begun('twice', 2)
+    const ends = await Promise.allSettled(
+      [plan().resume(dir), plan().resume(dir)].map((run) => Promise.resolve(run)),
+    )
+    assert.deepEqual(ends.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
+    assert.equal(lines(dir).length, whole.manifest.planned)
+  })
+})
+
+it('a log that cannot be written is said, and holds no trial whose export is not there', async () => {
+  const dir = join(made, 'unwritable')
+  const writer = RunWriter.create(dir, whole.manifest)
+  writeFileSync(join(dir, 'audit'), 'a file where a folder should be')
+  const parts = { decisions: [], audits: [{ server: 'github', text: '[]' }], transcript: {} }
+  await writer.append(whole.trials[0] as harness.Run['trials'][number], parts)
+  await assert.rejects(writer.close(), codeIs('file_unwritable'))
+  assert.deepEqual(lines(dir), [])
+  assert.ok(!existsSync(join(dir, 'run.lock')))
+})
+
+it('Ctrl-C once ends what is running, exits with 3, and prints the words that go on with it', async () => {
+  const dir = join(made, 'interrupted')
+  const words = [
+    'run',
+    'cases/lying_success/deploy-key.yaml',
+    '--repeat',
+    '2000',
+    '--seed',
+    '1',
+    '--out',
+    dir,
+    '--quiet',
+  ]
+  const root = resolve(import.meta.dirname, '..', '..', '..')
+  const child = spawn(process.execPath, ['--import', 'tsx', join(root, 'repl.ts'), ...words], {
+    cwd: root,
+  })
+  let stderr = ''
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr += chunk
+  })
+  child.stdout.resume()
+  const gone = once(child, 'exit')
+  while (
+    child.exitCode === null &&
+    !(existsSync(join(dir, 'trials.ndjson')) && lines(dir).length > 3)
+  )
+    await new Promise((tick) => setTimeout(tick, 5))
+  child.kill('SIGINT')
+  const [code] = await gone
+  assert.equal(code, 3, stderr)
+  assert.match(
+    stderr,
+    /Go on with it: touchstone run cases\/lying_success\/deploy-key.yaml --repeat 2000 --seed 1 --quiet --resume /,
+  )
+  const opened = await harness.open(dir)
+  assert.ok(opened.trials.length > 3 && opened.trials.length < opened.manifest.planned)
+  assert.ok(!existsSync(join(dir, 'run.lock')))
+})
+
+it('a torn last line is no trial to a reader, and reading changes nothing', async () => {
+  const dir = begun('read', 5)
+  for (const file of ['trials.ndjson', 'decisions.ndjson', 'transcripts.ndjson'])
+    appendFileSync(join(dir, file), '{"key":"half')
+  const before = readFileSync(join(dir, 'trials.ndjson'))
+  const run = await harness.open(dir)
+  assert.equal(run.trials.length, 5)
+  assert.equal(new Set(run.decisions.map((decision) => decision.observation?.run_id)).size, 5)
+  run.transcript(run.trials[4]?.key as string)
+  assert.deepEqual(readFileSync(join(dir, 'trials.ndjson')), before)
+})
+
+it('killed five times in the middle and gone on with: nothing lost, nothing twice, the summary of an uninterrupted run', async () => {
+  const { problems, kills } = await killedAndResumed({
+    kills: 5,
+    trials: 60,
+    dir: join(made, 'killed'),
+  })
+  assert.deepEqual(problems, [])
+  assert.ok(kills >= 3, `${kills} kills`)
+})

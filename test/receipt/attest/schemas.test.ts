@@ -1,0 +1,101 @@
+/** The published JSON Schemas describe what a real run writes: every file, every member. */
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { probe, receipt } from '../../../lib/index.ts'
+import { fileSchemas } from '../../../lib/receipt/attest/schemas.ts'
+import { linesIn, original, root, sealed, trials } from './sealed-run.ts'
+
+type Schema = { [name: string]: unknown }
+
+const folder = new URL('../../../fixtures/schemas/', import.meta.url)
+const stored = (name: string): Schema =>
+  JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8'))
+const read = (file: string) => JSON.parse(readFileSync(join(original, file), 'utf8'))
+const rows = (file: string) => linesIn(original, file).map((line) => JSON.parse(line))
+
+const exports = trials.flatMap(({ case: id, configuration, trial }) => {
+  const bytes = readFileSync(join(original, 'audit', id, configuration, `${trial}.json`))
+  return receipt.importAudit('github', bytes).records
+})
+
+/** What a run writes, by the schema that describes it. */
+const WRITTEN: { [schema: string]: unknown[] } = {
+  manifest: [read('manifest.json')],
+  trial: rows('trials.ndjson'),
+  'decision-line': rows('decisions.ndjson'),
+  transcript: rows('transcripts.ndjson'),
+  'audit-record': exports,
+  envelope: [read('receipt.json'), read('test-result.json')],
+  'run-statement': [sealed.statement],
+  'test-result': [sealed.testResult.statement],
+  'probe-statement': [(await probe.connect('https://localhost/mcp')).receipt().statement],
+  'scenario-set': [JSON.parse(readFileSync(join(root, 'small-set/1.0.json'), 'utf8'))],
+}
+
+/** Beside what the schema names, these hold members that somebody else names. */
+const OPEN = new Set(['scenario-set', 'probe-statement'])
+
+/** Every object that lists its members, closed: a member that the schema does not name is an error. */
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed)
+  if (schema === null || typeof schema !== 'object') return schema
+  const made = Object.fromEntries(
+    Object.entries(schema).map(([name, value]) => [name, closed(value)]),
+  )
+  return 'properties' in schema ? { ...made, additionalProperties: false } : made
+}
+
+describe('published schemas', () => {
+  test('the files are those that the code describes', () => {
+    const made = fileSchemas()
+    // WRITE_SCHEMAS=1 npx tsx --test test/receipt/schemas.test.ts writes them anew.
+    if (process.env['WRITE_SCHEMAS'] === '1')
+      for (const [name, schema] of Object.entries(made))
+        writeFileSync(new URL(`${name}.json`, folder), `${JSON.stringify(schema, null, 2)}\n`)
+    assert.deepEqual(Object.keys(made).sort(), Object.keys(WRITTEN).sort())
+    for (const [name, schema] of Object.entries(made)) assert.deepEqual(stored(name), schema, name)
+    for (const name of readdirSync(folder))
+      assert.equal(stored(name.replace('.json', ''))['$schema'], made['trial']?.['$schema'])
+  })
+
+  for (const [name, values] of Object.entries(WRITTEN)) {
+    test(`${name}.json holds for everything of that kind that a run wrote`, () => {
+      assert.ok(values.length > 0)
+      const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(stored(name))
+      for (const value of values) assert.ok(validate(value), JSON.stringify(validate.errors))
+    })
+
+    test(`${name}.json refuses a member of the wrong kind, and a missing one`, () => {
+      const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(stored(name))
+      const value = values[0] as { [name: string]: unknown }
+      for (const member of (stored(name)['required'] as string[]) ?? []) {
+        assert.ok(!validate({ ...value, [member]: () => 0 }), `${member} may be anything`)
+        const { [member]: _, ...rest } = value
+        assert.ok(!validate(rest), `${member} may be missing`)
+      }
+    })
+  }
+
+  for (const [name, values] of Object.entries(WRITTEN).filter(([name]) => !OPEN.has(name))) {
+    test(`${name}.json names every member that a run wrote`, () => {
+      const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(
+        closed(stored(name)) as Schema,
+      )
+      const found = values.flatMap((value) =>
+        validate(value)
+          ? []
+          : (validate.errors ?? []).map(
+              (one) => `${one.instancePath}: ${one.params['additionalProperty'] ?? one.message}`,
+            ),
+      )
+      // A rate has more members than a reader needs: those of the statistics, which describe themselves.
+      const unnamed = [...new Set(found)].filter(
+        (one) => !/^\/predicate\/summary\/\d+\/rates\//.test(one),
+      )
+      assert.deepEqual(unnamed, [])
+    })
+  }
+})

@@ -1,0 +1,372 @@
+/** One real run receipt and its folder, altered after the fact: each alteration is found, and named by a code of its own. */
+import assert from 'node:assert/strict'
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { receipt } from '../../../lib/index.ts'
+import {
+  at,
+  audit,
+  check,
+  copy,
+  eachIsFound,
+  editLine,
+  editManifest,
+  editTrial,
+  fresh,
+  keys,
+  linesIn,
+  named,
+  original,
+  place,
+  replaceIn,
+  reseal,
+  root,
+  trials,
+  victim,
+  writeLines,
+} from './sealed-run.ts'
+
+describe('a receipt whose folder was altered', () => {
+  eachIsFound([
+    {
+      what: 'another key is asked for',
+      alter: () => ({ key: receipt.keys.generate().publicKey }),
+      finds: 'signature: key_differs',
+      names: new RegExp(keys.keyId.slice(0, 12)),
+    },
+    {
+      what: 'a bit of the signature',
+      alter: (dir) => {
+        const path = join(dir, 'receipt.json')
+        const envelope = JSON.parse(readFileSync(path, 'utf8'))
+        const sig = Buffer.from(envelope.signatures[0].sig, 'base64')
+        sig[7] = (sig[7] as number) ^ 1
+        envelope.signatures[0].sig = sig.toString('base64')
+        writeFileSync(path, JSON.stringify(envelope))
+      },
+      finds: 'signature: signature_wrong',
+    },
+    {
+      what: 'the signatures taken off',
+      alter: (dir) =>
+        replaceIn(dir, 'receipt.json', /"signatures": \[[^\]]*\]/, '"signatures": []'),
+      finds: 'signature: unsigned',
+    },
+    {
+      what: 'the key hint',
+      alter: (dir) => replaceIn(dir, 'receipt.json', /"keyid": "./, '"keyid": "x'),
+      finds: 'signature: key_hint_wrong',
+    },
+    {
+      what: 'base64 that a lenient reader repairs',
+      alter: (dir) => replaceIn(dir, 'receipt.json', /"payload": "/, '"payload": "*'),
+      finds: 'envelope: envelope_invalid',
+    },
+    {
+      what: 'one byte of the payload',
+      alter: (dir) =>
+        reseal(
+          dir,
+          (one) =>
+            Object.assign(one['predicate']?.['run'] ?? {}, {
+              created_at: '2020-01-01T00:00:00.000Z',
+            }),
+          {
+            sign: false,
+          },
+        ),
+      finds: 'statement: run_differs',
+      names: /predicate\.run\.created_at/,
+    },
+    {
+      what: 'the text of the set',
+      alter: (dir) => {
+        const path = `${dir}-set.json`
+        writeFileSync(
+          path,
+          readFileSync(join(root, 'small-set/1.0.json'), 'utf8').replace(
+            'deploy key',
+            'deploy kay',
+          ),
+        )
+        return { set: path }
+      },
+      finds: 'set: set_differs',
+    },
+    {
+      what: 'a case that is not the set’s',
+      alter: (dir) =>
+        editManifest(dir, (one) =>
+          Object.assign((one['cases'] as object[])[0] ?? {}, {
+            digest: `sha256:${'0'.repeat(64)}`,
+          }),
+        ),
+      finds: 'cases: case_differs',
+    },
+    {
+      what: 'a byte of the manifest',
+      alter: (dir) => replaceIn(dir, 'manifest.json', /"arch": "/, '"arch": "y'),
+      finds: 'manifest: manifest_edited',
+    },
+    {
+      what: 'a case dropped from the manifest',
+      alter: (dir) => editManifest(dir, (one) => (one['cases'] as object[]).shift()),
+      finds: 'cases: case_dropped',
+    },
+    {
+      what: 'fewer trials planned',
+      alter: (dir) => editManifest(dir, (one) => Object.assign(one, { planned: 4 })),
+      finds: 'plan: planned_differs',
+    },
+    {
+      what: 'another seed',
+      alter: (dir) => editManifest(dir, (one) => Object.assign(one, { seed: 2 })),
+      finds: 'plan: seed_differs',
+    },
+    {
+      what: 'a trial edited',
+      alter: (dir) => editTrial(dir, (row) => Object.assign(row, { steps: row.steps + 1 })),
+      finds: 'trial log: trial_edited',
+      names: named,
+    },
+    {
+      what: 'a trial removed',
+      alter: (dir) =>
+        writeLines(dir, 'trials.ndjson', linesIn(dir, 'trials.ndjson').toSpliced(at, 1)),
+      finds: 'trial log: trial_removed',
+      names: named,
+    },
+    {
+      what: 'a trial given twice',
+      alter: (dir) =>
+        writeLines(
+          dir,
+          'trials.ndjson',
+          linesIn(dir, 'trials.ndjson').flatMap((line, i) => (i === at ? [line, line] : [line])),
+        ),
+      finds: 'trial log: trial_duplicated',
+      names: named,
+    },
+    {
+      what: 'the trials in another order',
+      alter: (dir) => writeLines(dir, 'trials.ndjson', linesIn(dir, 'trials.ndjson').reverse()),
+      finds: 'trial log: trials_reordered',
+    },
+    {
+      what: 'a trial added',
+      alter: (dir) =>
+        writeLines(dir, 'trials.ndjson', [
+          ...linesIn(dir, 'trials.ndjson'),
+          JSON.stringify({ ...victim, attempt: 1 }),
+        ]),
+      finds: 'trial log: trial_added',
+      names: named,
+    },
+    {
+      what: 'half a line at the end',
+      alter: (dir) => writeFileSync(join(dir, 'trials.ndjson'), '{"schema":', { flag: 'a' }),
+      finds: 'trial log: trial_unreadable',
+      names: new RegExp(`trials\\.ndjson:${trials.length + 1}`),
+    },
+    {
+      what: 'an empty line',
+      alter: (dir) => writeFileSync(join(dir, 'trials.ndjson'), '\n', { flag: 'a' }),
+      finds: 'trial log: trial_log_edited',
+    },
+    {
+      what: 'a decision edited',
+      alter: (dir) =>
+        editLine(dir, 'decisions.ndjson', place, (line) =>
+          line.replace('"enforced":true', '"enforced":false'),
+        ),
+      finds: 'decisions: decision_edited',
+      names: named,
+    },
+    {
+      what: 'a decision removed',
+      alter: (dir) =>
+        writeLines(dir, 'decisions.ndjson', linesIn(dir, 'decisions.ndjson').toSpliced(place, 1)),
+      finds: 'decisions: decision_removed',
+      names: named,
+    },
+    {
+      what: 'a decision added',
+      alter: (dir) =>
+        writeLines(
+          dir,
+          'decisions.ndjson',
+          linesIn(dir, 'decisions.ndjson').flatMap((line, i) =>
+            i === place ? [line, line] : [line],
+          ),
+        ),
+      finds: 'decisions: decision_added',
+      names: named,
+    },
+    {
+      what: 'a decision of a trial that there is not',
+      alter: (dir) =>
+        editLine(dir, 'decisions.ndjson', place, (line) =>
+          line.replace('"attempt":0', '"attempt":7'),
+        ),
+      finds: 'decisions: decision_unattributed',
+    },
+    {
+      what: 'an audit export edited',
+      alter: (dir) => writeFileSync(join(dir, audit), '[ ]'),
+      finds: 'audit exports: audit_file_edited',
+      names: new RegExp(audit),
+    },
+    {
+      what: 'an audit export removed',
+      alter: (dir) => rmSync(join(dir, audit)),
+      finds: 'audit exports: audit_file_removed',
+      names: new RegExp(audit),
+    },
+    {
+      what: 'an audit export added',
+      alter: (dir) =>
+        copyFileSync(join(dir, audit), join(dir, audit.replace('.json', '.other.json'))),
+      finds: 'audit exports: audit_file_added',
+      names: /other\.json/,
+    },
+    {
+      what: 'a transcript edited',
+      alter: (dir) =>
+        editLine(dir, 'transcripts.ndjson', at, (line) =>
+          line.replace('"said":[', '"said":["all is well"'),
+        ),
+      finds: 'transcripts: transcript_edited',
+    },
+    {
+      what: 'a transcript removed',
+      alter: (dir) =>
+        writeLines(dir, 'transcripts.ndjson', linesIn(dir, 'transcripts.ndjson').slice(1)),
+      finds: 'transcripts: transcript_removed',
+    },
+    {
+      what: 'the report edited',
+      alter: (dir) => writeFileSync(join(dir, 'report.md'), '# A better report\n'),
+      finds: 'other files: file_edited',
+      names: /report\.md/,
+    },
+    {
+      what: 'the report removed',
+      alter: (dir) => rmSync(join(dir, 'report.md')),
+      finds: 'other files: file_removed',
+      names: /report\.md/,
+    },
+    {
+      what: 'a file that nobody knows',
+      alter: (dir) => {
+        mkdirSync(join(dir, 'more'))
+        writeFileSync(join(dir, 'more/notes.txt'), '')
+      },
+      finds: 'other files: file_added',
+      names: /more\/notes\.txt/,
+    },
+    {
+      what: 'the manifest removed',
+      alter: (dir) => rmSync(join(dir, 'manifest.json')),
+      finds: 'manifest: manifest_removed',
+    },
+    {
+      what: 'the trial log removed',
+      alter: (dir) => rmSync(join(dir, 'trials.ndjson')),
+      finds: 'trial log: trial_log_removed',
+    },
+    {
+      what: 'all decisions removed',
+      alter: (dir) => rmSync(join(dir, 'decisions.ndjson')),
+      finds: 'decisions: decision_log_removed',
+    },
+    {
+      what: 'all transcripts removed',
+      alter: (dir) => rmSync(join(dir, 'transcripts.ndjson')),
+      finds: 'transcripts: transcript_log_removed',
+    },
+    {
+      what: 'a decision that is no JSON',
+      alter: (dir) => editLine(dir, 'decisions.ndjson', place, (line) => line.replace('{', '[')),
+      finds: 'decisions: decision_unreadable',
+    },
+    {
+      what: 'a second transcript',
+      alter: (dir) =>
+        writeLines(
+          dir,
+          'transcripts.ndjson',
+          linesIn(dir, 'transcripts.ndjson').flatMap((line, i) =>
+            i === 0 ? [line, line] : [line],
+          ),
+        ),
+      finds: 'transcripts: transcript_added',
+    },
+    {
+      what: 'transcripts in another order',
+      alter: (dir) =>
+        writeLines(dir, 'transcripts.ndjson', linesIn(dir, 'transcripts.ndjson').reverse()),
+      finds: 'transcripts: transcript_log_edited',
+    },
+  ])
+
+  test('one flipped bit in any file is found', async () => {
+    const files = [
+      'receipt.json',
+      'test-result.json',
+      'manifest.json',
+      'trials.ndjson',
+      'decisions.ndjson',
+      'transcripts.ndjson',
+      'report.md',
+      audit,
+    ]
+    const dir = copy()
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...files), fc.nat(), fc.nat(7), async (file, where, bit) => {
+        const path = join(dir, file)
+        const before = readFileSync(path)
+        const i = where % before.length
+        // The name of the key hint is the one thing that nothing commits to: the protocol says that readers pass over other names.
+        const hint = before.indexOf('"keyid"')
+        if (hint >= 0 && i >= hint && i < hint + 7) return
+        const after = Buffer.from(before)
+        after[i] = (after[i] as number) ^ (1 << bit)
+        writeFileSync(path, after)
+        try {
+          assert.equal((await check(dir)).verdict, 'failed', `${file}, byte ${i}, bit ${bit}`)
+        } finally {
+          writeFileSync(path, before)
+        }
+      }),
+      { numRuns: 60 },
+    )
+    assert.equal((await check(dir)).verdict, 'verified')
+  })
+
+  test('a folder of nonsense gives a report, never a crash', async () => {
+    const dir = fresh('nonsense')
+    mkdirSync(join(dir, 'audit'), { recursive: true })
+    copyFileSync(join(original, 'receipt.json'), join(dir, 'receipt.json'))
+    await fc.assert(
+      fc.asyncProperty(fc.json(), fc.json(), fc.json(), async (manifest, trial, decision) => {
+        const whole = {
+          ...JSON.parse(readFileSync(join(original, 'manifest.json'), 'utf8')),
+          cases: JSON.parse(manifest),
+        }
+        writeFileSync(join(dir, 'manifest.json'), JSON.stringify(whole))
+        writeFileSync(
+          join(dir, 'trials.ndjson'),
+          `${trial}\n${linesIn(original, 'trials.ndjson')[0]}\n`,
+        )
+        writeFileSync(
+          join(dir, 'decisions.ndjson'),
+          `${decision}\n{"key":"x","attempt":0,"decision":${decision}}\n`,
+        )
+        assert.equal((await check(dir)).verdict, 'failed')
+      }),
+      { numRuns: 40 },
+    )
+  })
+})
