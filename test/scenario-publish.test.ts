@@ -22,7 +22,7 @@ const names = () => scenarios.list({ root }).map(({ id, version }) => `${id}@${v
 
 /** A process that publishes `id@1.0`, `id@1.1`, ... and says each one. */
 function publisher(id: string, count: number) {
-  const code = `import * as scenarios from ${JSON.stringify(join(repo, 'lib/scenario.ts'))}
+  const code = `import * as scenarios from ${JSON.stringify(join(repo, 'lib/scenario/index.ts'))}
     for (let i = 0; i < ${count}; i++) {
       scenarios.publish({ ...${JSON.stringify(set)}, id: '${id}', version: '1.' + i }, { root: ${JSON.stringify(root)} })
       console.log(i)
