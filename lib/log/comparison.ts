@@ -190,7 +190,11 @@ export function compareMeasure(
   )
 }
 
-/** The p value that belongs to the question: over other cases both tests must agree; over these, the one within cases. */
+/**
+ * The p value that belongs to the question: over other cases both tests must agree; over these, the one within cases. Where all
+ * case differences are equal the t test is undefined, and an undefined test decides nothing: the exact one does.
+ */
 function pOf({ p, target }: MetricComparison): number {
-  return target === 'these' ? (p.cmh ?? p.permutation ?? Number.NaN) : Math.max(p.t, p.signFlip)
+  if (target === 'these') return p.cmh ?? p.permutation ?? Number.NaN
+  return Number.isNaN(p.t) ? p.signFlip : Math.max(p.t, p.signFlip)
 }

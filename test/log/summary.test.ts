@@ -205,6 +205,22 @@ describe('comparing', () => {
     assert.equal(overclaim('like these')?.verdict, 'cannot tell')
   })
 
+  it('where every case differs by the same, the exact test decides: an undefined one strikes no verdict', () => {
+    const always = Array.from({ length: 23 }, (_, i) =>
+      Array.from({ length: 5 }, (_, trial) => [
+        row(`c${i}`, 'a', trial, { overclaims: 0 }),
+        row(`c${i}`, 'b', trial, { overclaims: 1 }),
+      ]).flat(),
+    ).flat()
+    for (const target of ['these', 'like these'] as const) {
+      const { others } = compareAll(manifest(23, 5), always, 'a', 'b', { target })
+      const overclaim = others.find(({ metric }) => metric === 'overclaim')
+      assert.equal(overclaim?.verdict, 'worse', target)
+      assert.ok((overclaim?.pHolm ?? 1) < 1e-5)
+      for (const { metric, pHolm } of others) assert.ok(pHolm <= 1, `${metric}: ${pHolm}`)
+    }
+  })
+
   it('levels are compared as an ordinal outcome over the calls of each case', () => {
     const higher = rows.map((one) => ({
       ...one,
