@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { inspect } from 'node:util'
+import { createEvaluator } from '../lib/code/evaluate.ts'
 import * as touchstone from '../lib/index.ts'
-import { createEvaluator } from '../lib/repl/evaluate.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const path = join(root, 'README.md')

@@ -39,7 +39,7 @@ export const notebook: Verb = {
     if (words.flag('watch')) {
       if (words.positionals.length > 1)
         throw new TouchstoneError('usage', 'expected one notebook to watch')
-      const { watchNotebook } = await import('../repl/live.ts')
+      const { watchNotebook } = await import('../notebook/live.ts')
       const look = lookOf(process.stderr)
       const watching = await watchNotebook(words.positionals[0] as string, {
         set,

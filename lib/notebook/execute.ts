@@ -7,13 +7,13 @@ import { readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { basename, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { addStream, captureConsole, type Stream } from '../code/capture.ts'
+import { untilEnded } from '../code/guard.ts'
+import { resolveSelf } from '../code/self.ts'
 import { TouchstoneError } from '../errors.ts'
-import { addStream, captureConsole, type Stream } from './capture.ts'
-import { untilEnded } from './guard.ts'
 import { instrument, type Marks, parameterOf } from './instrument.ts'
 import { type Bundle, bundleOf, plain } from './mime.ts'
 import type { Cell } from './parse.ts'
-import { resolveSelf } from './self.ts'
 
 export type Shown = { kind: 'value'; bundle: Bundle }
 export type Failure = {

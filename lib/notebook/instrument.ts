@@ -4,9 +4,9 @@
  * Text is only inserted within lines, so errors tell the notebook's own line.
  */
 import type { AnyNode } from 'acorn'
+import { readSourceOrThrow } from '../code/strip.ts'
 import { TouchstoneError } from '../errors.ts'
 import { type Cell, parse } from './parse.ts'
-import { readSourceOrThrow } from './strip.ts'
 
 /** Name of the variable that holds the marks; made so that a notebook will not have it. */
 const MARKS = '__notebook'

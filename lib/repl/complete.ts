@@ -7,9 +7,9 @@
 import { readdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
+import type { Names } from '../code/evaluate.ts'
 import { awaitedType, find, membersOfType, type Typed, typeOf } from './sources.ts'
 
-export type Names = Record<string, unknown>
 /** Candidates that replace `stub`, the end of the text. */
 export type Completion = [candidates: string[], stub: string]
 

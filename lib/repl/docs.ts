@@ -1,8 +1,9 @@
 /** `?name` and `??name`: what the source says about it, with its example, and the source itself. */
 import { inspect } from 'node:util'
+import type { Names } from '../code/evaluate.ts'
 import { type Look, table, tone, wrap } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
-import { isNamespace, type Names, namespaceOf, valueAt } from './complete.ts'
+import { isNamespace, namespaceOf, valueAt } from './complete.ts'
 import { type Entry, exportsNamed, find, headerOfNamespace, isOf, membersOf } from './sources.ts'
 
 /**

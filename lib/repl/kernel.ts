@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import type { Publisher, Reply, Router } from 'zeromq'
+import { captureConsole } from '../code/capture.ts'
+import { createEvaluator, type Evaluator, type Names } from '../code/evaluate.ts'
 import { TouchstoneError } from '../errors.ts'
-import { captureConsole } from '../notebook/capture.ts'
 import { bundleOf, SVG } from '../notebook/mime.ts'
-import type { Names } from './complete.ts'
+import { complete } from './complete.ts'
 import { describe } from './docs.ts'
-import { createEvaluator, type Evaluator } from './evaluate.ts'
 import { type Message, pointsOf, readMessage, unitsOf, writeMessage } from './kernel-wire.ts'
 import { showError } from './show.ts'
 
@@ -253,7 +253,11 @@ class Kernel {
     async complete_request(content) {
       const code = String(content['code'] ?? '')
       const end = unitsOf(code, Number(content['cursor_pos'] ?? code.length))
-      const [matches, stub] = await this.evaluator.complete(code.slice(0, end))
+      const [matches, stub] = await complete(
+        code.slice(0, end),
+        this.evaluator.scope,
+        process.cwd(),
+      )
       return {
         status: 'ok',
         matches,

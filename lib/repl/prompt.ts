@@ -1,11 +1,11 @@
 /** The interactive prompt. */
+import { createEvaluator, type Names } from '../code/evaluate.ts'
 import type { Look } from '../display.ts'
 import { lookOf } from '../display.ts'
 import { COMMANDS, type Desk, type Example, runCommand } from './commands.ts'
-import { type Completion, complete, type Names } from './complete.ts'
+import { type Completion, complete } from './complete.ts'
 import { describe } from './docs.ts'
 import { type EditorOptions, startEditor } from './editor.ts'
-import { createEvaluator } from './evaluate.ts'
 import { defaultHistoryPath, openHistory } from './history.ts'
 import { showError, showValue } from './show.ts'
 

@@ -2,11 +2,10 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
+import { createEvaluator, type Names } from '../code/evaluate.ts'
+import { untilEnded } from '../code/guard.ts'
 import { lookOf } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
-import { untilEnded } from '../notebook/guard.ts'
-import type { Names } from './complete.ts'
-import { createEvaluator } from './evaluate.ts'
 import { showError, showValue } from './show.ts'
 
 type Output = {

@@ -4,9 +4,9 @@
  * The prompt allows what a module does not: declaring a name twice, and `_`. Both are spelled out.
  */
 import type { AnyNode, Program } from 'acorn'
+import { bindings } from '../code/bindings.ts'
+import { readSource, type Source } from '../code/strip.ts'
 import { type Cell, format } from '../notebook/parse.ts'
-import { readSource, type Source } from '../notebook/strip.ts'
-import { bindings } from './bindings.ts'
 
 export type SessionOptions = {
   /** Names that the prompt had from the start; those used are imported. */

@@ -1,6 +1,6 @@
 /** Starts the prompt with a small scope, for tests that drive it in a terminal. */
 import { fileURLToPath } from 'node:url'
-import { startRepl } from '../../lib/repl/index.ts'
+import { startRepl } from '../../lib/repl/prompt.ts'
 import { display, drawn, slow } from './prompt-scope.ts'
 
 await startRepl({

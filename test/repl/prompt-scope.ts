@@ -1,5 +1,5 @@
 /** What the prompt has in scope when tests drive it. */
-import { SIGNAL } from '../../lib/repl/index.ts'
+import { SIGNAL } from '../../lib/code/evaluate.ts'
 
 export * as display from '../../lib/display.ts'
 

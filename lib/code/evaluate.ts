@@ -6,14 +6,16 @@ import { isAbsolute, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { constants, Script } from 'node:vm'
 import { TouchstoneError } from '../errors.ts'
-import { resolveSelf } from '../notebook/self.ts'
-import { quietly, readSource } from '../notebook/strip.ts'
-import { type Completion, complete, type Names } from './complete.ts'
 import { asTyped, rewrite } from './rewrite.ts'
+import { resolveSelf } from './self.ts'
+import { quietly, readSource } from './strip.ts'
 
 /** Where the AbortSignal of the line at work is found by calls that were given none. */
 export const SIGNAL = Symbol.for('touchstone.signal')
 const LINE = Symbol.for('touchstone.line')
+
+/** Names in scope, by name. */
+export type Names = Record<string, unknown>
 
 export type Evaluation = {
   /** Value of the last expression statement; undefined when the code ends in something else. */
@@ -34,8 +36,6 @@ export type EvaluateOptions = {
 
 export type Evaluator = {
   evaluate(code: string, options?: EvaluateOptions): Promise<Evaluation>
-  /** Candidates for the word at the end of the text, and that word. Evaluates nothing. */
-  complete(text: string): Promise<Completion>
   /** False while more text could make the code a program. */
   isComplete(code: string): boolean
   /** What the code sees and declares, by name. */
@@ -125,7 +125,6 @@ export function createEvaluator(options: { scope?: Names; cwd?: string } = {}): 
 
   return {
     evaluate,
-    complete: (text) => complete(text, scope, cwd),
     isComplete(code) {
       const source = readExpressionFirst(code)
       return 'program' in source || !source.incomplete

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { createEvaluator, type Evaluator, SIGNAL } from '../../lib/repl/evaluate.ts'
+import { createEvaluator, type Evaluator, SIGNAL } from '../../lib/code/evaluate.ts'
 
 /** Lines typed one after the other, and the value of the last. */
 async function typed(lines: string[], evaluator: Evaluator = createEvaluator()): Promise<unknown> {

@@ -4,8 +4,8 @@ import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { type Watching, watchNotebook } from '../../lib/repl/live.ts'
-import { type Opened, openPage, until, withoutChromium } from '../notebook/browser.ts'
+import { type Watching, watchNotebook } from '../../lib/notebook/live.ts'
+import { type Opened, openPage, until, withoutChromium } from './browser.ts'
 
 const file = join(mkdtempSync(join(tmpdir(), 'touchstone-')), 'live.ts')
 const edit = (from: string, to: string) =>
