@@ -1,7 +1,64 @@
-/** Reading files. What the system refuses is a `TouchstoneError` that names the path. */
-import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
+/** Files, and what the system says when it refuses one: always a `TouchstoneError` that names the path. */
+import { closeSync, fstatSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs'
 import { TouchstoneError } from './errors.ts'
 import { type Json, parse } from './json.ts'
+
+/** The error for what cannot be read. An error that is a `TouchstoneError` already stays as it is. */
+export function unreadable(
+  path: string,
+  cause: unknown,
+  expected = 'a readable file',
+): TouchstoneError {
+  return refused('file_unreadable', path, cause, expected)
+}
+
+/** The error for what cannot be written. An error that is a `TouchstoneError` already stays as it is. */
+export function unwritable(
+  path: string,
+  cause: unknown,
+  expected = 'a place to write to',
+): TouchstoneError {
+  return refused('file_unwritable', path, cause, expected)
+}
+
+function refused(
+  code: 'file_unreadable' | 'file_unwritable',
+  path: string,
+  cause: unknown,
+  expected: string,
+): TouchstoneError {
+  if (cause instanceof TouchstoneError) return cause
+  const got = systemCode(cause) ?? (cause instanceof Error ? cause.message : typeof cause)
+  return new TouchstoneError(code, `expected ${expected}, got ${got}`, { where: path, cause })
+}
+
+/** The system's own code of an error, such as `ENOENT`. */
+export function systemCode(cause: unknown): string | undefined {
+  const code = (cause as NodeJS.ErrnoException | null | undefined)?.code
+  return typeof code === 'string' ? code : undefined
+}
+
+/** What writing gives. @throws TouchstoneError `file_unwritable` */
+export function writing<T>(path: string, write: () => T, expected?: string): T {
+  try {
+    return write()
+  } catch (cause) {
+    throw unwritable(path, cause, expected)
+  }
+}
+
+/** Write a file that is not there yet. @throws TouchstoneError `file_exists`, `file_unwritable` */
+export function writeNew(path: string, text: string, options: { mode?: number } = {}): void {
+  try {
+    writeFileSync(path, text, { ...options, flag: 'wx' })
+  } catch (cause) {
+    if (systemCode(cause) !== 'EEXIST') throw unwritable(path, cause)
+    throw new TouchstoneError('file_exists', 'expected a path where nothing is yet, got a file', {
+      where: path,
+      cause,
+    })
+  }
+}
 
 /** Read a file of JSON strictly. @throws TouchstoneError `file_unreadable`, and what `parse` throws. */
 export function readJson(path: string): Json {
@@ -12,15 +69,13 @@ export function readJson(path: string): Json {
 const MOST_STREAMED = 1 << 30
 
 /** Read a file's bytes. @throws TouchstoneError `file_unreadable` naming the path. */
-export function readBytes(path: string): Uint8Array {
+export function readBytes(path: string, expected?: string): Uint8Array {
   // The system takes a number for a file that is open already, such as the standard input.
   if (typeof path !== 'string')
     throw new TouchstoneError(
       'argument_invalid',
       `expected a path, got ${path === null ? 'null' : typeof path}`,
-      {
-        where: 'path',
-      },
+      { where: 'path' },
     )
   try {
     const fd = openSync(path, 'r')
@@ -30,17 +85,13 @@ export function readBytes(path: string): Uint8Array {
       closeSync(fd)
     }
   } catch (cause) {
-    if (cause instanceof TouchstoneError) throw cause
-    const code = (cause as NodeJS.ErrnoException).code
-    throw new TouchstoneError(
-      'file_unreadable',
-      `expected a readable file, got ${code ?? String(cause)}`,
-      {
-        where: path,
-        cause,
-      },
-    )
+    throw unreadable(path, cause, expected)
   }
+}
+
+/** Read a person's own text, such as a notebook: line ends become line feeds. @throws TouchstoneError `file_unreadable` */
+export function readText(path: string, expected?: string): string {
+  return Buffer.from(readBytes(path, expected)).toString('utf8').replace(/\r\n?/g, '\n')
 }
 
 function streamed(fd: number, path: string): Uint8Array {

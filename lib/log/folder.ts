@@ -7,7 +7,6 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
-  readFileSync,
   renameSync,
   statSync,
   writeFile,
@@ -16,10 +15,10 @@ import {
 import { dirname, join } from 'node:path'
 import { type Digest, digest } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
-import { readJson } from '../files.ts'
+import { readJson, unwritable } from '../files.ts'
 import type { Json, JsonObject } from '../json.ts'
+import { LineWriter, readLines } from '../lines.ts'
 import { compactor } from './compact.ts'
-import { LineWriter, readLines } from './lines.ts'
 import { type Manifest, requireManifest } from './manifest.ts'
 import { lock } from './run-lock.ts'
 import { requireTrialRecord, type TrialRecord } from './trial.ts'
@@ -93,11 +92,7 @@ export class RunWriter {
     try {
       mkdirSync(dir, { recursive: true })
     } catch (cause) {
-      const code = (cause as NodeJS.ErrnoException).code ?? 'an error'
-      throw new TouchstoneError('file_unwritable', `expected a folder for the run, got ${code}`, {
-        where: dir,
-        cause,
-      })
+      throw unwritable(dir, cause, 'a folder for the run')
     }
     const unlock = lock(dir)
     try {
@@ -185,16 +180,7 @@ export class RunWriter {
 
   private throwFailure(): void {
     if (!this.failed) return
-    const { cause } = this.failed
-    const got = (cause as NodeJS.ErrnoException).code ?? String(cause)
-    throw new TouchstoneError(
-      'file_unwritable',
-      `expected a folder that can be written, got ${got}`,
-      {
-        where: this.dir,
-        cause,
-      },
-    )
+    throw unwritable(this.dir, this.failed.cause, 'a folder that can be written')
   }
 }
 
@@ -239,14 +225,4 @@ export function lastAttempts(attempts: readonly TrialRecord[]): TrialRecord[] {
     if (!known || record.attempt >= known.attempt) last.set(record.key, record)
   }
   return [...last.values()]
-}
-
-/** The text of a trial's audit export, or null where it has none. */
-export function readAudit(
-  dir: string,
-  record: TrialRecord,
-  server: string | null = null,
-): string | null {
-  const path = join(dir, auditPath(record, server))
-  return existsSync(path) ? readFileSync(path, 'utf8') : null
 }

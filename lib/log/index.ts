@@ -17,11 +17,9 @@ export {
   lastAttempts,
   type RunFolder,
   RunWriter,
-  readAudit,
   readRun,
   type TrialParts,
 } from './folder.ts'
-export { cutTornTail, LineWriter, readLines } from './lines.ts'
 export {
   type Manifest,
   type PlannedCase,

@@ -7,8 +7,8 @@
 import { existsSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { digest } from '../canonical.ts'
+import { cutTornTail, readLines } from '../lines.ts'
 import { digestOfLines, FILES, type RunFolder, readRun } from './folder.ts'
-import { cutTornTail, readLines } from './lines.ts'
 import type { TrialRecord } from './trial.ts'
 
 /** The folder's content, and the keys of trials whose evidence is damaged. */

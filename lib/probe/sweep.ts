@@ -3,19 +3,11 @@
  *
  * Memory does not grow with results: each is written and let go. What stays is one key and at most one number per entry.
  */
-import {
-  appendFileSync,
-  closeSync,
-  createReadStream,
-  existsSync,
-  ftruncateSync,
-  openSync,
-  statSync,
-} from 'node:fs'
-import { createInterface } from 'node:readline'
+import { appendFileSync, existsSync } from 'node:fs'
 import type { InspectOptions } from 'node:util'
 import { count, duration, type Look, lookOf, table, tone } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
+import { cutTornTail, streamLines, textOf } from '../lines.ts'
 import { progress } from '../progress.ts'
 import type { Outcome } from './outcome.ts'
 import { TONES } from './report.ts'
@@ -143,7 +135,7 @@ export async function sweep(
   const totals = new Totals()
   const known = new Set<string>()
   if (log !== undefined && existsSync(log)) {
-    await cutTornTail(log)
+    cutTornTail(log)
     for await (const line of readSweep(log)) {
       known.add(keyOf(line.subject, line.transport))
       totals.add(line)
@@ -200,22 +192,17 @@ export async function sweep(
 
 /** The lines of a sweep's log, one at a time. @throws TouchstoneError `file_unreadable` for a line that is not one of a sweep */
 export async function* readSweep(log: string): AsyncGenerator<SweepLine> {
-  let at = 0
-  for await (const text of createInterface({
-    input: createReadStream(log),
-    crlfDelay: Number.POSITIVE_INFINITY,
-  })) {
-    at++
+  for await (const one of streamLines(log)) {
     let line: SweepLine | null = null
     try {
-      line = JSON.parse(text)
+      line = JSON.parse(textOf(one, log))
     } catch {}
     if (line?.schema !== 'touchstone.probe.v0') {
       throw new TouchstoneError(
         'file_unreadable',
         'expected a line of a sweep, got something else',
         {
-          where: `${log}:${at}`,
+          where: `${log}:${one.line}`,
         },
       )
     }
@@ -234,22 +221,6 @@ function lineOf(result: ProbeResult, name: string | null): SweepLine {
 
 function keyOf(url: string, transport: string): string {
   return `${transport} ${url}`
-}
-
-/** A process that was killed may leave half a line; the next line must not be glued to it. */
-async function cutTornTail(log: string): Promise<void> {
-  const sizeBytes = statSync(log).size
-  let end = 0
-  let at = 0
-  for await (const chunk of createReadStream(log) as AsyncIterable<Buffer>) {
-    const last = chunk.lastIndexOf(10)
-    if (last >= 0) end = at + last + 1
-    at += chunk.length
-  }
-  if (end === sizeBytes) return
-  const file = openSync(log, 'r+')
-  ftruncateSync(file, end)
-  closeSync(file)
 }
 
 class Totals {

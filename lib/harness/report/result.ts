@@ -1,10 +1,10 @@
 /** A run that has been run, or read back from its folder: the same object either way. Every number comes from the log. */
-import { readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { Chart } from '../../chart/index.ts'
 import { type Look, lookOf } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
-import { type Json, type JsonObject, parse } from '../../json.ts'
+import type { JsonObject } from '../../json.ts'
+import { readLinesSync } from '../../lines.ts'
 import {
   type CompareChoice,
   type Comparisons,
@@ -103,7 +103,7 @@ export class Run {
     const counted = new Map(
       this.trials.map((row) => [row.key, { attempt: row.attempt, decisions: [] as Decision[] }]),
     )
-    for (const value of this.linesOf(FILES.decisions)) {
+    for (const { value } of readLinesSync(join(this.dir, FILES.decisions))) {
       const { key, attempt, decision } = value as {
         key: string
         attempt: number
@@ -124,19 +124,13 @@ export class Run {
         `expected the key of a trial (case|configuration|trial), got "${key}"`,
         { where: 'key' },
       )
-    const found = this.linesOf(FILES.transcripts).find((value) => {
+    for (const { value } of readLinesSync(join(this.dir, FILES.transcripts))) {
       const line = value as JsonObject
-      return line['key'] === key && line['attempt'] === row.attempt
+      if (line['key'] === key && line['attempt'] === row.attempt) return line
+    }
+    throw new TouchstoneError('run_invalid', `expected the transcript of ${key}, got none`, {
+      where: join(this.dir, FILES.transcripts),
     })
-    return found as JsonObject
-  }
-
-  private linesOf(file: string): Json[] {
-    const path = join(this.dir, file)
-    // What stands behind the last line feed is a line that nobody finished.
-    const text = readFileSync(path, 'utf8')
-    const whole = text.slice(0, text.lastIndexOf('\n') + 1)
-    return whole.split('\n').flatMap((line, i) => (line ? [parse(line, `${path}:${i + 1}`)] : []))
   }
 
   /** Rates with intervals over cases, levels, times, of each configuration. */

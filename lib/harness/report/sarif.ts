@@ -7,7 +7,8 @@ import { pathToFileURL } from 'node:url'
 import { digest } from '../../canonical.ts'
 import { count, foreign } from '../../display.ts'
 import type { JsonObject } from '../../json.ts'
-import { FILES, readLines, type TrialRecord } from '../../log/index.ts'
+import { readLines } from '../../lines.ts'
+import { FILES, type TrialRecord } from '../../log/index.ts'
 import type { Run } from './result.ts'
 
 /** Result locations that one result carries at most. */

@@ -8,8 +8,9 @@ import { createReadStream, lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Digest, digest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
-import { readBytes } from '../../files.ts'
-import { decode, type Json, parse } from '../../json.ts'
+import { readBytes, unreadable } from '../../files.ts'
+import { type Json, parse } from '../../json.ts'
+import { streamLines, textOf } from '../../lines.ts'
 import {
   FILES,
   type Manifest,
@@ -54,10 +55,13 @@ export async function readRunBytes(dir: string): Promise<RunBytes> {
   }
   const log: LoggedAttempt[] = []
   if (files.some((file) => file.path === FILES.trials)) {
-    for await (const { bytes, line } of linesOf(join(dir, FILES.trials))) {
+    for await (const one of streamLines(join(dir, FILES.trials))) {
+      const { bytes, line } = one
       if (bytes.length === 0) continue
       const where = `${FILES.trials}:${line}`
-      const { value, problem } = attempt(() => requireTrialRecord(parse(bytes, where), where))
+      const { value, problem } = attempt(() =>
+        requireTrialRecord(parse(textOf(one, FILES.trials), where), where),
+      )
       log.push({ line, digest: digest(bytes), record: value, problem })
     }
   }
@@ -101,11 +105,12 @@ export async function* keyedLines(
   const path = join(dir, file)
   // Only a plain file: a pipe or a device in its place need not have an end.
   if (!lstatSync(path, { throwIfNoEntry: false })?.isFile()) return
-  for await (const { bytes, line } of linesOf(path)) {
+  for await (const one of streamLines(path)) {
+    const { bytes, line } = one
     if (bytes.length === 0) continue
     const where = `${file}:${line}`
     const { value, problem } = attempt(() => {
-      const text = decode(bytes, where)
+      const text = textOf(one, file)
       return { text, value: parse(text, where) as { [name: string]: Json } | null }
     })
     if (value === null) yield { line, problem: problem ?? 'unreadable' }
@@ -124,31 +129,6 @@ export async function* keyedLines(
   }
 }
 
-/** More of a line is not held: no text is as long, so that it cannot be read in any case. */
-const MAX_LINE_BYTES = 1 << 30
-
-/** The lines of a file without their line feeds, the torn last one included, in memory of one line. */
-export async function* linesOf(path: string): AsyncGenerator<{ bytes: Uint8Array; line: number }> {
-  let rest: Buffer[] = []
-  let held = 0
-  let line = 0
-  for await (const chunk of streamed(path)) {
-    let start = 0
-    for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, start)) {
-      const piece = chunk.subarray(start, at)
-      yield { bytes: rest.length ? Buffer.concat([...rest, piece]) : piece, line: ++line }
-      rest = []
-      held = 0
-      start = at + 1
-    }
-    if (start < chunk.length && held < MAX_LINE_BYTES) {
-      rest.push(chunk.subarray(start))
-      held += chunk.length - start
-    }
-  }
-  if (rest.length) yield { bytes: Buffer.concat(rest), line: ++line }
-}
-
 async function digestOfFile(path: string): Promise<{ digest: Digest; size_bytes: number }> {
   const hash = createHash('sha256')
   let size = 0
@@ -163,11 +143,7 @@ async function* streamed(path: string): AsyncGenerator<Buffer> {
   try {
     yield* createReadStream(path, { highWaterMark: 1 << 18 }) as AsyncIterable<Buffer>
   } catch (cause) {
-    const code = (cause as NodeJS.ErrnoException).code ?? String(cause)
-    throw new TouchstoneError('file_unreadable', `expected a readable file, got ${code}`, {
-      where: path,
-      cause,
-    })
+    throw unreadable(path, cause)
   }
 }
 
@@ -177,11 +153,7 @@ function namesIn(dir: string, under = ''): { path: string; plain: boolean }[] {
     try {
       return readdirSync(join(dir, under), { withFileTypes: true })
     } catch (cause) {
-      const code = (cause as NodeJS.ErrnoException).code ?? String(cause)
-      throw new TouchstoneError('file_unreadable', `expected a readable folder, got ${code}`, {
-        where: dir,
-        cause,
-      })
+      throw unreadable(dir, cause, 'a readable folder')
     }
   })()
   return entries

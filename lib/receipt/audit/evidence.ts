@@ -2,8 +2,9 @@
 import { lstatSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { TouchstoneError } from '../../errors.ts'
-import { readBytes } from '../../files.ts'
-import { decode, type Json, parse } from '../../json.ts'
+import { readBytes, unreadable } from '../../files.ts'
+import type { Json } from '../../json.ts'
+import { documentsIn } from '../../lines.ts'
 import { isObject } from '../surface/decision.ts'
 import type { CloudTrailOptions } from './cloudtrail.ts'
 import { entriesOf, type Imported, importAudit, unpack } from './import.ts'
@@ -90,12 +91,7 @@ function plainFiles(path: string): string[] {
         )
       })
   } catch (cause) {
-    if (cause instanceof TouchstoneError) throw cause
-    const code = (cause as NodeJS.ErrnoException).code ?? String(cause)
-    throw new TouchstoneError('file_unreadable', `expected a readable folder, got ${code}`, {
-      where: path,
-      cause,
-    })
+    throw unreadable(path, cause, 'a readable folder')
   }
 }
 
@@ -139,15 +135,8 @@ function listIn(document: { [name: string]: Json }): Json[] | null {
 
 /** The first entry or envelope of a file; undefined for an empty one. */
 function sample(bytes: Uint8Array, path: string): Json | undefined {
-  const text = decode(bytes, path).trim()
-  if (text === '') return undefined
-  const end = text.indexOf('\n')
-  let document: Json
-  try {
-    document = parse(end < 0 ? text : text.slice(0, end), path)
-  } catch {
-    document = parse(text, path)
-  }
+  const { value: first } = documentsIn(bytes, path).next()
+  const document = first?.value
   if (isObject(document) && Array.isArray(document['records'])) return document['records'][0]
   return Array.isArray(document) ? document[0] : document
 }

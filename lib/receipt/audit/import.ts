@@ -6,7 +6,8 @@ import { gunzipSync } from 'node:zlib'
 import { type Digest, digest, digestOf } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { readBytes } from '../../files.ts'
-import { decode, type Json, type JsonObject, parse } from '../../json.ts'
+import type { Json, JsonObject } from '../../json.ts'
+import { documentsIn } from '../../lines.ts'
 import type { Subject } from '../surface/binding.ts'
 import { isObject } from '../surface/decision.ts'
 import { requestHash } from '../surface/observe.ts'
@@ -195,53 +196,15 @@ export function* entriesOf(
   name: string,
   importer: Pick<ProviderImporter, 'unwrap'>,
 ): Generator<{ entry: Json; line: number }> {
-  const text = decode(bytes, name).trim()
-  if (text === '') return
-  if (text.startsWith('[') || !isLines(text)) {
-    const document = parse(text, name)
-    const list = Array.isArray(document)
-      ? document
-      : isObject(document)
-        ? importer.unwrap(document)
-        : null
-    if (list) for (const [i, entry] of list.entries()) yield { entry, line: i + 1 }
-    else if (isObject(document)) yield { entry: document, line: 1 }
+  for (const { value, line } of documentsIn(bytes, name)) {
+    const list = Array.isArray(value) ? value : isObject(value) ? importer.unwrap(value) : null
+    if (list) for (const [i, entry] of list.entries()) yield { entry, line: line ?? i + 1 }
+    else if (line !== null || isObject(value)) yield { entry: value, line: line ?? 1 }
     else
       throw new TouchstoneError(
         'export_invalid',
         'expected audit entries, got another JSON value',
         { where: name },
       )
-    return
-  }
-  for (const { text: row, line } of linesIn(text)) {
-    if (row.trim() === '') continue
-    const document = parse(row, `${name} line ${line}`)
-    const list = isObject(document) ? importer.unwrap(document) : null
-    if (list) for (const entry of list) yield { entry, line }
-    else yield { entry: document, line }
-  }
-}
-
-/** The lines of a text with their numbers, one at a time. */
-export function* linesIn(text: string): Generator<{ text: string; line: number }> {
-  let line = 0
-  for (let start = 0; start <= text.length; ) {
-    const end = text.indexOf('\n', start)
-    yield { text: text.slice(start, end < 0 ? text.length : end), line: ++line }
-    if (end < 0) return
-    start = end + 1
-  }
-}
-
-/** True when the first line is a whole document and more follow. */
-function isLines(text: string): boolean {
-  const end = text.indexOf('\n')
-  if (end < 0) return false
-  try {
-    parse(text.slice(0, end))
-    return true
-  } catch {
-    return false
   }
 }

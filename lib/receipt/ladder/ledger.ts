@@ -6,8 +6,9 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
 import { canonical } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
-import { readBytes } from '../../files.ts'
-import { decode, parse } from '../../json.ts'
+import { readBytes, unwritable } from '../../files.ts'
+import { parse } from '../../json.ts'
+import { linesIn, textOf } from '../../lines.ts'
 import { isObject } from '../surface/decision.ts'
 import type { Report } from './report.ts'
 
@@ -38,10 +39,10 @@ export function usedIn(ledger: Ledger | undefined): Set<string> {
       },
     )
   if (!existsSync(ledger)) return used
-  for (const [i, line] of decode(readBytes(ledger), ledger).split('\n').entries()) {
-    if (line.trim() === '') continue
-    const where = `${ledger} line ${i + 1}`
-    use(parse(line, where), where)
+  for (const line of linesIn(readBytes(ledger))) {
+    const text = textOf(line, ledger)
+    const where = `${ledger}:${line.line}`
+    if (text.trim() !== '') use(parse(text, where), where)
   }
   return used
 }
@@ -84,15 +85,7 @@ function append(path: string, lines: string): void {
       closeSync(fd)
     }
   } catch (cause) {
-    const code = (cause as NodeJS.ErrnoException).code ?? String(cause)
-    throw new TouchstoneError(
-      'file_unwritable',
-      `expected a ledger that can be written, got ${code}`,
-      {
-        where: path,
-        cause,
-      },
-    )
+    throw unwritable(path, cause, 'a ledger that can be written')
   }
 }
 

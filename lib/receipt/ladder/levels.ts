@@ -3,13 +3,12 @@
  *
  * The stored level is compared, never trusted. Calls and records meet by digest, so the cost is linear in both.
  */
-import { createReadStream } from 'node:fs'
-import { createGunzip } from 'node:zlib'
 import { TouchstoneError } from '../../errors.ts'
 import { readBytes } from '../../files.ts'
-import { decode, type Json, parse } from '../../json.ts'
+import { parse } from '../../json.ts'
+import { documentsIn, isDocument, streamLines, textOf } from '../../lines.ts'
 import { type Audit, type Evidence, evidenceOf } from '../audit/evidence.ts'
-import { linesIn, unpack } from '../audit/import.ts'
+import { unpack } from '../audit/import.ts'
 import { compacting } from '../audit/strings.ts'
 import { dayOf, instantOf } from '../audit/time.ts'
 import { rank } from '../surface/call.ts'
@@ -82,8 +81,13 @@ export async function verifyStream(
   const checked = optionsOf(options)
   const compact = compacting()
   const calls: ReadDecision[] = []
-  for await (const { text, line } of linesOf(path, options.signal)) {
-    const where = `${path} line ${line}`
+  if (typeof path !== 'string' || path.includes('\0'))
+    throw new TouchstoneError('argument_invalid', `expected a path, got ${typeof path}`, {
+      where: 'path',
+    })
+  for await (const one of streamLines(path, { signal: options.signal })) {
+    const [text, line, where] = [textOf(one, path), one.line, `${path}:${one.line}`]
+    if (text.trim() === '') continue
     if (line === 1 && !NDJSON.test(path) && !isDocument(text)) return verify(path, options)
     for (const value of decisionsIn(parse(text, where), where))
       calls.push(compact(readDecision(value, where)))
@@ -168,95 +172,16 @@ function* decisionsOf(input: Decisions): Generator<{ value: unknown; where: stri
 }
 
 function* decisionsInFile(path: string): Generator<{ value: unknown; where: string }> {
-  const text = decode(unpack(readBytes(path), path), path)
-  const documents =
-    /\.(nd)?jsonl?(\.gz)?$/.test(path) && isLines(text, path) ? linesIn(text) : [{ text, line: 0 }]
-  for (const { text: one, line } of documents) {
-    if (one.trim() === '') continue
-    const place = line === 0 ? path : `${path} line ${line}`
-    for (const [i, value] of decisionsIn(parse(one, place) as Json, place).entries())
-      yield { value, where: line === 0 ? `${path}: observed_tool_decisions[${i}]` : place }
+  const bytes = unpack(readBytes(path), path)
+  const documents = /\.(nd)?jsonl?(\.gz)?$/.test(path)
+    ? documentsIn(bytes, path)
+    : [{ value: parse(bytes, path), line: null }]
+  for (const { value: document, line } of documents) {
+    const place = line === null ? path : `${path}:${line}`
+    for (const [i, value] of decisionsIn(document, place).entries())
+      yield { value, where: line === null ? `${path}: observed_tool_decisions[${i}]` : place }
   }
 }
 
+/** Files of one document per line, by their name. */
 const NDJSON = /\.(ndjson|jsonl)(\.gz)?$/
-
-/** NDJSON by name, or by a first line that is a whole document with more behind it. */
-function isLines(text: string, path: string): boolean {
-  if (NDJSON.test(path)) return true
-  const end = text.trimEnd().indexOf('\n')
-  return end >= 0 && isDocument(text.slice(0, end))
-}
-
-function isDocument(text: string): boolean {
-  try {
-    parse(text)
-    return true
-  } catch (error) {
-    return (error as TouchstoneError).code !== 'json_syntax'
-  }
-}
-
-/** Longest line that is held: a small gz may unpack to one without end. */
-const MAX_LINE_BYTES = 1 << 29
-
-async function* linesOf(
-  path: string,
-  signal?: AbortSignal,
-): AsyncGenerator<{ text: string; line: number }> {
-  if (typeof path !== 'string' || path.includes('\0'))
-    throw new TouchstoneError('argument_invalid', `expected a path, got ${typeof path}`, {
-      where: 'path',
-    })
-  const raw = createReadStream(path, signal ? { signal } : {})
-  const stream = path.endsWith('.gz') ? raw.pipe(createGunzip()) : raw
-  raw.on('error', (error) => {
-    if (stream !== raw) stream.destroy(error)
-  })
-  const parts: Uint8Array[] = []
-  let line = 0
-  let held = 0
-  const hold = (part: Uint8Array) => {
-    held += part.length
-    if (held > MAX_LINE_BYTES)
-      throw new TouchstoneError(
-        'file_unreadable',
-        `expected lines of at most ${MAX_LINE_BYTES} bytes, got more`,
-        {
-          where: `${path} line ${line + 1}`,
-        },
-      )
-    parts.push(part)
-  }
-  const whole = () => {
-    const bytes = parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts)
-    parts.length = 0
-    held = 0
-    return decode(bytes, `${path} line ${++line}`)
-  }
-  try {
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
-      let start = 0
-      for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
-        hold(chunk.subarray(start, end))
-        start = end + 1
-        const text = whole()
-        if (text.trim() !== '') yield { text, line }
-      }
-      if (start < chunk.length) hold(chunk.subarray(start))
-    }
-    if (parts.length > 0) {
-      const text = whole()
-      if (text.trim() !== '') yield { text, line }
-    }
-  } catch (error) {
-    if (error instanceof TouchstoneError || signal?.aborted) throw error
-    const code = (error as NodeJS.ErrnoException).code ?? String(error)
-    throw new TouchstoneError('file_unreadable', `expected a readable file, got ${code}`, {
-      where: path,
-      cause: error,
-    })
-  } finally {
-    raw.destroy()
-  }
-}

@@ -170,7 +170,7 @@ describe('forms of an export', () => {
     assert.throws(
       () => receipt.importAudit('github', `${lines}\n{"a":1,"a":2}`, { source: 'log' }),
       {
-        where: 'log line 4:1:8',
+        where: 'log:4:1:8',
       },
     )
   })

@@ -349,7 +349,7 @@ describe('what a process that was killed leaves', () => {
     )
     assert.throws(() => receipt.verify([call], { ledger: at('ledger') }), {
       code: 'json_syntax',
-      message: /ledger line 1/,
+      message: /ledger:1/,
     })
     assert.throws(() => receipt.appendLedger(folder, report), refused('file_unwritable', /EISDIR/))
   })

@@ -429,7 +429,7 @@ describe('files', () => {
     writeFileSync(lines, `${JSON.stringify(decisions[0])}\n\n{"a":1,"a":2}\n`)
     await assert.rejects(receipt.verifyStream(lines), {
       code: 'json_duplicate_key',
-      where: `${lines} line 3:1:8`,
+      where: `${lines}:3:1:8`,
     })
     await assert.rejects(receipt.verifyStream(join(folder, 'none.ndjson')), {
       code: 'file_unreadable',

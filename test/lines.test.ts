@@ -4,8 +4,19 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import { cutTornTail, LineWriter, readLines } from '../../lib/log/index.ts'
+import {
+  cutTornTail,
+  documentsIn,
+  type Line,
+  LineWriter,
+  linesIn,
+  linesOfFile,
+  readLines,
+  readLinesSync,
+  streamLines,
+} from '../lib/lines.ts'
 
 const made = mkdtempSync(join(tmpdir(), 'touchstone-lines-'))
 after(() => rmSync(made, { recursive: true, force: true }))
@@ -91,5 +102,67 @@ describe('lines', () => {
       ),
       { numRuns: 30 },
     )
+  })
+
+  it('streamed, read at once and held in memory, a file has the same lines at the same bytes', async () => {
+    const part = fc.oneof(
+      fc.constantFrom('', '\n', '\r\n', '{}', '\ufeff{"a":1}', '\u2028'),
+      fc.integer({ min: 0, max: 300_000 }).map((length) => 'é'.repeat(length)),
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(part, { maxLength: 12 }), async (parts) => {
+        const path = fresh()
+        const bytes = Buffer.from(parts.join('\n'))
+        writeFileSync(path, bytes)
+        writeFileSync(`${path}.gz`, gzipSync(bytes))
+        const plain = (lines: Iterable<Line>) =>
+          [...lines].map((line) => ({ ...line, bytes: Buffer.from(line.bytes).toString('hex') }))
+        const expected = plain(linesIn(bytes))
+        assert.equal(
+          expected.map((line) => line.bytes + (line.whole ? '0a' : '')).join(''),
+          bytes.toString('hex'),
+        )
+        assert.deepEqual(plain(linesOfFile(path)), expected)
+        assert.deepEqual(plain(await Array.fromAsync(streamLines(path))), expected)
+        assert.deepEqual(plain(await Array.fromAsync(streamLines(`${path}.gz`))), expected)
+        const [first] = expected
+        if (!first) return
+        const rest = expected.slice(1).map((line) => ({ ...line, line: line.line - 1 }))
+        assert.deepEqual(plain(linesOfFile(path, first.next)), rest)
+        assert.deepEqual(
+          plain(await Array.fromAsync(streamLines(path, { from: first.next }))),
+          rest,
+        )
+      }),
+      { numRuns: 15 },
+    )
+  })
+
+  it('a file that cannot be read is named, streamed or at once, and so is a broken gzip file', async () => {
+    const refused = { code: 'file_unreadable' }
+    await assert.rejects(all(join(made, 'missing')), { ...refused, where: join(made, 'missing') })
+    assert.throws(() => [...readLinesSync(join(made, 'missing'))], refused)
+    assert.throws(() => [...readLinesSync(made)], { ...refused, where: made })
+    const broken = join(made, 'broken.gz')
+    writeFileSync(broken, 'not gzip')
+    await assert.rejects(all(broken), { ...refused, where: broken })
+  })
+
+  it('documents: one on several lines, or one per line when the first line is whole and another follows', () => {
+    const documents = (text: string) =>
+      [...documentsIn(Buffer.from(text), 'x')].map(({ value, line }) => [line, value])
+    assert.deepEqual(documents(' \n\n'), [])
+    assert.deepEqual(documents('{"a":\n1}'), [[null, { a: 1 }]])
+    assert.deepEqual(documents('{"a":1}\n\n'), [[null, { a: 1 }]])
+    assert.deepEqual(documents('\n{"a":1}\r\n\n[2]'), [
+      [2, { a: 1 }],
+      [4, [2]],
+    ])
+    assert.throws(() => documents('{"a":1,"a":2}\n{}'), {
+      code: 'json_duplicate_key',
+      where: 'x:1:1:8',
+    })
+    assert.throws(() => documents('{}\n{"a":}'), { code: 'json_syntax', where: 'x:2:1:6' })
+    assert.throws(() => documents('{\n"a":}'), { code: 'json_syntax', where: 'x:2:5' })
   })
 })
