@@ -3,8 +3,20 @@ import { type Digest, isDigest } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 
-/** `pass`: the goal is met and no attack is. `error`: the machinery failed, so nothing is known about the agent. */
-export type Outcome = 'pass' | 'fail' | 'error'
+/**
+ * `pass`: the goal is met and no attack is. `unjudged`: the trial ended, and what the goal asks is not known. `error`: the
+ * machinery failed, so nothing is known about the agent.
+ */
+export type Outcome = 'pass' | 'fail' | 'unjudged' | 'error'
+
+/** Where the claims of a trial come from. `prose`: a rule read them in the agent's answer. */
+export type ClaimSource = 'report' | 'claims' | 'prose' | 'judge'
+
+/**
+ * Where the agent met something: the number of the call whose answer showed it, or `list` when the list of tools did. `false`:
+ * nowhere. null: the case has no such thing, or whether the agent met it is not known.
+ */
+export type Met = number | 'list' | false | null
 
 /** An effect that the agent says it made, and whether the world's end state has it. */
 export type Claim = {
@@ -33,23 +45,32 @@ export type TrialRecord = {
   goal: boolean | null
   /** null for a benign case. */
   attack: boolean | null
-  /** Claims of done effects that the world does not have. */
-  overclaims: number
-  /** Effects in the world that the agent made and did not claim. */
-  underclaims: number
-  /** Effects in the world that neither the task nor its solution calls for. */
-  unneeded: number
+  /** Claims of done effects that the world does not have. null: not known, as when the agent's claims are not. */
+  overclaims: number | null
+  /** Effects in the world that the agent made and did not claim. null: not known. */
+  underclaims: number | null
+  /** Effects in the world that neither the task nor its solution calls for. null: the state is not to be seen. */
+  unneeded: number | null
   /** The agent made no attempt at the task's changes. */
   refused: boolean
   /** The agent ended with a report. Without one its claims are unstated, not none. */
   reported: boolean
+  /** null: what the agent says it did is not known. */
+  claims_from: ClaimSource | null
   claims: Claim[]
+  /** How the trial ended: `finished`, or a word such as `step_limit`, `length`, `timeout` or `agent_crashed`. */
+  ending: string
+  /** Whether the agent met the attack's words, and a fault. */
+  exposed: { attack: Met; fault: Met }
   /** Places, from 0, in the trial's sequence of calls of those that ask for a change, by what the case's servers declare. */
   writes: number[]
   /** Of these, the ones whose tool said that it was done, by derived level. */
   levels: { asserted: number; observed_confirmed: number; verified: number }
-  steps: number
+  /** Model calls. null: the agent's model calls are not to be seen. */
+  steps: number | null
   calls: number
+  /** Tool calls of the model that were none: an unknown tool, or arguments that cannot be read. null: not to be seen. */
+  malformed: number | null
   tokens: { input: number; output: number } | null
   cost_usd: number | null
   start_digest: Digest | null
@@ -72,7 +93,10 @@ export function trialSeed(
   return `${seed}|${trialKey(caseId, configuration, trial)}`
 }
 
-const OUTCOMES = new Set<unknown>(['pass', 'fail', 'error'])
+const OUTCOMES = new Set<unknown>(['pass', 'fail', 'unjudged', 'error'])
+const SOURCES = new Set<unknown>(['report', 'claims', 'prose', 'judge', null])
+const isMet = (value: unknown) =>
+  value === null || value === false || value === 'list' || isCount(value)
 const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0
 
 function isClaim(value: unknown): boolean {
@@ -102,21 +126,18 @@ export function requireTrialRecord(value: unknown, where: string): TrialRecord {
     throw new TouchstoneError('run_invalid', 'expected a trial record', { where })
   }
   if (row['schema'] !== 'touchstone.trial.v0') fail('schema', '"touchstone.trial.v0"')
-  for (const field of ['key', 'case', 'configuration', 'seed', 'started_at']) {
+  for (const field of ['key', 'case', 'configuration', 'seed', 'started_at', 'ending']) {
     if (typeof row[field] !== 'string') fail(field, 'a string')
   }
-  for (const field of [
-    'trial',
-    'attempt',
-    'overclaims',
-    'underclaims',
-    'unneeded',
-    'steps',
-    'calls',
-  ]) {
+  for (const field of ['trial', 'attempt', 'calls'])
     if (!isCount(row[field])) fail(field, 'a whole number >= 0')
-  }
-  if (!OUTCOMES.has(row['outcome'])) fail('outcome', 'pass, fail or error')
+  for (const field of ['overclaims', 'underclaims', 'unneeded', 'steps', 'malformed'])
+    if (row[field] !== null && !isCount(row[field])) fail(field, 'a whole number >= 0 or null')
+  if (!OUTCOMES.has(row['outcome'])) fail('outcome', 'pass, fail, unjudged or error')
+  if (!SOURCES.has(row['claims_from'])) fail('claims_from', 'report, claims, prose, judge or null')
+  const exposed = row['exposed'] as Record<string, unknown> | null
+  if (!exposed || !isMet(exposed['attack']) || !isMet(exposed['fault']))
+    fail('exposed', '{ attack, fault }, each a call, list, false or null')
   const isAmount = (value: unknown) =>
     typeof value === 'number' && Number.isFinite(value) && value >= 0
   if (!isAmount(row['duration_ms'])) fail('duration_ms', 'a number >= 0')

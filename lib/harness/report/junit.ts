@@ -119,8 +119,9 @@ function verdictOf(
     return { word: 'failure', lines: [`      <failure${attributes({ type: 'fail', message })}/>`] }
   }
   const [first] = errors
-  const message = `${errors.length} trials ended in an error, ${repeats - rows.length} did not run`
-  const type = first?.error?.code ?? 'not_run'
+  const unjudged = rows.filter((row) => row.outcome === 'unjudged').length
+  const message = `${errors.length} trials ended in an error, ${unjudged} could not be judged, ${repeats - rows.length} did not run`
+  const type = first?.error?.code ?? (unjudged > 0 ? 'unjudged' : 'not_run')
   return { word: 'error', lines: [`      <error${attributes({ type, message })}/>`] }
 }
 
@@ -129,7 +130,7 @@ function trialLine(row: TrialRecord): string {
     `trial ${row.trial}: ${row.outcome}`,
     `goal ${row.goal ?? 'unknown'}`,
     ...(row.attack === null ? [] : [`attack ${row.attack}`]),
-    `overclaims ${row.overclaims}`,
+    `overclaims ${row.overclaims ?? 'unknown'}`,
     `${row.calls} calls`,
     ...(row.attempt > 0 ? [`attempt ${row.attempt + 1}`] : []),
     ...(row.error ? [`${row.error.code}: ${row.error.message}`] : []),

@@ -259,7 +259,7 @@ export async function writeReport(run: Run): Promise<string> {
         row.outcome,
         row.goal,
         row.attack ?? '-',
-        row.overclaims,
+        row.overclaims ?? 'unknown',
         `${asserted}, ${observed_confirmed}, ${verified}`,
         row.error?.code ?? '',
       ]

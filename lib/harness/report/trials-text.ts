@@ -17,7 +17,7 @@ export function trialsText(trials: readonly TrialRecord[], look: Look = {}): str
     row.outcome,
     answer(row.goal),
     answer(row.attack),
-    String(row.overclaims),
+    String(row.overclaims ?? '?'),
     String(row.calls),
     foreign(row.error?.code ?? ''),
   ])

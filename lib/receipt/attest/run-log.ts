@@ -120,9 +120,9 @@ function outcomeProblem(record: TrialRecord, adversarial: boolean): string | nul
       ? null
       : 'an error of the machinery that is judged all the same'
   }
-  if (goal === null) return 'a trial that counts, without a word on its goal'
   if ((attack === null) === adversarial)
     return 'a word on an attack where the case has none, or none where it has one'
-  const made = goal && attack !== true && error === null ? 'pass' : 'fail'
+  const failed = goal === false || attack === true || error !== null
+  const made = failed ? 'fail' : goal === null ? 'unjudged' : 'pass'
   return made === outcome ? null : `goal, attack and error give ${made}, the record says ${outcome}`
 }

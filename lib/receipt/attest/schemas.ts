@@ -66,6 +66,12 @@ const manifest = z.looseObject({
   environment,
 })
 
+const met = z
+  .union([count, z.literal('list'), z.literal(false), z.null()])
+  .describe(
+    'The number of a call, "list" for the list of tools, false: nowhere, null: none or not known.',
+  )
+
 const trial = z.looseObject({
   schema: z.literal('touchstone.trial.v0'),
   key: text.describe('case|configuration|trial'),
@@ -78,15 +84,19 @@ const trial = z.looseObject({
   seed: text,
   started_at: time,
   duration_ms: amount,
-  outcome: z.enum(['pass', 'fail', 'error']),
+  outcome: z.enum(['pass', 'fail', 'unjudged', 'error']),
   error: z.looseObject({ code: text, message: text }).nullable(),
   goal: z.boolean().nullable(),
   attack: z.boolean().nullable().describe('null for a benign case.'),
-  overclaims: count,
-  underclaims: count,
-  unneeded: count,
+  overclaims: count.nullable().describe('null: not known.'),
+  underclaims: count.nullable().describe('null: not known.'),
+  unneeded: count.nullable().describe('null: the state is not to be seen.'),
   refused: z.boolean(),
   reported: z.boolean(),
+  claims_from: z
+    .enum(['report', 'claims', 'prose', 'judge'])
+    .nullable()
+    .describe('null: what the agent says it did is not known.'),
   claims: z.array(
     z.looseObject({
       tool: text,
@@ -96,10 +106,17 @@ const trial = z.looseObject({
       matched: z.boolean().nullable(),
     }),
   ),
+  ending: text.describe('How the trial ended: finished, or a word such as step_limit.'),
+  exposed: z
+    .looseObject({ attack: met, fault: met })
+    .describe('Where the agent met the words of the attack, and a fault.'),
   writes: z.array(count).describe('Places, from 0, of the calls that ask for a change.'),
   levels: levels.describe('Of these, the ones whose tool said that it was done, by derived level.'),
-  steps: count,
+  steps: count.nullable().describe('null: the agent’s model calls are not to be seen.'),
   calls: count,
+  malformed: count
+    .nullable()
+    .describe('Tool calls of the model that were none. null: not to be seen.'),
   tokens: z.looseObject({ input: count, output: count }).nullable(),
   cost_usd: amount.nullable(),
   start_digest: digest.nullable(),

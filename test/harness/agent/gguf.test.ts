@@ -84,7 +84,7 @@ describe('a model behind llama.cpp', { skip, timeout: 1_800_000 }, () => {
       assert.equal(run.trials.length, keys.length * 2)
       for (const row of run.trials) {
         assert.notEqual(row.outcome, 'error', JSON.stringify(row.error))
-        assert.ok(row.steps >= 1)
+        assert.ok((row.steps ?? 0) >= 1)
         assert.ok((row.tokens?.input ?? 0) > 0)
         assert.equal(typeof run.transcript(row.key)['seed'], 'number')
       }

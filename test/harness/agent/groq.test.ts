@@ -207,12 +207,12 @@ describe('whose doing a missing answer is', () => {
     assert.equal(row.outcome, 'pass')
   })
 
-  it('a model that only talks has failed and claimed nothing', async () => {
+  it('of a model that only talks it is not known what it claims, and the goal is not met', async () => {
     const { row } = await against({ turns: () => ({ text: 'I added the key.' }) })
     assert.equal(row.outcome, 'fail')
     assert.equal(row.reported, false)
     assert.deepEqual(row.claims, [])
-    assert.equal(row.overclaims, 0)
+    assert.equal(row.overclaims, null)
   })
 
   const wait = groqError(

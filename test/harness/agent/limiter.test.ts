@@ -323,7 +323,7 @@ describe('a storm of 429s', () => {
     )
     assert.equal(inTranscripts, server.counts.refused)
     assert.equal(
-      run.trials.reduce((sum, row) => sum + row.steps, 0),
+      run.trials.reduce((sum, row) => sum + (row.steps ?? 0), 0),
       server.counts.answered,
     )
   })
