@@ -38,6 +38,7 @@ export type ErrorCode =
   | 'server_unreachable'
   // run logs
   | 'run_unknown'
+  | 'run_damaged'
   | 'run_invalid'
   | 'run_differs'
   | 'run_interrupted'

@@ -279,19 +279,25 @@ export class LineWriter {
   }
 }
 
-/** Cut the bytes behind the last line feed: the rest of a line that a crash interrupted. Returns the bytes cut. */
+/** Cut the torn tail. Returns the bytes cut. */
 export function cutTornTail(path: string): number {
-  if (!existsSync(path)) return 0
-  const size = statSync(path).size
-  const end = wholeLength(path, size)
-  if (end === size) return 0
+  const { from, sizeBytes } = tornTail(path)
+  if (sizeBytes === 0) return 0
   const fd = openSync(path, 'r+')
   try {
-    ftruncateSync(fd, end)
+    ftruncateSync(fd, from)
   } finally {
     closeSync(fd)
   }
-  return size - end
+  return sizeBytes
+}
+
+/** What stands behind the last line feed: the rest of a line that a crash interrupted. */
+export function tornTail(path: string): { from: number; sizeBytes: number } {
+  if (!existsSync(path)) return { from: 0, sizeBytes: 0 }
+  const size = statSync(path).size
+  const from = wholeLength(path, size)
+  return { from, sizeBytes: size - from }
 }
 
 /** Bytes up to and including the last line feed. */

@@ -110,11 +110,20 @@ const tampering: { [what: string]: (at: string) => Options } = {
     edit(at, 'trials.ndjson', (log) => log.replace('"overclaims":1', '"overclaims":0')),
   'a failed trial left out': (at) =>
     edit(at, 'trials.ndjson', (log) => log.replace(/^.*"outcome":"fail".*\n/m, '')),
-  'an audit entry made up': (at) => {
-    const honest = readFileSync(join(at, 'audit/ten/honest/A/0.json'), 'utf8')
-    const forged = honest.replaceAll('acme/docs', 'acme/payments').replaceAll('docs-build', 'ci')
-    return edit(at, 'audit/ten/lying-success/A/0.json', () => forged)
-  },
+  'an audit entry made up': (at) =>
+    edit(at, 'audit.ndjson', (log) => {
+      const lines = log.split('\n')
+      const honest = lines.find((line) => line.includes('ten/honest|A|0')) as string
+      const { text } = JSON.parse(honest)
+      const forged = text.replaceAll('acme/docs', 'acme/payments').replaceAll('docs-build', 'ci')
+      return lines
+        .map((line) =>
+          line.includes('ten/lying-success|A|0')
+            ? JSON.stringify({ ...JSON.parse(line), text: forged })
+            : line,
+        )
+        .join('\n')
+    }),
   'a case in easier words': () => {
     const easier = join(folder, 'easier.json')
     writeFileSync(

@@ -3,16 +3,8 @@
  *
  * A trial's line in `trials.ndjson` is written last, so a line there means that everything else about the trial is there too.
  */
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  statSync,
-  writeFile,
-  writeFileSync,
-} from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Digest, digest } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
 import { readJson, unwritable } from '../files.ts'
@@ -28,54 +20,49 @@ export const FILES = {
   trials: 'trials.ndjson',
   decisions: 'decisions.ndjson',
   transcripts: 'transcripts.ndjson',
-  audit: 'audit',
+  audit: 'audit.ndjson',
 } as const
+
+/** A provider's export as a trial left it: the text exactly as it was handed out. */
+export type TrialExport = { server: string; provider: string; text: string }
 
 /** What is kept of a trial beside its record. */
 export type TrialParts = {
   decisions: readonly Json[] | readonly object[]
-  /** The provider's exports, the first server's first. */
-  audits: readonly { server: string; text: string }[]
+  /** The providers' exports, the first server's first. */
+  audits: readonly TrialExport[]
   transcript: JsonObject
 }
 
-/** Where the audit export of a trial stands in the folder. Attempts after the first have files of their own. */
-export function auditPath(
-  record: Pick<TrialRecord, 'case' | 'configuration' | 'trial' | 'attempt'>,
-  server: string | null = null,
-): string {
-  const attempt = record.attempt === 0 ? '' : `.attempt-${record.attempt}`
-  return join(
-    FILES.audit,
-    record.case,
-    record.configuration,
-    `${record.trial}${attempt}${server === null ? '' : `.${server}`}.json`,
-  )
-}
-
-/** Trials that may be on their way to the disk. */
-const MOST_WAITING = 32
+/**
+ * Trials whose evidence may be in the folder before their records are. After a crash at most as
+ * many are without a record.
+ */
+export const MOST_UNRECORDED = 256
+const RECORD_EVERY_MS = 1000
 
 /** Writes a run. One writer per folder: it holds the folder's lock until it is closed. */
 export class RunWriter {
   readonly dir: string
   private readonly unlock: () => void
   private readonly trials: LineWriter
-  private readonly decisions: LineWriter
-  private readonly transcripts: LineWriter
-  private readonly made = new Set<string>()
+  private readonly evidence: { decisions: LineWriter; transcripts: LineWriter; audit: LineWriter }
   private readonly compact = compactor()
-  /** Resolves when every trial handed over so far is in the log. */
-  private written: Promise<unknown> = Promise.resolve()
-  private waiting = 0
+  /** Records of trials whose evidence is not known to be on the disk yet. */
+  private unrecorded: string[] = []
+  private recordedAt = performance.now()
+  private timer: NodeJS.Timeout | undefined
   private failed: { cause: unknown } | null = null
 
   private constructor(dir: string, unlock: () => void) {
     this.dir = dir
     this.unlock = unlock
     this.trials = new LineWriter(join(dir, FILES.trials))
-    this.decisions = new LineWriter(join(dir, FILES.decisions))
-    this.transcripts = new LineWriter(join(dir, FILES.transcripts))
+    this.evidence = {
+      decisions: new LineWriter(join(dir, FILES.decisions)),
+      transcripts: new LineWriter(join(dir, FILES.transcripts)),
+      audit: new LineWriter(join(dir, FILES.audit)),
+    }
   }
 
   /** Begin a run in a new or empty folder. @throws TouchstoneError `file_exists` when something is there already, `file_unwritable` */
@@ -113,75 +100,88 @@ export class RunWriter {
   }
 
   /**
-   * Write a trial: exports, transcript, decisions, and then its record, whose digests are filled in here.
+   * Write a trial: its evidence (exports, transcript, decisions) and then its record, whose digests
+   * are filled in here.
    *
-   * The exports are files of their own and written in the background, so the trial is in the log a little later: `close` waits
-   * for all, and when too many are on their way this does too. What could not be written is thrown by whichever comes next.
+   * A record is written only once the disk holds the evidence that it names. Records of one second
+   * are written together; `close` writes what is left.
+   *
+   * @throws TouchstoneError `file_unwritable`; nothing more is written after that
    */
-  async append(record: TrialRecord, parts: TrialParts): Promise<TrialRecord> {
+  append(record: TrialRecord, parts: TrialParts): TrialRecord {
     this.throwFailure()
+    const { key, attempt } = record
     const transcript = JSON.stringify(parts.transcript)
-    const lines = parts.decisions.map((decision) =>
-      JSON.stringify({ key: record.key, attempt: record.attempt, decision }),
-    )
-    const audits = parts.audits.map(({ text }) => digest(text))
+    const lines = parts.decisions.map((decision) => JSON.stringify({ key, attempt, decision }))
     const whole: TrialRecord = {
       ...record,
       digests: {
         decisions: digestOfLines(lines),
-        audit:
-          audits.length === 0
-            ? null
-            : audits.length === 1
-              ? (audits[0] as Digest)
-              : digest(audits.join('\n')),
+        audit: digestOfExports(parts.audits),
         transcript: digest(transcript),
       },
     }
-    const line = JSON.stringify(whole)
-    const files = parts.audits.map(({ server, text }, i) =>
-      this.write(auditPath(record, i === 0 ? null : server), text),
-    )
-    this.waiting++
-    this.written = Promise.all([this.written, ...files])
-      .then(() => {
-        this.waiting--
-        if (this.failed) return
-        this.transcripts.append([transcript])
-        this.decisions.append(lines)
-        this.trials.append([line])
-      })
-      .catch((cause: unknown) => {
-        this.failed ??= { cause }
-      })
-    if (this.waiting > MOST_WAITING) await this.written
+    this.guarded(() => {
+      const { decisions, transcripts, audit } = this.evidence
+      audit.append(parts.audits.map((one) => JSON.stringify({ key, attempt, ...one })))
+      transcripts.append([transcript])
+      decisions.append(lines)
+      this.unrecorded.push(JSON.stringify(whole))
+      const waited = performance.now() - this.recordedAt
+      if (waited >= RECORD_EVERY_MS || this.unrecorded.length >= MOST_UNRECORDED) this.record()
+      else this.timer ??= setTimeout(this.recordInTime, RECORD_EVERY_MS - waited).unref()
+    })
+    this.throwFailure()
     return this.compact(whole)
   }
 
-  private async write(path: string, text: string): Promise<void> {
-    const full = join(this.dir, path)
-    const folder = dirname(full)
-    if (!this.made.has(folder)) {
-      mkdirSync(folder, { recursive: true })
-      this.made.add(folder)
-    }
-    await new Promise<void>((resolve, reject) =>
-      writeFile(full, text, (error) => (error ? reject(error) : resolve())),
-    )
+  /** Write the records whose evidence waits, after the disk has taken the evidence. */
+  private record(): void {
+    clearTimeout(this.timer)
+    this.timer = undefined
+    for (const writer of Object.values(this.evidence)) writer.sync()
+    this.trials.append(this.unrecorded)
+    this.trials.sync()
+    this.unrecorded = []
+    this.recordedAt = performance.now()
   }
 
-  /** Wait for what is on its way, and give the folder back. Throws what could not be written. */
-  async close(): Promise<void> {
-    await this.written
-    for (const writer of [this.transcripts, this.decisions, this.trials]) writer.close()
+  private readonly recordInTime = () => {
+    if (!this.failed) this.guarded(() => this.record())
+  }
+
+  private guarded(write: () => void): void {
+    try {
+      write()
+    } catch (cause) {
+      this.failed ??= { cause }
+    }
+  }
+
+  /** Write what waits, and give the folder back. Throws what could not be written. */
+  close(): void {
+    clearTimeout(this.timer)
+    if (!this.failed) this.guarded(() => this.record())
+    for (const writer of [...Object.values(this.evidence), this.trials])
+      this.guarded(() => writer.close())
     this.unlock()
     this.throwFailure()
   }
 
   private throwFailure(): void {
     if (!this.failed) return
-    throw unwritable(this.dir, this.failed.cause, 'a folder that can be written')
+    throw unwritable(
+      this.dir,
+      this.failed.cause,
+      'a folder that can be written (what is there stays, and resume goes on from it)',
+    )
   }
+}
+
+/** The digest over a trial's exports: of the one text, or of the texts' digests; null for none. */
+export function digestOfExports(exports: readonly Pick<TrialExport, 'text'>[]): Digest | null {
+  const digests = exports.map(({ text }) => digest(text))
+  return digests.length > 1 ? digest(digests.join('\n')) : (digests[0] ?? null)
 }
 
 /** SHA-256 over lines as they stand in a file, each with its line feed. */

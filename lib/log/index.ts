@@ -11,13 +11,15 @@ export {
   pairsOf,
 } from './comparison.ts'
 export {
-  auditPath,
+  digestOfExports,
   digestOfLines,
   FILES,
   lastAttempts,
+  MOST_UNRECORDED,
   type RunFolder,
   RunWriter,
   readRun,
+  type TrialExport,
   type TrialParts,
 } from './folder.ts'
 export {
@@ -26,7 +28,7 @@ export {
   type PlannedConfiguration,
   requireManifest,
 } from './manifest.ts'
-export { type Recovered, recover } from './recover.ts'
+export { type Inspected, inspectRun, setAside } from './recover.ts'
 export { lock } from './run-lock.ts'
 export {
   type ConfigurationSummary,
@@ -41,6 +43,7 @@ export {
   type Claim,
   type Outcome,
   requireTrialRecord,
+  runIdOf,
   type TrialRecord,
   trialKey,
   trialSeed,

@@ -83,6 +83,11 @@ export function trialKey(caseId: string, configuration: string, trial: number): 
   return `${caseId}|${configuration}|${trial}`
 }
 
+/** The run id in an attempt's decisions. An attempt is a run of its own: it has its own world. */
+export function runIdOf({ key, attempt }: Pick<TrialRecord, 'key' | 'attempt'>): string {
+  return attempt === 0 ? key : `${key}|attempt-${attempt}`
+}
+
 /** The seed of a trial, from the run's seed and the trial's key alone. */
 export function trialSeed(
   seed: number,

@@ -5,10 +5,12 @@ import type { Digest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import {
   FILES,
+  inspectRun,
+  lastAttempts,
   lock,
   type Manifest,
   RunWriter,
-  recover,
+  setAside,
   type TrialRecord,
   trialKey,
 } from '../../log/index.ts'
@@ -87,7 +89,7 @@ function requireKnownPrices(plan: RunPlan, sources: Sources): void {
 /** Run a plan. @throws TouchstoneError before anything is written when a model, setting or folder is not right */
 export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Promise<Run> {
   const { plan, sources, manifest: wanted } = await prepare(given, limiters)
-  const { writer, manifest, finished } =
+  const { writer, manifest, finished, lastAttempt } =
     plan.resume === undefined ? begin(plan, wanted) : await goOn(plan, wanted)
   const outer =
     plan.signal ??
@@ -115,7 +117,8 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
     if (record.start_digest !== null) setting.starts.set(record.case, record.start_digest)
   }
   const one = async (item: Scheduled) => {
-    const before = finished.get(trialKey(item.case.id, item.configuration, item.trial))
+    const key = trialKey(item.case.id, item.configuration, item.trial)
+    const before = finished.get(key)
     if (before && before.outcome !== 'error') return
     const { configuration, source } = sources.get(item.configuration) as NonNullable<
       ReturnType<Sources['get']>
@@ -123,12 +126,12 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
     bar?.label(`${item.case.id} ${item.configuration}`)
     let record: TrialRecord | null = null
     // Attempts are numbered on over resumptions, so that no two lines of the log have the same number.
-    const first = before ? before.attempt + 1 : 0
+    const first = (lastAttempt.get(key) ?? -1) + 1
     for (let attempt = first; attempt < first + plan.limits.attempts; attempt++) {
       const result = await runTrial({ ...item, attempt }, configuration, source, setting)
       if (result.halt) stopFor(`${source.id}: ${result.halt.code}: ${result.halt.message}`)
       if (result.stopped) return
-      record = await writer.append(result.record, result)
+      record = writer.append(result.record, result)
       finished.set(record.key, record)
       spentUsd += record.cost_usd ?? 0
       if (plan.limits.costUsd !== null && spentUsd >= plan.limits.costUsd) {
@@ -144,7 +147,7 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
   } finally {
     bar?.stop()
     await closeChildren()
-    await writer.close()
+    writer.close()
   }
   return new Run({ dir: writer.dir, manifest, trials: [...finished.values()], halted })
 }
@@ -154,6 +157,8 @@ type Begun = {
   manifest: Manifest
   /** The attempt that counts of each key, as far as there is one. */
   finished: Map<string, TrialRecord>
+  /** The highest attempt of each key that the folder names. */
+  lastAttempt: Map<string, number>
 }
 
 function begin(plan: RunPlan, manifest: Manifest): Begun {
@@ -163,7 +168,12 @@ function begin(plan: RunPlan, manifest: Manifest): Begun {
       : plan.out === null
         ? temporaryFolder()
         : resolve(plan.out)
-  return { writer: RunWriter.create(dir, manifest), manifest, finished: new Map() }
+  return {
+    writer: RunWriter.create(dir, manifest),
+    manifest,
+    finished: new Map(),
+    lastAttempt: new Map(),
+  }
 }
 
 /** Go on with the run in a folder. A trial whose evidence is damaged is run again, as one that ended in an error is. */
@@ -177,18 +187,16 @@ async function goOn(plan: RunPlan, wanted: Manifest): Promise<Begun> {
     )
   const unlock = lock(dir)
   try {
-    const { manifest, attempts, damaged } = await recover(dir)
+    // Everything is judged before a byte is written.
+    const { manifest, attempts, damaged, lastAttempt, tails } = await inspectRun(dir)
     requireSameRun(manifest, wanted, dir)
-    const finished = new Map<string, TrialRecord>()
-    for (const record of attempts) {
-      const known = finished.get(record.key)
-      if (!known || record.attempt >= known.attempt) finished.set(record.key, record)
-    }
+    const finished = new Map(lastAttempts(attempts).map((record) => [record.key, record]))
     for (const key of damaged) {
       const record = finished.get(key)
       if (record) finished.set(key, { ...record, outcome: 'error' })
     }
-    return { writer: RunWriter.reopen(dir, unlock), manifest, finished }
+    setAside(dir, tails)
+    return { writer: RunWriter.reopen(dir, unlock), manifest, finished, lastAttempt }
   } catch (cause) {
     unlock()
     throw cause

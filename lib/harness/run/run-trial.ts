@@ -8,7 +8,7 @@ import { type Digest, digest } from '../../canonical.ts'
 import { duration } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
-import { type TrialRecord, trialKey } from '../../log/trial.ts'
+import { runIdOf, type TrialRecord, trialKey } from '../../log/trial.ts'
 import { verify } from '../../receipt/ladder/levels.ts'
 import type { Decision } from '../../receipt/surface/decision.ts'
 import { rng } from '../../stats/random.ts'
@@ -105,8 +105,7 @@ export async function runTrial(
     const startDigest = digest(servers.map((server) => server.startDigest).join('\n'))
     requireSameStart(key.case.id, startDigest, starts)
     const recorder = new Recorder(servers, {
-      // An attempt is a run of its own: what an earlier one read says nothing about this one's world.
-      runId: `${trialKey(key.case.id, key.configuration, key.trial)}${key.attempt === 0 ? '' : `|attempt-${key.attempt}`}`,
+      runId: runIdOf({ key: keyOf(key), attempt: key.attempt }),
       callTimeoutMs: limits.callTimeoutMs,
     })
     const changes = (server: string, tool: string, input: JsonObject) =>
@@ -184,10 +183,14 @@ function requireSameStart(caseId: string, start: Digest, starts: Map<string, Dig
   }
 }
 
+function keyOf({ case: test, configuration, trial }: TrialKey): string {
+  return trialKey(test.id, configuration, trial)
+}
+
 function blank(key: TrialKey, startedAt: string, durationMs: number): TrialRecord {
   return {
     schema: 'touchstone.trial.v0',
-    key: trialKey(key.case.id, key.configuration, key.trial),
+    key: keyOf(key),
     case: key.case.id,
     configuration: key.configuration,
     trial: key.trial,

@@ -7,6 +7,7 @@ import type { Json, JsonObject } from '../../json.ts'
 import { FILES, lastAttempts, type Manifest, type TrialRecord } from '../../log/index.ts'
 import { casesOf, type ScenarioSet } from '../../scenario/index.ts'
 import { isObject } from '../surface/decision.ts'
+import { AUDIT_FOLDER } from './run-exports.ts'
 import { attempt, type RunBytes } from './run-folder.ts'
 import { logProblems, planProblems, recordProblems } from './run-log.ts'
 import { caseRows, countsOf, subjectsOf, summaryOf } from './run-predicate.ts'
@@ -267,7 +268,7 @@ const WORDS: { [home: string]: string } = {
 }
 
 function homeOf(path: string): string | null {
-  const home = path.startsWith(`${FILES.audit}/`) ? FILES.audit : path
+  const home = path.startsWith(`${AUDIT_FOLDER}/`) ? FILES.audit : path
   return Object.hasOwn(WORDS, home) ? home : null
 }
 

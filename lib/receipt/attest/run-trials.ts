@@ -2,23 +2,21 @@
  * Each trial of a run against its own evidence: its decisions, audit exports and transcript by digest, and its levels derived again
  * from the decisions and the exports.
  */
-import { join } from 'node:path'
-import { type Digest, digest } from '../../canonical.ts'
-import { readBytes } from '../../files.ts'
+import { digest } from '../../canonical.ts'
 import type { Json } from '../../json.ts'
-import { auditPath, digestOfLines, FILES, type TrialRecord } from '../../log/index.ts'
+import {
+  digestOfExports,
+  digestOfLines,
+  FILES,
+  runIdOf,
+  type TrialRecord,
+} from '../../log/index.ts'
 import { type Export, providerOfExport } from '../audit/evidence.ts'
 import { verify } from '../ladder/levels.ts'
 import type { ReportData } from '../ladder/report.ts'
 import { isObject, LEVELS, type Level } from '../surface/decision.ts'
-import {
-  attempt,
-  attemptId,
-  type FileEntry,
-  type KeyedLine,
-  keyedLines,
-  type RunBytes,
-} from './run-folder.ts'
+import { AUDIT_FOLDER, ExportFiles, ExportLines, type FoundExport } from './run-exports.ts'
+import { attempt, attemptId, type KeyedLine, keyedLines, type RunBytes } from './run-folder.ts'
 import type { Problem } from './step.ts'
 
 export type TrialProblems = {
@@ -28,7 +26,10 @@ export type TrialProblems = {
   levels: Problem[]
 }
 
-/** @param servers the names of a case's servers in their order, where the case is known: exports are digested in it */
+/**
+ * @param servers the names of a case's servers in their order, where the case is known: exports of
+ *   runs of earlier versions are digested in it
+ */
 export async function checkTrials(
   bytes: RunBytes,
   servers: (caseId: string) => readonly string[] | null,
@@ -38,24 +39,20 @@ export async function checkTrials(
     if (record !== null && !records.has(attemptId(record.key, record.attempt)))
       records.set(attemptId(record.key, record.attempt), record)
   }
-  const exports = new Exports(bytes.files)
+  const exports = bytes.files.some(({ path }) => path.startsWith(`${AUDIT_FOLDER}/`))
+    ? new ExportFiles(bytes, servers)
+    : new ExportLines(bytes.dir)
   const decisions: Problem[] = []
   const levels: Problem[] = []
   const audits: Problem[] = []
-  await eachGroup(bytes, FILES.decisions, records, 'decision', decisions, (record, lines) => {
+  await eachGroup(bytes, FILES.decisions, records, 'decision', decisions, async (record, lines) => {
     decisions.push(...decisionProblems(record, lines))
-    const found = exports.take(record, servers(record.case))
+    const found = await exports.take(record)
     audits.push(...auditProblems(record, found))
     const values = lines.map(({ value }) => value['decision'] as Json)
-    levels.push(...levelProblems(bytes.dir, record, values, found))
+    levels.push(...levelProblems(record, values, found))
   })
-  audits.push(
-    ...exports.left().map(({ path }) => ({
-      code: 'audit_unattributed',
-      where: path,
-      detail: 'no trial has this export',
-    })),
-  )
+  audits.push(...(await exports.problems(records)))
   const transcripts: Problem[] = []
   await eachGroup(bytes, FILES.transcripts, records, 'transcript', transcripts, (record, lines) => {
     const [line, more] = lines
@@ -87,11 +84,11 @@ async function eachGroup(
   records: ReadonlyMap<string, TrialRecord>,
   word: string,
   problems: Problem[],
-  visit: (record: TrialRecord, lines: KeyedLine[]) => void,
+  visit: (record: TrialRecord, lines: KeyedLine[]) => unknown,
 ): Promise<void> {
   const done = new Set<string>()
   let lines: KeyedLine[] = []
-  const flush = () => {
+  const flush = async () => {
     const [first] = lines
     if (!first) return
     const record = records.get(first.id)
@@ -108,7 +105,7 @@ async function eachGroup(
         where,
         detail: `more lines of ${placeOf(record)} stand before`,
       })
-    else visit(record, lines)
+    else await visit(record, lines)
     done.add(first.id)
     lines = []
   }
@@ -121,11 +118,11 @@ async function eachGroup(
       })
       continue
     }
-    if (lines[0] && lines[0].id !== line.id) flush()
+    if (lines[0] && lines[0].id !== line.id) await flush()
     lines.push(line)
   }
-  flush()
-  for (const [id, record] of records) if (!done.has(id)) visit(record, [])
+  await flush()
+  for (const [id, record] of records) if (!done.has(id)) await visit(record, [])
 }
 
 function decisionProblems(record: TrialRecord, lines: readonly KeyedLine[]): Problem[] {
@@ -134,7 +131,7 @@ function decisionProblems(record: TrialRecord, lines: readonly KeyedLine[]): Pro
   const seqs = lines.map(({ value }) => {
     const decision = value['decision']
     const observation = isObject(decision) ? decision['observation'] : undefined
-    if (isObject(observation) && observation['run_id'] !== record.key)
+    if (isObject(observation) && observation['run_id'] !== runIdOf(record))
       problems.push({
         code: 'decision_of_another_trial',
         where,
@@ -161,64 +158,22 @@ function decisionProblems(record: TrialRecord, lines: readonly KeyedLine[]): Pro
   return [...problems, { code: 'decision_edited', where, detail }]
 }
 
-/** The audit exports of a folder, each of which belongs to one attempt. */
-class Exports {
-  private readonly byFolder: Map<string, FileEntry[]>
-  private readonly taken = new Set<string>()
-
-  constructor(files: readonly FileEntry[]) {
-    const mine = files.filter(({ path }) => path.startsWith(`${FILES.audit}/`))
-    this.byFolder = Map.groupBy(mine, ({ path }) => path.slice(0, path.lastIndexOf('/')))
-  }
-
-  /** The exports of an attempt: the first server's, then the others' in the order of the case's servers. */
-  take(record: TrialRecord, servers: readonly string[] | null): FileEntry[] {
-    const first = auditPath(record).replaceAll('\\', '/')
-    const stem = first.slice(0, -'json'.length)
-    const place = (path: string) => {
-      const at = servers?.indexOf(path.slice(stem.length, -'.json'.length)) ?? -1
-      return path === first ? -1 : at < 0 ? Number.MAX_SAFE_INTEGER : at
-    }
-    const found = (this.byFolder.get(first.slice(0, first.lastIndexOf('/'))) ?? [])
-      .filter(
-        ({ path }) =>
-          path === first ||
-          (path.startsWith(stem) && !/^attempt-\d+\./.test(path.slice(stem.length))),
-      )
-      .toSorted((a, b) => place(a.path) - place(b.path))
-    for (const { path } of found) this.taken.add(path)
-    return found
-  }
-
-  left(): FileEntry[] {
-    return [...this.byFolder.values()].flat().filter(({ path }) => !this.taken.has(path))
-  }
-}
-
-function auditProblems(record: TrialRecord, found: readonly FileEntry[]): Problem[] {
-  const [first] = found
-  const made: Digest | null =
-    found.length > 1 ? digest(found.map((file) => file.digest).join('\n')) : (first?.digest ?? null)
-  if (made === record.digests.audit) return []
+function auditProblems(record: TrialRecord, found: readonly FoundExport[]): Problem[] {
+  if (digestOfExports(found) === record.digests.audit) return []
   const where = placeOf(record)
+  const [first] = found
   if (!first) return [{ code: 'audit_removed', where, detail: 'its export is not there' }]
-  return [
-    {
-      code: 'audit_edited',
-      where,
-      detail: `${first.path} is not what the trial log has the digest of`,
-    },
-  ]
+  const detail = `${first.where} is not what the trial log has the digest of`
+  return [{ code: 'audit_edited', where, detail }]
 }
 
 function levelProblems(
-  dir: string,
   record: TrialRecord,
   decisions: Json[],
-  found: readonly FileEntry[],
+  found: readonly FoundExport[],
 ): Problem[] {
   const where = placeOf(record)
-  const { value: report, problem } = attempt(() => deriveAgain(dir, decisions, found))
+  const { value: report, problem } = attempt(() => deriveAgain(decisions, found))
   if (report === null)
     return [{ code: 'evidence_unreadable', where, detail: problem ?? 'unreadable' }]
   const problems: Problem[] = []
@@ -243,12 +198,11 @@ function levelProblems(
   return problems
 }
 
-function deriveAgain(dir: string, decisions: Json[], found: readonly FileEntry[]): ReportData {
-  const audit = found.flatMap(({ path }): Export[] => {
-    const bytes = readBytes(join(dir, path))
-    const provider = providerOfExport(bytes, path)
+function deriveAgain(decisions: Json[], found: readonly FoundExport[]): ReportData {
+  const audit = found.flatMap(({ provider, text, where }): Export[] => {
+    const named = provider ?? providerOfExport(Buffer.from(text), where)
     // An export without entries, such as [], is evidence of nothing.
-    return provider === null ? [] : [{ provider, bytes, source: path }]
+    return named === null ? [] : [{ provider: named, bytes: text, source: where }]
   })
   return verify(decisions, { audit }).toJSON()
 }

@@ -6,9 +6,12 @@ import {
   appendFileSync,
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
@@ -33,6 +36,12 @@ const codeIs =
   }
 const lines = (dir: string, file = 'trials.ndjson') =>
   readFileSync(join(dir, file), 'utf8').split('\n').slice(0, -1)
+const files = (dir: string) =>
+  Object.fromEntries(
+    readdirSync(dir, { withFileTypes: true })
+      .filter((one) => one.isFile())
+      .map(({ name }) => [name, readFileSync(join(dir, name), 'utf8')]),
+  )
 const timeless = (run: harness.Run) =>
   run.trials.map(({ started_at: _, duration_ms: __, ...row }) => row)
 
@@ -97,6 +106,58 @@ describe('going on with a run', () => {
     assert.equal(ids('transcripts.ndjson').length, run.manifest.planned)
     assert.equal(lines(dir, 'decisions.ndjson').length, lines(whole.dir, 'decisions.ndjson').length)
   })
+
+  it('keeps what it cuts in files beside the log', async () => {
+    const dir = begun('kept', 3)
+    appendFileSync(join(dir, 'trials.ndjson'), '{"torn":')
+    const before = files(dir)
+    await plan().resume(dir)
+    for (const file of ['trials', 'decisions', 'transcripts', 'audit'].map(
+      (one) => `${one}.ndjson`,
+    )) {
+      const cut = readdirSync(dir).find((name) => name.startsWith(file) && name.endsWith('.cut'))
+      const kept = cut === undefined ? '' : readFileSync(join(dir, cut), 'utf8')
+      const text = before[file] as string
+      assert.ok(kept.length > 0 && text.endsWith(kept), file)
+      const rest = text.slice(0, text.length - kept.length)
+      assert.ok(readFileSync(join(dir, file), 'utf8').startsWith(rest), file)
+    }
+  })
+
+  it('changes no byte of a folder that it refuses, whatever was torn', async () => {
+    const dir = begun('refused', 0)
+    appendFileSync(join(dir, 'decisions.ndjson'), '{"torn":')
+    const before = files(dir)
+    await assert.rejects(async () => await plan().seed(2).resume(dir), codeIs('run_differs'))
+    assert.deepEqual(files(dir), before)
+  })
+
+  it('refuses a folder with evidence of more trials than a crash leaves without a record', async () => {
+    const dir = begun('lost', 0)
+    const line = (i: number) => `{"key":"lost|naive|${i}","attempt":0,"decision":{}}\n`
+    const many = Array.from({ length: 257 }, (_, i) => line(i)).join('')
+    writeFileSync(join(dir, 'decisions.ndjson'), many)
+    const before = files(dir)
+    await assert.rejects(
+      async () => await plan().resume(dir),
+      codeIs('run_damaged', /trials\.ndjson/),
+    )
+    assert.deepEqual(files(dir), before)
+  })
+
+  for (const [what, damage] of [
+    ['its export is gone', (line: string) => (line.includes('naive|1"') ? '' : `${line}\n`)],
+    ['its export is another', (line: string) => `${line.replace('"text":"[', '"text":"[ ')}\n`],
+    ['a line in the middle is no JSON', (line: string) => `${line.replace('naive|1"', '')}\n`],
+  ] as const) {
+    it(`runs a trial again when ${what}`, async () => {
+      const dir = begun(`export-${what.replaceAll(' ', '-')}`, whole.trials.length)
+      writeFileSync(join(dir, 'audit.ndjson'), lines(dir, 'audit.ndjson').map(damage).join(''))
+      const run = await plan().resume(dir)
+      assert.ok(run.trials.some((row) => row.attempt === 1))
+      assert.equal(run.complete, true)
+    })
+  }
 
   it('runs a trial again whose decisions are not those that its record digests', async () => {
     const dir = begun('damaged', 5)
@@ -239,15 +300,26 @@ describe('the lock of a run’s folder', () => {
   })
 })
 
-it('a log that cannot be written is said, and holds no trial whose export is not there', async () => {
+it('a log that cannot be written is said, and holds no trial whose export is not there', () => {
   const dir = join(made, 'unwritable')
-  const writer = RunWriter.create(dir, whole.manifest)
-  writeFileSync(join(dir, 'audit'), 'a file where a folder should be')
-  const parts = { decisions: [], audits: [{ server: 'github', text: '[]' }], transcript: {} }
-  await writer.append(whole.trials[0] as harness.Run['trials'][number], parts)
-  await assert.rejects(writer.close(), codeIs('file_unwritable'))
+  mkdirSync(dir)
+  // A disk without room: every write to it is refused with ENOSPC.
+  symlinkSync('/dev/full', join(dir, 'audit.ndjson'))
+  let locked = true
+  const writer = RunWriter.reopen(dir, () => {
+    locked = false
+  })
+  const parts = {
+    decisions: [],
+    audits: [{ server: 'github', provider: 'github', text: '[]' }],
+    transcript: {},
+  }
+  const record = whole.trials[0] as harness.Run['trials'][number]
+  const full = codeIs('file_unwritable', /resume.*ENOSPC/)
+  assert.throws(() => writer.append(record, parts), full)
+  assert.throws(() => writer.close(), full)
   assert.deepEqual(lines(dir), [])
-  assert.ok(!existsSync(join(dir, 'run.lock')))
+  assert.equal(locked, false)
 })
 
 it('Ctrl-C once ends what is running, exits with 3, and prints the words that go on with it', async () => {

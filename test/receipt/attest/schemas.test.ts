@@ -6,7 +6,7 @@ import { describe, test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { probe, receipt } from '../../../lib/index.ts'
 import { fileSchemas } from '../../../lib/receipt/attest/schemas.ts'
-import { linesIn, original, root, sealed, trials } from './sealed-run.ts'
+import { linesIn, original, root, sealed } from './sealed-run.ts'
 
 type Schema = { [name: string]: unknown }
 
@@ -16,10 +16,9 @@ const stored = (name: string): Schema =>
 const read = (file: string) => JSON.parse(readFileSync(join(original, file), 'utf8'))
 const rows = (file: string) => linesIn(original, file).map((line) => JSON.parse(line))
 
-const exports = trials.flatMap(({ case: id, configuration, trial }) => {
-  const bytes = readFileSync(join(original, 'audit', id, configuration, `${trial}.json`))
-  return receipt.importAudit('github', bytes).records
-})
+const exports = rows('audit.ndjson').flatMap(
+  ({ provider, text }) => receipt.importAudit(provider, text).records,
+)
 
 /** What a run writes, by the schema that describes it. */
 const WRITTEN: { [schema: string]: unknown[] } = {

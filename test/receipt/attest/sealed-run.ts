@@ -145,7 +145,13 @@ const decisions = linesIn(original, 'decisions.ndjson').map((line) => JSON.parse
 export const at = trials.findIndex((one) => one.calls > 0)
 export const victim = trials[at]
 export const place = decisions.findIndex((one) => one.key === victim.key)
-export const audit = `audit/${victim.case}/${victim.configuration}/${victim.trial}.json`
+/** The line of the victim's export. */
+export const exported = linesIn(original, 'audit.ndjson').findIndex(
+  (line) => JSON.parse(line).key === victim.key,
+)
+/** Put another text in the place of the victim's export. */
+export const exportText = (dir: string, text: string) =>
+  editLine(dir, 'audit.ndjson', exported, (line) => JSON.stringify({ ...JSON.parse(line), text }))
 export const named = new RegExp(victim.key.replaceAll('|', '\\|'))
 
 export const editTrial = (dir: string, change: (row: typeof victim) => void) =>

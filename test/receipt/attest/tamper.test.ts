@@ -1,25 +1,27 @@
 /** One real run receipt and its folder, altered after the fact: each alteration is found, and named by a code of its own. */
 import assert from 'node:assert/strict'
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { receipt } from '../../../lib/index.ts'
 import {
   at,
-  audit,
   check,
   copy,
   eachIsFound,
   editLine,
   editManifest,
   editTrial,
+  exported,
+  failures,
   fresh,
   keys,
   linesIn,
   named,
   original,
   place,
+  refit,
   replaceIn,
   reseal,
   root,
@@ -214,22 +216,47 @@ describe('a receipt whose folder was altered', () => {
     },
     {
       what: 'an audit export edited',
-      alter: (dir) => writeFileSync(join(dir, audit), '[ ]'),
-      finds: 'audit exports: audit_file_edited',
-      names: new RegExp(audit),
+      alter: (dir) =>
+        editLine(dir, 'audit.ndjson', exported, (line) => {
+          const row = JSON.parse(line)
+          return JSON.stringify({ ...row, text: '[ ]' })
+        }),
+      finds: 'audit exports: audit_edited',
+      names: named,
     },
     {
       what: 'an audit export removed',
-      alter: (dir) => rmSync(join(dir, audit)),
-      finds: 'audit exports: audit_file_removed',
-      names: new RegExp(audit),
+      alter: (dir) =>
+        writeLines(dir, 'audit.ndjson', linesIn(dir, 'audit.ndjson').toSpliced(exported, 1)),
+      finds: 'audit exports: audit_removed',
+      names: named,
     },
     {
       what: 'an audit export added',
+      alter: (dir) => {
+        const lines = linesIn(dir, 'audit.ndjson')
+        writeLines(dir, 'audit.ndjson', [...lines, lines[exported] as string])
+      },
+      finds: 'audit exports: audit_added',
+      names: named,
+    },
+    {
+      what: 'an audit export of a trial that there is not',
       alter: (dir) =>
-        copyFileSync(join(dir, audit), join(dir, audit.replace('.json', '.other.json'))),
-      finds: 'audit exports: audit_file_added',
-      names: /other\.json/,
+        editLine(dir, 'audit.ndjson', exported, (line) =>
+          line.replace('"attempt":0', '"attempt":7'),
+        ),
+      finds: 'audit exports: audit_unattributed',
+    },
+    {
+      what: 'an audit export that is no JSON',
+      alter: (dir) => editLine(dir, 'audit.ndjson', exported, (line) => line.replace('{', '[')),
+      finds: 'audit exports: audit_unreadable',
+    },
+    {
+      what: 'all audit exports removed',
+      alter: (dir) => rmSync(join(dir, 'audit.ndjson')),
+      finds: 'audit exports: audit_file_removed',
     },
     {
       what: 'a transcript edited',
@@ -311,6 +338,23 @@ describe('a receipt whose folder was altered', () => {
     },
   ])
 
+  test('a run of an earlier version, with a file for each export, verifies', async () => {
+    const dir = copy()
+    for (const line of linesIn(dir, 'audit.ndjson')) {
+      const { key, text } = JSON.parse(line)
+      const path = join(dir, 'audit', `${key.replaceAll('|', '/')}.json`)
+      mkdirSync(dirname(path), { recursive: true })
+      writeFileSync(path, text)
+    }
+    rmSync(join(dir, 'audit.ndjson'))
+    refit(dir)
+    rmSync(join(dir, 'test-result.json'))
+    assert.equal((await check(dir)).verdict, 'verified')
+    writeFileSync(join(dir, 'audit', `${victim.key.replaceAll('|', '/')}.json`), '[ ]')
+    refit(dir)
+    assert.ok(failures(await check(dir)).includes('audit exports: audit_edited'))
+  })
+
   test('one flipped bit in any file is found', async () => {
     const files = [
       'receipt.json',
@@ -320,7 +364,7 @@ describe('a receipt whose folder was altered', () => {
       'decisions.ndjson',
       'transcripts.ndjson',
       'report.md',
-      audit,
+      'audit.ndjson',
     ]
     const dir = copy()
     await fc.assert(

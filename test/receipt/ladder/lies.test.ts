@@ -1,12 +1,11 @@
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe } from 'node:test'
 import {
-  audit,
   eachIsFound,
   editLine,
   editManifest,
   editTrial,
+  exportText,
   linesIn,
   named,
   place,
@@ -253,16 +252,21 @@ describe('a receipt by an issuer who lies', () => {
       {
         what: 'an audit export of no trial',
         alter: (dir) => {
-          writeFileSync(join(dir, audit.replace(/\d+\.json$/, '77.json')), '[]')
+          const line = JSON.stringify({
+            key: 'none|A|77',
+            attempt: 0,
+            provider: 'github',
+            text: '[]',
+          })
+          writeLines(dir, 'audit.ndjson', [...linesIn(dir, 'audit.ndjson'), line])
           refit(dir)
         },
         finds: 'audit exports: audit_unattributed',
-        names: /77\.json/,
       },
       {
         what: 'an audit export swapped, told to the receipt',
         alter: (dir) => {
-          writeFileSync(join(dir, audit), '[{}]')
+          exportText(dir, '[{}]')
           refit(dir)
         },
         finds: 'audit exports: audit_edited',
@@ -271,7 +275,7 @@ describe('a receipt by an issuer who lies', () => {
       {
         what: 'evidence that cannot be read',
         alter: (dir) => {
-          writeFileSync(join(dir, audit), '{')
+          exportText(dir, '{')
           refit(dir)
         },
         finds: 'levels: evidence_unreadable',
