@@ -1,9 +1,11 @@
 /** Between the agent and the servers: what the agent may call, and the record of every call it made. */
+import { digestOf } from '../../canonical.ts'
 import type { Json, JsonObject } from '../../json.ts'
-import type { Decision } from '../../receipt/surface/decision.ts'
+import type { Decision, PolicyRecord } from '../../receipt/surface/decision.ts'
 import { observe } from '../../receipt/surface/observe.ts'
 import { isSecretName } from '../../receipt/surface/target.ts'
 import { type CallToolResult, listTools, reasonOf, type Tool, takeRelisted } from '../server/mcp.ts'
+import { Denied } from '../server/policy.ts'
 import { ReplyLost, type RunningServer } from '../server/start.ts'
 
 /** A tool as the agent sees it. */
@@ -99,6 +101,7 @@ export class Recorder {
     this.attempted.push({ server: server.name, tool: tool.name, input })
     let result: CallToolResult
     let status: string
+    let denial: Denied | null = null
     try {
       result = await server.call(tool.name, input, {
         signal,
@@ -108,9 +111,16 @@ export class Recorder {
       status = result.isError ? 'error' : 'success'
     } catch (cause) {
       signal.throwIfAborted()
-      if (isGone(cause)) throw new ServerGone(server.name, cause)
-      status = isTimeout(cause) ? 'timeout' : 'error'
+      if (cause instanceof Denied) denial = cause
+      else if (isGone(cause)) throw new ServerGone(server.name, cause)
+      status = denial ? 'denied' : isTimeout(cause) ? 'timeout' : 'error'
       result = { content: [{ type: 'text', text: reasonOf(cause) }], isError: true }
+    }
+    const decided = server.takeDecided?.(seq) ?? null
+    const policy: PolicyRecord | undefined = decided?.record
+    if (policy && denial) {
+      const { code, data } = denial
+      policy.denial = { code, ...data, response_digest: digestOf(result) }
     }
     this.decisions.push(
       observe({
@@ -121,6 +131,7 @@ export class Recorder {
         result,
         runId: this.runId,
         seq,
+        ...(decided && { effect: decided.effect, policy: decided.record }),
       }),
     )
     this.calls.push({

@@ -119,6 +119,8 @@ function requireNames(test: Case, locate: Locate, single: boolean): void {
     }
     for (const part of ['describe', 'parameters', 'inject'] as const)
       for (const tool of Object.keys(spec[part])) toolOf(spec.name, tool, [...here, part, tool])
+    for (const tool of Object.keys(spec.policy?.deny ?? {}))
+      toolOf(spec.name, tool, [...here, 'policy', 'deny', tool])
   }
   for (const [i, step] of test.solution.entries()) {
     requireCall(step.server, step.call, step.with as JsonObject, ['solution', i])

@@ -60,7 +60,7 @@ export async function define(input: Definition): Promise<Case> {
 /** A server as data, as a case is digested and published. */
 function dataOf(server: AnyServer): unknown {
   if (server === null || typeof server !== 'object' || !('plan' in server)) return server
-  const { name, world, tools, stdio, http, files, ...parts } = server.plan
+  const { name, world, tools, stdio, http, files, policy, ...parts } = server.plan
   if (Object.keys(tools).length > 0)
     throw new TouchstoneError(
       'case_invalid',
@@ -77,6 +77,7 @@ function dataOf(server: AnyServer): unknown {
     ...Object.fromEntries(held),
     ...(http && { http }),
     ...(files && { files }),
+    ...(policy && { policy: { deny: policy.deny, ...(policy.pin && { pin: policy.pin }) } }),
     ...(stdio && {
       stdio: Object.fromEntries(
         Object.entries(stdio).filter(([, part]) => part !== undefined && part !== null),

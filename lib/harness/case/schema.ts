@@ -5,6 +5,7 @@
  */
 import { z } from 'zod'
 import type { JsonObject } from '../../json.ts'
+import { REASONS } from '../../receipt/bundle/profile.ts'
 import { FAULT_KINDS, FAULTS, type Fault, PARAMETERS } from '../server/fault.ts'
 
 // Ids name the parts in the JSON Schema that editors read.
@@ -122,6 +123,28 @@ export type FaultSpec = z.output<typeof fault>
 const injection = z.strictObject({ text: z.string(), after, times })
 export type Injection = z.output<typeof injection>
 
+const refusal = {
+  code: z.int().default(-32042).describe('Of the JSON-RPC error. Default -32042.'),
+  origin: z.string().min(1).default('touchstone').describe('Who says no. Default touchstone.'),
+}
+const policy = z.strictObject({
+  deny: z
+    .record(
+      z.string(),
+      z.strictObject({
+        reason: z.enum(REASONS).exclude(['allow']).default('no_declared_allowance'),
+        ...refusal,
+      }),
+    )
+    .default({})
+    .describe('Tool name -> how its calls are denied.'),
+  pin: z
+    .strictObject(refusal)
+    .nullable()
+    .default(null)
+    .describe("Deny a tool's calls once its listing differs from that at its first call."),
+})
+
 const server = z
   .strictObject({
     name: z
@@ -199,6 +222,9 @@ const server = z
       .describe(
         'What a successful call of a tool claims to have done; "$name" is the argument of that name.',
       ),
+    policy: policy
+      .optional()
+      .describe('Decides on each call in front of the server. What it denies never gets there.'),
   })
   .superRefine((value, context) => {
     const kinds = (['world', 'stdio', 'http'] as const).filter((kind) => value[kind] !== undefined)

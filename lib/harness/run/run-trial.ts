@@ -85,6 +85,7 @@ export function planOf(spec: ServerSpec & { name: string }): ServerPlan {
     http: spec.http ?? null,
     files: spec.files ?? null,
     effects: spec.effects as ServerPlan['effects'],
+    policy: spec.policy ?? null,
   }
 }
 

@@ -6,9 +6,11 @@ import type { z } from 'zod'
 import { foreign } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
+import { type PolicyReason, REASONS } from '../../receipt/bundle/profile.ts'
 import type { Clock, Effect, State, Step, WorldDefinition } from '../../world/world.ts'
 import type { ResetHook } from './child-pool.ts'
 import { FAULT_KINDS, type Fault, type FaultKind, PARAMETERS } from './fault.ts'
+import type { Policy, Refusal } from './policy.ts'
 import type { RunningServer, Transport } from './start.ts'
 
 /** A tool of one's own: pure, like a world's. */
@@ -46,6 +48,8 @@ export type ServerPlan = {
   /** A folder made fresh at the start: path -> text. The agent and `stdio.args` know it as `/workspace`. */
   files: { [path: string]: string } | null
   effects: { [tool: string]: Effect }
+  /** Stands in front of the server and decides on each call. Null: nothing does. */
+  policy: Policy | null
 }
 
 const EMPTY: Omit<ServerPlan, 'name' | 'world'> = {
@@ -59,6 +63,7 @@ const EMPTY: Omit<ServerPlan, 'name' | 'world'> = {
   http: null,
   files: null,
   effects: {},
+  policy: null,
 }
 
 /** A description of an MCP server under test. Immutable. */
@@ -164,6 +169,46 @@ export class ServerDescription {
   }
 
   /**
+   * Put a policy in front of the server that denies a tool's calls. A denied call never reaches the server; its caller gets a
+   * JSON-RPC error with `data: { origin, reason }`. Calls of other tools are allowed.
+   *
+   * @param options.reason one of the reasons of privileged-mcp-action but `allow`, default `no_declared_allowance`
+   * @param options.code   of the JSON-RPC error, default -32042
+   * @param options.origin who says no, default `touchstone`. Name the gateway that the policy stands for here
+   * @throws TouchstoneError `argument_invalid`; at the start `tool_unknown`
+   */
+  deny(
+    tool: string,
+    options: Partial<Refusal> & { reason?: PolicyReason } = {},
+  ): ServerDescription {
+    const { reason = 'no_declared_allowance', ...refusal } = options
+    if (reason === 'allow' || !REASONS.includes(reason)) {
+      const reasons = REASONS.filter((one) => one !== 'allow').join(', ')
+      throw new TouchstoneError(
+        'argument_invalid',
+        `expected one of ${reasons}, got "${String(reason)}"`,
+        { where: 'deny.reason' },
+      )
+    }
+    const { deny = {}, pin = null } = this.plan.policy ?? {}
+    const rule = { reason, ...refusalOf(refusal, 'deny') }
+    return this.with({ policy: { deny: { ...deny, [tool]: rule }, pin } })
+  }
+
+  /**
+   * Put a policy in front of the server that holds each tool to its listing: what a tool's description and schemas are at its
+   * first call is approved, and once they differ its calls are denied.
+   *
+   * @param options.code   of the JSON-RPC error, default -32042
+   * @param options.origin who says no, default `touchstone`
+   * @throws TouchstoneError `argument_invalid`
+   */
+  pin(options: Partial<Refusal> = {}): ServerDescription {
+    const { deny = {} } = this.plan.policy ?? {}
+    return this.with({ policy: { deny, pin: refusalOf(options, 'pin') } })
+  }
+
+  /**
    * A server that is not ours, as a child process speaking MCP on its standard input and output.
    *
    * @param options.env   variables for it beside those that any program needs; `$NAME` is that variable of this process, and no
@@ -238,6 +283,7 @@ export class ServerDescription {
       parameters,
       inject,
       effects,
+      policy,
     } = this.plan
     const simulated = typeof world === 'string' ? world : world?.name
     const what = simulated
@@ -262,11 +308,39 @@ export class ServerDescription {
         ...Object.entries(how).map(([key, value]) => `${key} ${JSON.stringify(value)}`),
       ].join(', '),
     )
+    const guarded = [
+      ...Object.entries(policy?.deny ?? {}).map(
+        ([tool, { reason, code }]) => `  policy: denies ${tool}, ${reason}, code ${code}`,
+      ),
+      ...(policy?.pin ? ['  policy: holds each tool to its listing at the first call'] : []),
+    ]
     const use = '  .start() runs it; harness.case({ server }) takes it.'
-    return [`MCP server ${name}: ${what}`, ...keys, ...broken, use]
+    return [`MCP server ${name}: ${what}`, ...keys, ...broken, ...guarded, use]
       .map((line) => foreign(line, 300))
       .join('\n')
   }
+}
+
+/** What a denial is told with, unless the policy says otherwise: the code of privileged-mcp-action v0. */
+const DEFAULT_REFUSAL: Refusal = { code: -32042, origin: 'touchstone' }
+
+/** @throws TouchstoneError `argument_invalid` */
+function refusalOf(options: Partial<Refusal>, where: string): Refusal {
+  const stranger = Object.keys(options).find((name) => !Object.hasOwn(DEFAULT_REFUSAL, name))
+  if (stranger !== undefined)
+    throw new TouchstoneError('argument_invalid', `expected code, origin, got ${stranger}`, {
+      where,
+    })
+  const refusal = { ...DEFAULT_REFUSAL, ...options }
+  if (!Number.isSafeInteger(refusal.code))
+    throw new TouchstoneError('argument_invalid', `expected a whole number, got ${refusal.code}`, {
+      where: `${where}.code`,
+    })
+  if (typeof refusal.origin !== 'string' || refusal.origin === '')
+    throw new TouchstoneError('argument_invalid', 'expected a name, got none', {
+      where: `${where}.origin`,
+    })
+  return refusal
 }
 
 /**

@@ -20,6 +20,7 @@ import {
   type ToolCall,
 } from './mcp.ts'
 import type { ServerPlan } from './plan.ts'
+import { behindPolicy, type Decided } from './policy.ts'
 
 export type Transport = 'memory' | 'stdio' | 'http'
 
@@ -43,6 +44,8 @@ export type RunningServer = {
   effectOf(tool: string, input: JsonObject): Effect | null
   /** True for a tool that can change something. */
   writes(tool: string): boolean
+  /** What the policy decided on the call of that number, told once. Null, or no such member: no policy stands in front. */
+  takeDecided?(number: number): Decided | null
   end(): Promise<ServerEnd>
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
@@ -239,6 +242,20 @@ function held(
 export async function startServer(
   plan: ServerPlan,
   options: { transport?: Transport | undefined; signal?: AbortSignal | undefined } = {},
+): Promise<RunningServer> {
+  const server = await startPlain(plan, options)
+  if (!plan.policy) return server
+  try {
+    return behindPolicy(server, plan.policy)
+  } catch (cause) {
+    await server.close()
+    throw cause
+  }
+}
+
+async function startPlain(
+  plan: ServerPlan,
+  options: { transport?: Transport | undefined; signal?: AbortSignal | undefined },
 ): Promise<RunningServer> {
   if (plan.stdio || plan.http) return startForeign(plan, options)
   const transport = options.transport ?? 'memory'

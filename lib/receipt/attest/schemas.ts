@@ -177,6 +177,16 @@ const decision = z.looseObject({
       at: text.optional(),
       request_ids: z.array(digest).optional(),
       read: z.looseObject({ complete: z.boolean(), targets: z.array(members) }).optional(),
+      policy: z
+        .looseObject({
+          reason: text,
+          drift_state: text,
+          establish: z.looseObject({ path: text, outcome: text }).optional(),
+          denial: z
+            .looseObject({ code: z.int(), origin: text, reason: text, response_digest: digest })
+            .optional(),
+        })
+        .optional(),
     })
     .optional(),
 })

@@ -35,6 +35,18 @@ export type Observation = {
   request_ids?: Digest[]
   /** What a read showed: targets projected and redacted like those of calls. */
   read?: { complete: boolean; targets: JsonObject[] }
+  /** What a policy in front of the server decided, where one stands there. */
+  policy?: PolicyRecord
+}
+
+/** A policy's decision on one call. The words are those of the profile privileged-mcp-action. */
+export type PolicyRecord = {
+  reason: string
+  drift_state: string
+  /** How the policy came to a listing of the tool to compare with. Absent when it compares none. */
+  establish?: { path: string; outcome: string }
+  /** The error that the caller was given for a denial, and the digest of the whole answer. */
+  denial?: { code: number; origin: string; reason: string; response_digest: Digest }
 }
 
 export type Decision = {

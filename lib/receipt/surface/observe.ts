@@ -12,6 +12,7 @@ import {
   type Decision,
   isObject,
   type Observation,
+  type PolicyRecord,
   SURFACE_SCHEMA,
   type Surface,
   shapeOf,
@@ -42,6 +43,8 @@ export type ObservedCall = {
   at?: string
   /** The W3C trace context that came with the call. */
   traceparent?: unknown
+  /** What the policy that decided `effect` said of the call. Default: no policy stands in front of the server. */
+  policy?: PolicyRecord
 }
 
 /**
@@ -91,12 +94,18 @@ export function observe(call: ObservedCall, classifiers?: readonly Classifier[])
   const read =
     one && asserted ? readOf(one, peers, leafOf(call.tool), args ?? {}, answer) : undefined
   if (read) observation.read = read
+  if (call.policy) observation.policy = call.policy
 
   const { sanitized, ...parts } = named
   return {
     server: { id: call.server, transport: 'mcp' },
     ...parts,
-    decision: { effect, source: 'touchstone', rule_id: null, enforced: true },
+    decision: {
+      effect,
+      source: call.policy ? 'policy' : 'touchstone',
+      rule_id: call.policy?.reason ?? null,
+      enforced: true,
+    },
     response: {
       status,
       side_effect_asserted: asserted,
