@@ -58,6 +58,27 @@ export function foreign(text: string, max = 200): string {
   return characters.length > max ? `${characters.slice(0, max - 1).join('')}…` : safe
 }
 
+/**
+ * Text that is safe between tags and in quoted attributes of HTML and of XML 1.0. What XML cannot hold becomes U+FFFD.
+ *
+ * @example
+ * escapeMarkup('a<b') // 'a&lt;b'
+ */
+export function escapeMarkup(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd')
+    .replace(/[&<>"']/g, (character) => MARKUP[character] as string)
+}
+
+const MARKUP: { [character: string]: string } = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
 const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u
 const NONE = /[\p{Mn}\p{Me}\p{Cf}]/u

@@ -47,8 +47,16 @@ export function writing<T>(path: string, write: () => T, expected?: string): T {
   }
 }
 
+/** Refuse what is no path. The system takes a number for a file that is open already, such as standard input. */
+function requirePath(path: unknown): void {
+  if (typeof path === 'string') return
+  const got = path === null ? 'null' : typeof path
+  throw new TouchstoneError('argument_invalid', `expected a path, got ${got}`, { where: 'path' })
+}
+
 /** Write a file that is not there yet. @throws TouchstoneError `file_exists`, `file_unwritable` */
 export function writeNew(path: string, text: string, options: { mode?: number } = {}): void {
+  requirePath(path)
   try {
     writeFileSync(path, text, { ...options, flag: 'wx' })
   } catch (cause) {
@@ -70,13 +78,7 @@ const MOST_STREAMED = 1 << 30
 
 /** Read a file's bytes. @throws TouchstoneError `file_unreadable` naming the path. */
 export function readBytes(path: string, expected?: string): Uint8Array {
-  // The system takes a number for a file that is open already, such as the standard input.
-  if (typeof path !== 'string')
-    throw new TouchstoneError(
-      'argument_invalid',
-      `expected a path, got ${path === null ? 'null' : typeof path}`,
-      { where: 'path' },
-    )
+  requirePath(path)
   try {
     const fd = openSync(path, 'r')
     try {

@@ -4,6 +4,7 @@ import { dirname, extname, resolve } from 'node:path'
 import { inspect } from 'node:util'
 import { foreign, lookOf } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
+import { unwritable } from '../files.ts'
 import type { JsonObject } from '../json.ts'
 import { asciiOnly, type TextLook } from './plot.ts'
 import { toPng, toSvg } from './render.ts'
@@ -118,11 +119,7 @@ export class Chart<Row = unknown> {
       await mkdir(dirname(file), { recursive: true })
       await writeFile(file, content)
     } catch (cause) {
-      const got = (cause as NodeJS.ErrnoException).code ?? String(cause)
-      throw new TouchstoneError('file_unwritable', `expected a place to write to, got ${got}`, {
-        where: path,
-        cause,
-      })
+      throw unwritable(path, cause)
     }
     return file
   }

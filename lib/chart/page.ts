@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { escapeMarkup } from '../display.ts'
 import type { Json, JsonObject } from '../json.ts'
 import type { Chart } from './chart.ts'
 import { needed } from './render.ts'
@@ -15,11 +16,6 @@ const PACKAGES = ['vega', 'vega-lite', 'vega-embed']
  */
 export const POLICY =
   "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
-
-/** Text that is safe between tags and in quoted attributes. */
-export function escapeHtml(text: string): string {
-  return text.toWellFormed().replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
-}
 
 /** JSON that is safe inside a script element, whatever its strings say. */
 export function scriptJson(value: Json): string {
@@ -82,7 +78,7 @@ addEventListener('DOMContentLoaded', draw)
 
 /** The place of one chart in a page that has the `scripts()`: its spec, and a picture for readers that run no scripts. */
 export function mount(spec: JsonObject, title: string, svg: string): string {
-  return `<div class="chart" role="figure" aria-label="${escapeHtml(title)}"><div class="stage"></div>
+  return `<div class="chart" role="figure" aria-label="${escapeMarkup(title)}"><div class="stage"></div>
 <script type="application/json">${scriptJson(spec)}</script>
 <noscript>${svg}</noscript></div>`
 }
@@ -109,7 +105,7 @@ export async function page(chart: Chart): Promise<string> {
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${POLICY}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(chart.title)}</title>
+<title>${escapeMarkup(chart.title)}</title>
 <style>
 ${STYLE}
 </style>
@@ -117,7 +113,7 @@ ${STYLE}
 <body>
 ${mount(chart.spec, chart.title, svg)}
 <details><summary>As text</summary>
-<pre>${escapeHtml(chart.text())}</pre>
+<pre>${escapeMarkup(chart.text())}</pre>
 </details>
 ${code}
 </body>

@@ -1,6 +1,7 @@
 /** The words of `touchstone run` that hold a run to something, and the files in which other programs read how it went. */
 import { appendFileSync, writeFileSync } from 'node:fs'
 import { TouchstoneError } from '../errors.ts'
+import { writing } from '../files.ts'
 import {
   type Gate,
   type Held,
@@ -76,18 +77,6 @@ export async function writeFor(words: Words, result: Run, held: Held): Promise<v
     const path = words.text(name)
     if (path === undefined) continue
     const made = await text()
-    try {
-      write(path, made)
-    } catch (cause) {
-      const code = (cause as NodeJS.ErrnoException).code ?? 'an error'
-      throw new TouchstoneError(
-        'file_unwritable',
-        `expected a file that can be written, got ${code}`,
-        {
-          where: path,
-          cause,
-        },
-      )
-    }
+    writing(path, () => write(path, made))
   }
 }

@@ -5,6 +5,7 @@
 import { isAbsolute, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { constants, Script } from 'node:vm'
+import { untilAborted } from '../abort.ts'
 import { TouchstoneError } from '../errors.ts'
 import { asTyped, rewrite } from './rewrite.ts'
 import { resolveSelf } from './self.ts'
@@ -222,24 +223,6 @@ function metaOf(path: string): Record<string, unknown> {
     dirname: join(path, '..'),
     main: true,
     resolve: (to: string) => new URL(to, url).href,
-  }
-}
-
-async function untilAborted(
-  running: Promise<void>,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  if (!signal) return running
-  const { promise, reject } = Promise.withResolvers<never>()
-  const stop = () => reject(signal.reason)
-  if (signal.aborted) stop()
-  else signal.addEventListener('abort', stop, { once: true })
-  try {
-    await Promise.race([running, promise])
-  } finally {
-    signal.removeEventListener('abort', stop)
-    // What the line still does after a stop is nobody's to catch.
-    running.catch(() => {})
   }
 }
 

@@ -4,6 +4,7 @@
  * Such code can end in ways that its own promise does not tell: an error that reaches nobody, or an await that nothing is
  * left to settle. Node then ends the process with a page of stack; here both are failures of the code, like any other.
  */
+import { untilAborted } from '../abort.ts'
 import { TouchstoneError } from '../errors.ts'
 
 /**
@@ -13,7 +14,6 @@ import { TouchstoneError } from '../errors.ts'
  */
 export async function untilEnded<T>(running: Promise<T>, signal?: AbortSignal): Promise<T> {
   const { promise: failed, reject } = Promise.withResolvers<never>()
-  const stop = () => reject(signal?.reason)
   const stuck = () =>
     reject(
       new TouchstoneError(
@@ -21,19 +21,16 @@ export async function untilEnded<T>(running: Promise<T>, signal?: AbortSignal): 
         'expected the code to end, got an await that nothing is left to settle',
       ),
     )
-  if (signal?.aborted) stop()
-  signal?.addEventListener('abort', stop, { once: true })
   process.on('uncaughtException', reject)
   process.on('unhandledRejection', reject)
   process.on('beforeExit', stuck)
   try {
-    return await Promise.race([running, failed])
+    return await untilAborted(Promise.race([running, failed]), signal)
   } finally {
-    signal?.removeEventListener('abort', stop)
     process.removeListener('uncaughtException', reject)
     process.removeListener('unhandledRejection', reject)
     process.removeListener('beforeExit', stuck)
-    // What the code still does after a stop is nobody's to catch.
+    // A failure after the stop is ignored.
     running.catch(() => {})
   }
 }

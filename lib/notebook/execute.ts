@@ -3,7 +3,6 @@
  *
  * The module's own rules hold: static imports, top-level await, one scope. It runs in this process, one notebook at a time.
  */
-import { readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { basename, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -11,6 +10,7 @@ import { addStream, captureConsole, type Stream } from '../code/capture.ts'
 import { untilEnded } from '../code/guard.ts'
 import { resolveSelf } from '../code/self.ts'
 import { TouchstoneError } from '../errors.ts'
+import { readText } from '../files.ts'
 import { instrument, type Marks, parameterOf } from './instrument.ts'
 import { type Bundle, bundleOf, plain } from './mime.ts'
 import type { Cell } from './parse.ts'
@@ -80,7 +80,7 @@ export function run(file: string, options: RunOptions = {}): Promise<NotebookRes
 
 async function execute(file: string, options: RunOptions): Promise<NotebookResult> {
   const path = resolve(file)
-  const text = readNotebook(path, file)
+  const text = readText(file, 'a notebook')
   const id = ++runs
   const key = `touchstone.notebook.${id}`
   const { code, cells, runs: hasCode, parameters, imports } = instrument(text, file, key)
@@ -191,18 +191,6 @@ async function execute(file: string, options: RunOptions): Promise<NotebookResul
     ok: !failed,
     set,
     durationMs: performance.now() - began,
-  }
-}
-
-function readNotebook(path: string, file: string): string {
-  try {
-    return readFileSync(path, 'utf8').replace(/\r\n?/g, '\n')
-  } catch (cause) {
-    const { code } = cause as { code?: string }
-    throw new TouchstoneError('file_unreadable', `expected a notebook, got ${code}`, {
-      where: file,
-      cause,
-    })
   }
 }
 

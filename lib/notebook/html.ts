@@ -1,7 +1,7 @@
 /** A run as one HTML page: charts alive, light and dark, and nothing to load from anywhere. */
 import { createHash } from 'node:crypto'
-import { escapeHtml, mount, POLICY, STYLE, scripts } from '../chart/page.ts'
-import { duration } from '../display.ts'
+import { mount, POLICY, STYLE, scripts } from '../chart/page.ts'
+import { duration, escapeMarkup } from '../display.ts'
 import type { JsonObject } from '../json.ts'
 import type { CellResult, NotebookResult, Output } from './execute.ts'
 import { altOf, failureText } from './markdown.ts'
@@ -29,7 +29,7 @@ export async function html(result: NotebookResult, options: HtmlOptions = {}): P
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(result.title)}</title>
+<title>${escapeMarkup(result.title)}</title>
 <style>
 ${STYLE}
 ${PAGE}
@@ -58,7 +58,7 @@ function cellHtml(cell: CellResult, result: NotebookResult, options: HtmlOptions
   const outputs = cell.outputs.map(outputHtml)
   if (set.length > 0)
     outputs.unshift(
-      `<p class="quiet">set for this run: ${set.map(([name, value]) => escapeHtml(`${name} = ${JSON.stringify(value)}`)).join(', ')}</p>`,
+      `<p class="quiet">set for this run: ${set.map(([name, value]) => escapeMarkup(`${name} = ${JSON.stringify(value)}`)).join(', ')}</p>`,
     )
   if (cell.state === 'running') outputs.push('<p class="quiet">running</p>')
   if (cell.state === 'not_run')
@@ -86,13 +86,13 @@ function isChart(output: Output): boolean {
 
 function outputHtml(output: Output): string {
   if (output.kind === 'stream')
-    return `<pre class="output ${output.name}">${escapeHtml(output.text.trimEnd())}</pre>`
+    return `<pre class="output ${output.name}">${escapeMarkup(output.text.trimEnd())}</pre>`
   if (output.kind === 'error') {
     const frames =
       output.stack.length > 1
-        ? `<details><summary>stack</summary><pre>${escapeHtml(output.stack.join('\n'))}</pre></details>`
+        ? `<details><summary>stack</summary><pre>${escapeMarkup(output.stack.join('\n'))}</pre></details>`
         : ''
-    return `<div class="failure"><pre class="output">${escapeHtml(failureText(output))}</pre>${frames}</div>`
+    return `<div class="failure"><pre class="output">${escapeMarkup(failureText(output))}</pre>${frames}</div>`
   }
   const { bundle } = output
   const spec = bundle[VEGALITE]
@@ -109,9 +109,9 @@ function outputHtml(output: Output): string {
     return `<div class="output rich">${proseHtml(bundle['text/markdown'])}</div>`
   if (typeof bundle[SVG] === 'string') return `<div class="output rich">${bundle[SVG]}</div>`
   if (typeof bundle['image/png'] === 'string') {
-    return `<div class="output"><img alt="${escapeHtml(altOf(text))}" src="data:image/png;base64,${escapeHtml(bundle['image/png'])}"></div>`
+    return `<div class="output"><img alt="${escapeMarkup(altOf(text))}" src="data:image/png;base64,${escapeMarkup(bundle['image/png'])}"></div>`
   }
-  return `<pre class="output">${escapeHtml(text)}</pre>`
+  return `<pre class="output">${escapeMarkup(text)}</pre>`
 }
 
 const TOKENS =
@@ -123,10 +123,10 @@ function highlight(source: string): string {
   let at = 0
   for (const match of source.matchAll(TOKENS)) {
     const kind = match[1] ? 'c' : match[2] ? 's' : match[3] ? 'k' : 'n'
-    out += `${escapeHtml(source.slice(at, match.index))}<span class="${kind}">${escapeHtml(match[0])}</span>`
+    out += `${escapeMarkup(source.slice(at, match.index))}<span class="${kind}">${escapeMarkup(match[0])}</span>`
     at = match.index + match[0].length
   }
-  return out + escapeHtml(source.slice(at))
+  return out + escapeMarkup(source.slice(at))
 }
 
 const PAGE = `

@@ -5,14 +5,14 @@
  * as long as what depends on it. Names are put back to what they were before that cell; objects that kept cells made are the
  * same objects, with whatever later cells did to them. Only a run from the start is the record, and the page says so.
  */
-import { readFileSync, watch } from 'node:fs'
+import { watch } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
-import { escapeHtml } from '../chart/page.ts'
 import { addStream, captureConsole } from '../code/capture.ts'
 import { createEvaluator } from '../code/evaluate.ts'
 import { untilEnded } from '../code/guard.ts'
-import { count } from '../display.ts'
+import { count, escapeMarkup } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
+import { readText } from '../files.ts'
 import { type CellResult, failureOf, type NotebookResult, titleOf } from './execute.ts'
 import { body, html } from './html.ts'
 import { instrument, parameterOf } from './instrument.ts'
@@ -47,7 +47,7 @@ type Kept = { source: string; before: Record<string, unknown>; result: CellResul
  */
 export async function watchNotebook(file: string, options: WatchOptions = {}): Promise<Watching> {
   const path = resolve(file)
-  readText(path, file)
+  readText(path, 'a notebook')
   let evaluator = createEvaluator({ cwd: dirname(path) })
   let kept: Kept[] = []
   let note = ''
@@ -71,13 +71,13 @@ export async function watchNotebook(file: string, options: WatchOptions = {}): P
   })
 
   const update = async (): Promise<void> => {
-    const text = readText(path, file)
+    const text = readText(path, 'a notebook')
     let parsed: ReturnType<typeof instrument>
     try {
       parsed = instrument(text, basename(file), 'touchstone.live')
       checkSet(options.set, parsed.parameters, file)
     } catch (error) {
-      note = `<p>${escapeHtml((error as Error).message)}.${result.cells.length > 0 ? ' Below: the run before this change.' : ''}</p>`
+      note = `<p>${escapeMarkup((error as Error).message)}.${result.cells.length > 0 ? ' Below: the run before this change.' : ''}</p>`
       return server.changed()
     }
     const { signal } = (controller = new AbortController())
@@ -172,7 +172,7 @@ export async function watchNotebook(file: string, options: WatchOptions = {}): P
   const again = () => {
     controller.abort(new DOMException('The notebook changed', 'AbortError'))
     work = work.then(update).catch((error: unknown) => {
-      note = `<p>${escapeHtml((error as Error).message)}</p>`
+      note = `<p>${escapeMarkup((error as Error).message)}</p>`
       server.changed()
     })
   }
@@ -214,18 +214,6 @@ export async function watchNotebook(file: string, options: WatchOptions = {}): P
       await server.close()
       await evaluator.close()
     },
-  }
-}
-
-function readText(path: string, file: string): string {
-  try {
-    return readFileSync(path, 'utf8').replace(/\r\n?/g, '\n')
-  } catch (cause) {
-    const { code } = cause as { code?: string }
-    throw new TouchstoneError('file_unreadable', `expected a notebook, got ${code}`, {
-      where: file,
-      cause,
-    })
   }
 }
 

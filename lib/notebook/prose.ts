@@ -3,7 +3,7 @@
  *
  * Everything is escaped first; tags in prose are shown, not obeyed.
  */
-import { escapeHtml } from '../chart/page.ts'
+import { escapeMarkup } from '../display.ts'
 
 /** @example proseHtml('# A *title*') // '<h1>A <em>title</em></h1>' */
 export function proseHtml(markdown: string): string {
@@ -26,7 +26,7 @@ export function proseHtml(markdown: string): string {
       at++
     } else if (fence) {
       at++
-      out.push(`<pre>${escapeHtml(take((one) => !one.startsWith(fence)).join('\n'))}</pre>`)
+      out.push(`<pre>${escapeMarkup(take((one) => !one.startsWith(fence)).join('\n'))}</pre>`)
       at++
     } else if (/^\s*[-*]\s/.test(line)) out.push(list('ul', items(take(inList), /^\s*[-*]\s+/)))
     else if (/^\s*\d+[.)]\s/.test(line)) out.push(list('ol', items(take(inList), /^\s*\d+[.)]\s+/)))
@@ -85,20 +85,20 @@ function table(lines: string[]): string {
 /** Code first, so that nothing in it is taken for emphasis; links only where they lead somewhere harmless. */
 function inline(text: string): string {
   const kept: string[] = []
-  const keep = (html: string) => `\u0000${kept.push(html) - 1}\u0000`
+  const keep = (html: string) => `\ue000${kept.push(html) - 1}\ue000`
   const marked = text
-    .replaceAll('\u0000', '')
+    .replaceAll('\ue000', '\ufffd')
     .replace(/(`+)([\s\S]*?[^`])\1(?!`)/g, (_, __, code: string) =>
-      keep(`<code>${escapeHtml(code.trim())}</code>`),
+      keep(`<code>${escapeMarkup(code.trim())}</code>`),
     )
     .replace(/\[([^\]]*)\]\(([^()\s]+)\)/g, (whole, label: string, href: string) =>
       /^(https?:|mailto:|#|\.{0,2}\/|[\w-]+(\.|\/|$))/.test(href) &&
       !/^(javascript|data|vbscript):/i.test(href)
-        ? `${keep(`<a href="${escapeHtml(href)}" rel="noreferrer">`)}${label}${keep('</a>')}`
+        ? `${keep(`<a href="${escapeMarkup(href)}" rel="noreferrer">`)}${label}${keep('</a>')}`
         : whole,
     )
-  return escapeHtml(marked)
+  return escapeMarkup(marked)
     .replace(/\*\*([^*]+)\*\*/g, '<strong>$1</strong>')
     .replace(/(^|[\s(])[*_]([^*_\s][^*_]*)[*_](?=$|[\s).,;:!?])/g, '$1<em>$2</em>')
-    .replace(/\u0000(\d+)\u0000/g, (_, index: string) => kept[Number(index)] ?? '')
+    .replace(/\ue000(\d+)\ue000/g, (_, index: string) => kept[Number(index)] ?? '')
 }

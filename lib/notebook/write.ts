@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
 import { duration, foreign, type Look, tone } from '../display.ts'
-import { TouchstoneError } from '../errors.ts'
+import { unwritable } from '../files.ts'
 import type { NotebookResult } from './execute.ts'
 import { html } from './html.ts'
 import { ipynb } from './ipynb.ts'
@@ -55,11 +55,7 @@ export async function write(result: NotebookResult, options: Write): Promise<str
       }
     }
   } catch (cause) {
-    const code = (cause as NodeJS.ErrnoException).code ?? 'an error'
-    throw new TouchstoneError('file_unwritable', `expected a place to write to, got ${code}`, {
-      where: path,
-      cause,
-    })
+    throw unwritable(path, cause)
   }
   return [...files.keys()].map((file) => join(options.folder, file))
 }

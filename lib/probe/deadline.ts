@@ -35,16 +35,3 @@ export function after(ms: number): AbortSignal {
   setTimeout(() => controller.abort(new Shortfall('timed_out')), ms).unref()
   return controller.signal
 }
-
-/** The promise, or the signal's reason if that comes first. */
-export async function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted()
-  const { promise: aborted, reject } = Promise.withResolvers<never>()
-  const abort = () => reject(signal.reason)
-  signal.addEventListener('abort', abort, { once: true })
-  try {
-    return await Promise.race([promise, aborted])
-  } finally {
-    signal.removeEventListener('abort', abort)
-  }
-}

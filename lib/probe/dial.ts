@@ -9,8 +9,8 @@ import { Resolver } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { Agent, Dispatcher } from 'undici'
+import { untilAborted } from '../abort.ts'
 import { checkAddress } from './address.ts'
-import { orAbort } from './deadline.ts'
 import { Shortfall, shortfallOf } from './outcome.ts'
 
 /** What tests put in the place of the world outside. None of it is public. */
@@ -77,7 +77,7 @@ export async function openLine(options: {
   const addressesOf = (host: string) => {
     let known = judged.get(host)
     if (!known) {
-      known = orAbort((seams.resolve ?? resolveName)(host, signal), signal).then(judgeAll)
+      known = untilAborted((seams.resolve ?? resolveName)(host, signal), signal).then(judgeAll)
       // Two connections may wait for it, or none any more; the failure is the request's to report.
       known.catch(() => {})
       judged.set(host, known)

@@ -1,9 +1,6 @@
-/**
- * What one connection test came to: plain data for programs, a report for people, and the statement that a receipt commits to.
- */
-import type { InspectOptions } from 'node:util'
-import { type Look, lookOf } from '../display.ts'
+import type { Look } from '../display.ts'
 import { type IssueOptions, issueProbe, type Receipt } from '../receipt/index.ts'
+import { Shown } from '../shown.ts'
 import type { Detail, Outcome } from './outcome.ts'
 import { reportOf } from './report.ts'
 import { SET_NAME, type SetName } from './set.ts'
@@ -23,7 +20,7 @@ export type ProbeData = Findings & {
 }
 
 /** The result of `probe.connect`. Every field of `ProbeData` is a property. */
-export class ProbeResult implements ProbeData {
+export class ProbeResult extends Shown implements ProbeData {
   readonly schema = 'touchstone.probe.v0'
   readonly set: SetName | null
   readonly subject: string
@@ -41,6 +38,7 @@ export class ProbeResult implements ProbeData {
   readonly durationMs: number
 
   constructor(subject: string, transport: Transport, published: boolean, findings: Findings) {
+    super()
     this.set = published ? SET_NAME : null
     this.subject = subject.toWellFormed()
     this.transport = transport
@@ -95,18 +93,4 @@ export class ProbeResult implements ProbeData {
   text(look: Look = {}): string {
     return reportOf(this, look)
   }
-
-  [Symbol.for('nodejs.util.inspect.custom')](_depth: number, options: InspectOptions): string {
-    return this.text({ colors: options?.colors === true, width: lookOf(process.stdout).width })
-  }
-
-  [Symbol.for('Jupyter.display')](): Record<string, string> {
-    const text = this.text()
-    return { 'text/plain': text, 'text/html': preformatted(text) }
-  }
-}
-
-/** Text as HTML that shows it and does nothing else. */
-export function preformatted(text: string): string {
-  return `<pre>${text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')}</pre>`
 }

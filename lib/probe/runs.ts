@@ -1,9 +1,8 @@
-/** Several tests of one server: how its latency is distributed, and whether it answers the same way each time. */
-import type { InspectOptions } from 'node:util'
-import { count, duration, foreign, type Look, lookOf, table, tone } from '../display.ts'
+import { count, duration, foreign, type Look, table, tone } from '../display.ts'
+import { Shown } from '../shown.ts'
 import type { Outcome } from './outcome.ts'
 import { TONES, why } from './report.ts'
-import { type ProbeData, type ProbeResult, preformatted } from './result.ts'
+import type { ProbeData, ProbeResult } from './result.ts'
 
 export type LatencySpread = {
   /** Tests whose handshake was answered; only those have a latency. */
@@ -27,10 +26,11 @@ export type ProbeRunsData = {
 }
 
 /** The results of `connect(...).repeat(n)`, in order. */
-export class ProbeRuns {
+export class ProbeRuns extends Shown {
   readonly results: readonly ProbeResult[]
 
   constructor(results: readonly ProbeResult[]) {
+    super()
     this.results = results
   }
 
@@ -99,15 +99,6 @@ export class ProbeRuns {
         ? `latency of ${count(latency.n, 'answered handshake')}: ${duration(latency.minMs)} to ${duration(latency.maxMs)}, median ${duration(latency.medianMs)}`
         : 'no handshake was answered, so no latency is known',
     ].join('\n')
-  }
-
-  [Symbol.for('nodejs.util.inspect.custom')](_depth: number, options: InspectOptions): string {
-    return this.text({ colors: options.colors === true, width: lookOf(process.stdout).width })
-  }
-
-  [Symbol.for('Jupyter.display')](): Record<string, string> {
-    const text = this.text()
-    return { 'text/plain': text, 'text/html': preformatted(text) }
   }
 }
 

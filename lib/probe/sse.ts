@@ -5,8 +5,9 @@
  * The whole stream counts as one answer for the byte limit. A later `endpoint` event is ignored, or a server could move
  * requests to another host after the host was checked.
  */
+import { untilAborted } from '../abort.ts'
 import { abandon, readBody } from './body.ts'
-import { type Deadline, orAbort } from './deadline.ts'
+import type { Deadline } from './deadline.ts'
 import type { Line } from './dial.ts'
 import { answerIn, eventReader, jsonOf, type Method, messageText, type RpcAnswer } from './frame.ts'
 import { answerOf, HEADERS } from './http.ts'
@@ -85,7 +86,7 @@ export async function openSse(
 
   let target: URL
   try {
-    target = await orAbort(endpoint.promise, clock.signal)
+    target = await untilAborted(endpoint.promise, clock.signal)
   } catch (error) {
     reply.body.destroy()
     throw error
@@ -150,7 +151,7 @@ export async function openSse(
       })
       watched.catch(() => {})
       try {
-        const answer = await orAbort(Promise.race([answered, watched]), clock.signal)
+        const answer = await untilAborted(Promise.race([answered, watched]), clock.signal)
         if (answer.error) throw rpcShortfall(answer.error, isAboutAuthentication)
         return { result: answer.result, elapsedMs: performance.now() - sentAt }
       } finally {

@@ -4,7 +4,8 @@
  * Not part of the published set. Lines that are not JSON-RPC are read past (many servers log there); standard error is not read.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { type Deadline, orAbort } from './deadline.ts'
+import { untilAborted } from '../abort.ts'
+import type { Deadline } from './deadline.ts'
 import { answerIn, jsonOf, messageText, type RpcAnswer } from './frame.ts'
 import { isAboutAuthentication, Shortfall } from './outcome.ts'
 import type { Limits } from './set.ts'
@@ -69,7 +70,7 @@ export async function openStdio(target: Command, clock: Deadline, limits: Limits
     if (answer) waiting?.resolve(answer)
   }
   try {
-    await orAbort(started, clock.signal)
+    await untilAborted(started, clock.signal)
   } catch (error) {
     child.kill('SIGKILL')
     throw error
@@ -87,7 +88,7 @@ export async function openStdio(target: Command, clock: Deadline, limits: Limits
       sent.push(method)
       child.stdin.write(`${messageText(method, id, params)}\n`)
       try {
-        const answer = await orAbort(answered, clock.signal)
+        const answer = await untilAborted(answered, clock.signal)
         if (answer.error) throw rpcShortfall(answer.error, isAboutAuthentication)
         return { result: answer.result, elapsedMs: performance.now() - sentAt }
       } finally {

@@ -4,11 +4,11 @@
  * Memory does not grow with results: each is written and let go. What stays is one key and at most one number per entry.
  */
 import { appendFileSync, existsSync } from 'node:fs'
-import type { InspectOptions } from 'node:util'
-import { count, duration, type Look, lookOf, table, tone } from '../display.ts'
+import { count, duration, type Look, table, tone } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { cutTornTail, streamLines, textOf } from '../lines.ts'
 import { progress } from '../progress.ts'
+import { Shown } from '../shown.ts'
 import type { Outcome } from './outcome.ts'
 import { TONES } from './report.ts'
 import { type ProbeData, ProbeResult } from './result.ts'
@@ -45,7 +45,7 @@ export type SweepData = {
 }
 
 /** What a sweep came to. Counts cover the whole log, lines of an earlier sweep included. */
-export class Sweep implements SweepData {
+export class Sweep extends Shown implements SweepData {
   readonly schema = 'touchstone.sweep.v0'
   readonly tested: number
   readonly skipped: number
@@ -57,6 +57,7 @@ export class Sweep implements SweepData {
   readonly log: string | null
 
   constructor(data: Omit<SweepData, 'schema'>) {
+    super()
     this.tested = data.tested
     this.skipped = data.skipped
     this.outcomes = data.outcomes
@@ -92,14 +93,6 @@ export class Sweep implements SweepData {
         : 'no handshake was answered',
       `${count(this.toolsNamed, 'tool')} named, ${count(this.descriptionsWithheld, 'description')} withheld`,
     ].join('\n')
-  }
-
-  [Symbol.for('Jupyter.display')](): { [mime: string]: string } {
-    return { 'text/plain': this.text({ width: 100 }) }
-  }
-
-  [Symbol.for('nodejs.util.inspect.custom')](_depth: number, options: InspectOptions): string {
-    return this.text({ colors: options.colors === true, width: lookOf(process.stdout).width })
   }
 }
 

@@ -1,8 +1,8 @@
 /** What a line that starts with a dot does at the prompt. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { duration, type Look, table, tone } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
+import { readText, writeNew } from '../files.ts'
 import { parse } from '../notebook/parse.ts'
 import { type SessionOptions, sessionNotebook } from './session.ts'
 import { showTrace } from './show.ts'
@@ -63,26 +63,9 @@ export const COMMANDS: Record<string, Command> = {
     does: 'write this session as a notebook',
     run(rest, desk) {
       const path = resolve(desk.cwd, needed(rest, '.save FILE.ts'))
-      if (!existsSync(dirname(path))) {
-        throw new TouchstoneError('file_unreadable', 'expected a folder that exists', {
-          where: dirname(path),
-        })
-      }
       const session = desk.session()
-      try {
-        // A notebook that somebody edited is not to be lost to a habit of typing.
-        writeFileSync(path, sessionNotebook(session, desk.saving), { flag: 'wx' })
-      } catch (cause) {
-        const { code } = cause as { code?: string }
-        const exists = code === 'EEXIST'
-        const expected = exists
-          ? 'expected a file that does not exist yet'
-          : `expected a file to write, got ${code}`
-        throw new TouchstoneError(exists ? 'file_exists' : 'file_unreadable', expected, {
-          where: path,
-          cause,
-        })
-      }
+      // A notebook that somebody edited is never overwritten.
+      writeNew(path, sessionNotebook(session, desk.saving))
       desk.print(tone(`${session.length} cells in ${path}`, 'quiet', desk.look()))
     },
   },
@@ -91,21 +74,7 @@ export const COMMANDS: Record<string, Command> = {
     does: 'run the cells of a notebook, or a script, here',
     async run(rest, desk) {
       const path = resolve(desk.cwd, needed(rest, '.load FILE.ts'))
-      let text: string
-      try {
-        text = readFileSync(path, 'utf8')
-      } catch (cause) {
-        const { code } = cause as { code?: string }
-        throw new TouchstoneError(
-          'file_unreadable',
-          `expected a script or a notebook, got ${code}`,
-          {
-            where: path,
-            cause,
-          },
-        )
-      }
-      for (const cell of parse(text)) {
+      for (const cell of parse(readText(path, 'a script or a notebook'))) {
         if (
           cell.kind === 'code' &&
           !(await desk.run(relativeImports(cell.source, dirname(path)))).ok

@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { TouchstoneError } from '../errors.ts'
+import { unwritable } from '../files.ts'
 
 export type InstallOptions = {
   /** Command that starts the kernel; Jupyter adds the connection file. Default: this program with `kernel`. */
@@ -46,11 +46,7 @@ export async function installKernel(options: InstallOptions = {}): Promise<strin
     await mkdir(folder, { recursive: true })
     await writeFile(join(folder, 'kernel.json'), `${JSON.stringify(spec, null, 2)}\n`)
   } catch (cause) {
-    const code = (cause as NodeJS.ErrnoException).code ?? 'an error'
-    throw new TouchstoneError('file_unwritable', `expected Jupyter's data folder, got ${code}`, {
-      where: folder,
-      cause,
-    })
+    throw unwritable(folder, cause, "Jupyter's data folder")
   }
   return folder
 }

@@ -1,11 +1,11 @@
 /** Code without a terminal: `touchstone -e CODE`, piped text and `touchstone FILE.ts`, through the prompt's evaluator. */
-import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { createEvaluator, type Names } from '../code/evaluate.ts'
 import { untilEnded } from '../code/guard.ts'
 import { lookOf } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
+import { readText } from '../files.ts'
 import { showError, showValue } from './show.ts'
 
 type Output = {
@@ -80,16 +80,7 @@ export async function runScript(options: ScriptOptions): Promise<0 | 1 | 130> {
 async function codeOf(options: ScriptOptions): Promise<{ code: string; filename: string }> {
   if (options.code !== undefined) return { code: options.code, filename: '-e' }
   if (options.file !== undefined) {
-    const filename = resolve(options.file)
-    try {
-      return { code: readFileSync(filename, 'utf8'), filename }
-    } catch (cause) {
-      const { code } = cause as { code?: string }
-      throw new TouchstoneError('file_unreadable', `expected a script to run, got ${code}`, {
-        where: options.file,
-        cause,
-      })
-    }
+    return { code: readText(options.file, 'a script to run'), filename: resolve(options.file) }
   }
   if (options.stdin) {
     let code = ''

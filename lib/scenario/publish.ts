@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path'
 import { canonical, type Digest } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
-import { readBytes } from '../files.ts'
+import { readBytes, writing } from '../files.ts'
 import { type JsonObject, parse } from '../json.ts'
 import { hold } from '../lock.ts'
 import {
@@ -78,7 +78,7 @@ export function publish(
   // What is published is read for ever, so whatever reading refuses (an integer beyond 2^53 - 1) is refused before.
   parse(text, `${made.id}@${made.version}`)
   const digest = digestOfSet(text)
-  written(root, () => mkdirSync(join(root, made.id), { recursive: true }))
+  writing(root, () => mkdirSync(join(root, made.id), { recursive: true }))
   const lock = join(root, `${ARCHIVE}.lock`)
   const busy = (who: string) =>
     new TouchstoneError(
@@ -88,7 +88,7 @@ export function publish(
         where: lock,
       },
     )
-  const unlock = written(lock, () => hold(lock, busy, 10_000))
+  const unlock = writing(lock, () => hold(lock, busy, 10_000))
   try {
     enter(root, made, text, digest)
   } finally {
@@ -130,7 +130,7 @@ function enter(
 /** Put a whole file in place at once: who reads meanwhile, or after a crash, finds the old one or the new one. */
 function replace(path: string, text: string): void {
   const draft = `${path}.${process.pid}.draft`
-  written(path, () => {
+  writing(path, () => {
     try {
       writeFileSync(draft, text)
       renameSync(draft, path)
@@ -138,24 +138,6 @@ function replace(path: string, text: string): void {
       rmSync(draft, { force: true })
     }
   })
-}
-
-/** What writing gives. @throws TouchstoneError `file_unwritable` naming the path where the system refuses */
-function written<T>(path: string, write: () => T): T {
-  try {
-    return write()
-  } catch (cause) {
-    if (cause instanceof TouchstoneError) throw cause
-    const code = (cause as NodeJS.ErrnoException).code ?? String(cause)
-    throw new TouchstoneError(
-      'file_unwritable',
-      `expected a folder that can be written, got ${code}`,
-      {
-        where: path,
-        cause,
-      },
-    )
-  }
 }
 
 /** Cases as the document of a set. */

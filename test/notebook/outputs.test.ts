@@ -180,7 +180,7 @@ describe('prose', () => {
       '<table><thead><tr><th>a</th><th class="right">n</th></tr></thead><tbody><tr><td>b</td><td class="right">1</td></tr></tbody></table>',
     ],
     ['> a', '<blockquote><p>a</p></blockquote>'],
-    ['```\n<a>\n```', '<pre>&#60;a&#62;</pre>'],
+    ['```\n<a>\n```', '<pre>&lt;a&gt;</pre>'],
   ]
   for (const [text, expected] of rows)
     test(JSON.stringify(text), () => assert.equal(proseHtml(text), expected))

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Document, isNode, LineCounter, parseAllDocuments } from 'yaml'
 import { TouchstoneError } from '../../errors.ts'
-import { readBytes } from '../../files.ts'
+import { readBytes, unreadable } from '../../files.ts'
 import { decode } from '../../json.ts'
 import type { Case } from './case.ts'
 import { type Locate, type Path, readCase } from './check.ts'
@@ -86,17 +86,7 @@ export function filesOf(given: string): string[] {
   try {
     found = statSync(from).isDirectory() ? globSync(join(from, '**/*.{yaml,yml}')) : [from]
   } catch (cause) {
-    if (!/[*?[{]/.test(from)) {
-      const code = (cause as NodeJS.ErrnoException).code ?? 'an error'
-      throw new TouchstoneError(
-        'file_unreadable',
-        `expected a file or folder of cases, got ${code}`,
-        {
-          where: given,
-          cause,
-        },
-      )
-    }
+    if (!/[*?[{]/.test(from)) throw unreadable(given, cause, 'a file or folder of cases')
     found = globSync(from)
   }
   if (found.length === 0)

@@ -4,6 +4,7 @@
  * A case passes when all its trials did, or as many as asked for. Written to the schema that Jenkins' xUnit plugin publishes
  * (junit-10.xsd), the strictest in use.
  */
+import { escapeMarkup } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { TrialRecord } from '../../log/index.ts'
 import type { Run } from './result.ts'
@@ -57,7 +58,7 @@ function suiteOf(run: Run, configuration: string, model: string, share: number) 
     tests.push(
       `    <testcase${attributes({ name: id, classname: `${configuration}.${kind}`, time })}>`,
       ...lines,
-      `      <system-out>${rows.map(trialLine).map(escaped).join('\n')}</system-out>`,
+      `      <system-out>${rows.map(trialLine).map(escapeMarkup).join('\n')}</system-out>`,
       '    </testcase>',
     )
   }
@@ -144,17 +145,6 @@ function seconds(ms: number): string {
 
 function attributes(values: { [name: string]: string | number }): string {
   return Object.entries(values)
-    .map(([name, value]) => ` ${name}="${escaped(String(value))}"`)
+    .map(([name, value]) => ` ${name}="${escapeMarkup(String(value))}"`)
     .join('')
-}
-
-/** Text for XML 1.0: what it cannot hold is shown as the replacement character. */
-function escaped(text: string): string {
-  return text
-    .toWellFormed()
-    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd')
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
 }

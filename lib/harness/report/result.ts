@@ -1,7 +1,7 @@
 /** A run that has been run, or read back from its folder: the same object either way. Every number comes from the log. */
 import { join, relative } from 'node:path'
 import type { Chart } from '../../chart/index.ts'
-import { type Look, lookOf } from '../../display.ts'
+import type { Look } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { readLinesSync } from '../../lines.ts'
@@ -23,6 +23,7 @@ import {
 } from '../../log/index.ts'
 import type { IssueRunOptions, Receipt } from '../../receipt/attest/issue.ts'
 import type { Decision } from '../../receipt/surface/decision.ts'
+import { Shown } from '../../shown.ts'
 import { type MeasureComparison, type Plan, pilot, plan } from '../../stats/index.ts'
 import { comparisonText, runText } from './text.ts'
 import { shownAsTable } from './trials-text.ts'
@@ -46,7 +47,7 @@ export type PlotKind = (typeof PLOT_KINDS)[number]
  * At the prompt it shows rates and comparisons. One trial that failed: `run.trials.find(({ outcome }) => outcome === 'fail')` has
  * the key that `run.transcript(key)` wants.
  */
-export class Run {
+export class Run extends Shown {
   /** The run's folder. */
   readonly dir: string
   readonly manifest: Manifest
@@ -61,6 +62,7 @@ export class Run {
     trials: TrialRecord[]
     halted?: string | null
   }) {
+    super()
     this.dir = parts.dir
     this.halted = parts.halted ?? null
     this.manifest = parts.manifest
@@ -236,17 +238,6 @@ export class Run {
     ) as JsonObject
   }
 
-  [Symbol.for('nodejs.util.inspect.custom')](
-    _depth: number,
-    options: { colors?: boolean },
-  ): string {
-    return this.text({ ...lookOf(process.stdout), colors: options.colors === true })
-  }
-
-  [Symbol.for('Jupyter.display')](): { [mime: string]: string } {
-    return { 'text/plain': this.text({ width: 100 }) }
-  }
-
   /** What Tab offers inside quotes: names of configurations, kinds of charts, keys of trials. */
   [Symbol.for('touchstone.completeString')]({ method }: { method: string }): string[] {
     if (method === 'compare') return this.configurations
@@ -256,7 +247,7 @@ export class Run {
 }
 
 /** The comparison of two configurations of a run. */
-export class RunComparison {
+export class RunComparison extends Shown {
   readonly a: string
   readonly b: string
   /** The metric that was asked for. */
@@ -272,6 +263,7 @@ export class RunComparison {
     { a, b, primary, others, levels, count }: Comparisons,
     measured: (measure: Measure) => MeasureComparison,
   ) {
+    super()
     this.a = a
     this.b = b
     this.primary = primary
@@ -303,17 +295,6 @@ export class RunComparison {
   toJSON(): Comparisons {
     const { a, b, primary, others, levels, count } = this
     return { a, b, primary, others, levels, count }
-  }
-
-  [Symbol.for('nodejs.util.inspect.custom')](
-    _depth: number,
-    options: { colors?: boolean },
-  ): string {
-    return this.text({ ...lookOf(process.stdout), colors: options.colors === true })
-  }
-
-  [Symbol.for('Jupyter.display')](): { [mime: string]: string } {
-    return { 'text/plain': this.text({ width: 100 }) }
   }
 }
 

@@ -1,8 +1,8 @@
 /** What a run will do and may cost, said before it does it. Bounds, not promises: how an agent behaves is what the run is for. */
-
-import { count, foreign, type Look, lookOf, table } from '../../display.ts'
+import { count, foreign, type Look, table } from '../../display.ts'
 import type { JsonObject } from '../../json.ts'
 import type { Manifest } from '../../log/index.ts'
+import { Shown } from '../../shown.ts'
 import type { Sources } from './plan-manifest.ts'
 import type { RunPlan } from './run.ts'
 
@@ -17,7 +17,7 @@ export type ForecastRow = {
   mostUsd: number | null
 }
 
-export class Forecast {
+export class Forecast extends Shown {
   readonly cases: number
   readonly repeats: number
   readonly trials: number
@@ -29,6 +29,7 @@ export class Forecast {
   constructor(
     parts: Pick<Forecast, 'cases' | 'repeats' | 'trials' | 'rows' | 'capUsd' | 'leftOut'>,
   ) {
+    super()
     this.cases = parts.cases
     this.repeats = parts.repeats
     this.trials = parts.trials
@@ -98,17 +99,6 @@ export class Forecast {
         leftOut,
       }),
     ) as JsonObject
-  }
-
-  [Symbol.for('Jupyter.display')](): { [mime: string]: string } {
-    return { 'text/plain': this.text({ width: 100 }) }
-  }
-
-  [Symbol.for('nodejs.util.inspect.custom')](
-    _depth: number,
-    options: { colors?: boolean },
-  ): string {
-    return this.text({ ...lookOf(process.stdout), colors: options.colors === true })
   }
 }
 

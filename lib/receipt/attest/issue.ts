@@ -1,13 +1,13 @@
 /** Making receipts: for a run in its folder, and for a connection test. */
 import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { inspect } from 'node:util'
 import { canonical, type Digest } from '../../canonical.ts'
 import { count } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
-import { readBytes } from '../../files.ts'
+import { readBytes, writeNew, writing } from '../../files.ts'
 import type { JsonObject } from '../../json.ts'
 import { casesOf, get, isPublished, list, load, type ScenarioSet } from '../../scenario/index.ts'
+import { Shown } from '../../shown.ts'
 import { isObject, shapeOf } from '../surface/decision.ts'
 import { checkRun } from './check-run.ts'
 import type { GivenSet } from './check-set.ts'
@@ -32,12 +32,13 @@ export type IssueRunOptions = IssueOptions & {
 }
 
 /** A receipt: an in-toto Statement in a DSSE envelope, and the standard Test Result in another. */
-export class Receipt {
+export class Receipt extends Shown {
   readonly statement: Statement
   readonly envelope: Envelope
   readonly testResult: { statement: Statement; envelope: Envelope }
 
   constructor(statement: Statement, testResult: Statement, key?: string) {
+    super()
     const sealed = (one: Statement) => seal(one, key === undefined ? {} : { key: pemOf(key) })
     this.statement = statement
     this.envelope = sealed(statement)
@@ -76,16 +77,8 @@ export class Receipt {
           },
         )
     for (const { file, text } of files) {
-      try {
-        writeFileSync(file, text, { flag: existsSync(file) ? 'r+' : 'wx' })
-      } catch (cause) {
-        const code = (cause as NodeJS.ErrnoException).code ?? String(cause)
-        throw new TouchstoneError(
-          code === 'EEXIST' ? 'file_exists' : 'file_unwritable',
-          `expected a path that can be written, got ${code}`,
-          { where: file, cause },
-        )
-      }
+      if (existsSync(file)) writing(file, () => writeFileSync(file, text, { flag: 'r+' }))
+      else writeNew(file, text)
     }
     return own
   }
@@ -106,14 +99,6 @@ export class Receipt {
       `  signed   ${signature ? `Ed25519, key ${signature.keyid}` : 'no: nobody vouches for it'}`,
       `  payload  ${count(Buffer.byteLength(canonical(this.statement)), 'byte')}`,
     ].join('\n')
-  }
-
-  [inspect.custom](): string {
-    return this.text()
-  }
-
-  [Symbol.for('Jupyter.display')](): { [mime: string]: string } {
-    return { 'text/plain': this.text() }
   }
 }
 

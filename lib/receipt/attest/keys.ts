@@ -1,8 +1,9 @@
 /** Ed25519 keys as PEM files: PKCS#8 and SubjectPublicKeyInfo, which openssl reads. */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, KeyObject } from 'node:crypto'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { digest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
+import { writeNew } from '../../files.ts'
 
 export type KeyPair = {
   /** PKCS#8 PEM. Whoever has it can sign. */
@@ -32,20 +33,8 @@ export function generate(path?: string): KeyPair {
           'expected a path without a key, got one that exists',
           { where: file },
         )
-    try {
-      writeFileSync(path, privateKey, { flag: 'wx', mode: 0o600 })
-      writeFileSync(`${path}.pub`, publicKey, { flag: 'wx' })
-    } catch (cause) {
-      const code = (cause as NodeJS.ErrnoException).code ?? typeof path
-      throw new TouchstoneError(
-        'file_unwritable',
-        `expected a folder that can be written, got ${code}`,
-        {
-          where: String(path),
-          cause,
-        },
-      )
-    }
+    writeNew(path, privateKey, { mode: 0o600 })
+    writeNew(`${path}.pub`, publicKey)
   }
   return { privateKey, publicKey, keyId: keyIdOf(pair.publicKey) }
 }

@@ -1,8 +1,8 @@
 /** What came out of checking a receipt: data for a program, a report for a person. The same input gives the same bytes. */
-import { inspect } from 'node:util'
 import type { Look } from '../../display.ts'
 import type { JsonObject } from '../../json.ts'
 import type { ConfigurationSummary } from '../../log/index.ts'
+import { Shown } from '../../shown.ts'
 import type { CaseRow, RunCounts } from './run-predicate.ts'
 import { type Step, type Verdict, verdictOf } from './step.ts'
 import { verificationText } from './verification-text.ts'
@@ -23,7 +23,7 @@ export type VerificationData = {
 }
 
 /** The result of checking a receipt. */
-export class Verification implements VerificationData {
+export class Verification extends Shown implements VerificationData {
   readonly schema = 'touchstone.verification.v0'
   readonly of: VerificationData['of']
   readonly set: VerificationData['set']
@@ -33,6 +33,7 @@ export class Verification implements VerificationData {
   readonly does_not_establish: string[]
 
   constructor(parts: Omit<VerificationData, 'schema' | 'verdict'>) {
+    super()
     this.of = parts.of
     this.set = parts.set
     this.signed_by = parts.signed_by
@@ -58,21 +59,6 @@ export class Verification implements VerificationData {
 
   text(look: Look = {}): string {
     return verificationText(this, look)
-  }
-
-  [inspect.custom](_depth: number, options: { colors?: boolean; breakLength?: number }): string {
-    const width = Number.isFinite(options.breakLength)
-      ? Math.max(60, options.breakLength ?? 100)
-      : 100
-    return this.text({ colors: options.colors === true, width })
-  }
-
-  [Symbol.for('Jupyter.display')](): { [mime: string]: string } {
-    const text = this.text({ width: 100 })
-    return {
-      'text/plain': text,
-      'text/html': `<pre>${text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</pre>`,
-    }
   }
 }
 

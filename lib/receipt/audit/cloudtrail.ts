@@ -65,7 +65,7 @@ export const cloudtrail: ProviderImporter = {
       source === 'iam.amazonaws.com' && Object.hasOwn(EVENTS, name) ? EVENTS[name] : undefined
     if (!event) return { unmapped: harmless(`${source ?? '?'}:${name}`) }
     if (entry['errorCode'] !== undefined && entry['errorCode'] !== null)
-      return { skipped: `failed: ${harmless(String(entry['errorCode'])).slice(0, 60)}` }
+      return { skipped: `failed: ${harmless(entry['errorCode']).slice(0, 60)}` }
     const id = textAt(entry, 'eventID')
     if (id === null) return { skipped: 'no eventID: the old shape 1.0 names no event' }
     if (

@@ -10,16 +10,16 @@ import { harmless } from '../surface/target.ts'
 import type { ProviderImporter } from './import.ts'
 import { isoOf } from './time.ts'
 
+const VERSION = /^audit\.k8s\.io\/v1(alpha1|beta1)?$/
 const VERBS = new Set(['create', 'update', 'patch', 'delete'])
 
 export const kubernetes: ProviderImporter = {
   provider: 'kubernetes',
   unwrap: (document) => (Array.isArray(document['items']) ? (document['items'] as Json[]) : null),
   map(entry) {
-    if (
-      !/^audit\.k8s\.io\/v1(alpha1|beta1)?$/.test(String(entry['apiVersion'] ?? 'audit.k8s.io/v1'))
-    )
-      return { unmapped: `apiVersion ${harmless(String(entry['apiVersion']))}` }
+    const version = entry['apiVersion'] ?? 'audit.k8s.io/v1'
+    if (typeof version !== 'string' || !VERSION.test(version))
+      return { unmapped: `apiVersion ${harmless(version)}` }
     const verb = textAt(entry, 'verb')
     if (verb === null) return { skipped: 'the event has no verb' }
     if (!VERBS.has(verb)) return { unmapped: `verb ${harmless(verb)}` }

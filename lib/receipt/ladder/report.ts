@@ -1,7 +1,7 @@
 /** What `verify` found: data for a program, a ladder for a person. */
-import { inspect } from 'node:util'
 import type { Digest } from '../../canonical.ts'
 import { count, foreign, type Look, pad, type Tone, tone, wrap } from '../../display.ts'
+import { Shown } from '../../shown.ts'
 import type { Imported } from '../audit/import.ts'
 import type { Authenticity } from '../audit/record.ts'
 import { LEVELS, type Level, type VerificationSource } from '../surface/decision.ts'
@@ -98,7 +98,7 @@ export type ReportData = {
 }
 
 /** The result of `verify`. Its data is `toJSON()`; printed, it is the ladder with each call on its rung. */
-export class Report implements ReportData {
+export class Report extends Shown implements ReportData {
   readonly schema = REPORT_SCHEMA
   readonly calls: CallRow[]
   readonly counts: ReportData['counts']
@@ -110,6 +110,7 @@ export class Report implements ReportData {
   readonly claims_not_made: string[]
 
   constructor(data: Omit<ReportData, 'schema'>) {
+    super()
     this.calls = data.calls
     this.counts = data.counts
     this.weakest = data.weakest
@@ -134,19 +135,6 @@ export class Report implements ReportData {
   /** The report as text. @param look colours and width, default plain and 100 characters */
   text(look: Look = {}): string {
     return render(this, look)
-  }
-
-  [inspect.custom](_depth: number, options: { colors?: boolean; breakLength?: number }): string {
-    const width = Number.isFinite(options.breakLength)
-      ? Math.max(60, options.breakLength ?? 100)
-      : 100
-    return render(this, { colors: options.colors ?? false, width })
-  }
-
-  [Symbol.for('Jupyter.display')](): Record<string, string> {
-    const text = render(this, { width: 100 })
-    const html = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
-    return { 'text/plain': text, 'text/html': `<pre>${html}</pre>` }
   }
 }
 

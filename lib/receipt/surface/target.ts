@@ -46,8 +46,12 @@ export function targetHash(domain: string, value: string): Digest {
   return digest(`assay.tool_target.v0:${domain}:${trim(value).toLowerCase()}`)
 }
 
-/** Control characters become U+FFFD; half a surrogate pair too, since no UTF-8 could hold it. */
-export function harmless(text: string): string {
+/**
+ * A value from a file of others as text: what is no text is shown as JSON. Control characters and half a surrogate
+ * pair become U+FFFD.
+ */
+export function harmless(value: unknown): string {
+  const text: string = typeof value === 'string' ? value : (JSON.stringify(value) ?? typeof value)
   return text.replace(/\p{Cc}/gu, '\ufffd').toWellFormed()
 }
 

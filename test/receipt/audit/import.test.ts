@@ -62,6 +62,16 @@ for (const provider of PROVIDERS) {
       assert.equal(counts.records + counts.skipped + unmapped, entries.length)
     })
 
+    test('a member of another kind than documented never crashes the importer', () => {
+      const { input } = rowsOf(provider)[0] as Row
+      for (const name of Object.keys(input)) {
+        for (const value of [null, 1, '', [], {}, { toString: '' }, { toString: { a: 1 } }]) {
+          const text = JSON.stringify([{ ...input, [name]: value }])
+          assert.equal(receipt.importAudit(provider, text).counts.entries, 1, name)
+        }
+      }
+    })
+
     test('arbitrary JSON never crashes the importer', () => {
       const [first] = rowsOf(provider)
       fc.assert(

@@ -1,0 +1,17 @@
+/** Values that show themselves: at the prompt and in `console.log` as their text, in a notebook as the same text. */
+import { inspect } from 'node:util'
+import { type Look, lookOf } from './display.ts'
+
+/** A class whose objects a person meets says its text; the rest follows. */
+export abstract class Shown {
+  /** The text for people. @param look colours and width, default plain and 100 characters */
+  abstract text(look?: Look): string
+
+  [inspect.custom](_depth: number, options: { colors?: boolean }): string {
+    return this.text({ ...lookOf(process.stdout), colors: options?.colors === true })
+  }
+
+  [Symbol.for('Jupyter.display')](): { [mime: string]: string } {
+    return { 'text/plain': this.text({ width: 100 }) }
+  }
+}
