@@ -38,10 +38,13 @@ if (step === 'clean') {
   const published = {
     ...manifest,
     bin: { touchstone: './dist/repl.js' },
-    exports: {
-      '.': { types: './dist/lib/index.d.ts', default: './dist/lib/index.js' },
-      './package.json': './package.json',
-    },
+    exports: Object.fromEntries(
+      Object.entries<string | { default: string }>(manifest.exports).map(([face, to]) => {
+        if (typeof to === 'string') return [face, to]
+        const built = to.default.replace('./lib/', './dist/lib/').replace(/\.ts$/, '')
+        return [face, { types: `${built}.d.ts`, default: `${built}.js` }]
+      }),
+    ),
     // npm runs postpack from the manifest on disk.
     scripts: { postpack: JSON.parse(checkout).scripts.postpack },
   }

@@ -97,14 +97,22 @@ describe('npm pack', () => {
       `import { cases, harness, receipt, scenarios } from 'touchstone'
        const all = await cases.load()
        const run = await harness.run(all.filter(({ id }) => id.startsWith('lying_success/deploy-key'))).config('perfect', { model: 'sim/perfect' }).repeat(2).out('run')
+       const { wilson } = await import('touchstone/stats')
+       for (const face of ['receipt', 'probe', 'harness', 'chart']) await import('touchstone/' + face)
        const report = receipt.verify(run.decisions)
        const chart = await run.plot('strip')
        await chart.save('strip.png')
-       console.log(JSON.stringify({ trials: run.trials.length, complete: run.complete, calls: report.calls.length > 0, set: scenarios.get('mcp-connection@1.0').version }))`,
+       console.log(JSON.stringify({ trials: run.trials.length, complete: run.complete, calls: report.calls.length > 0, set: scenarios.get('mcp-connection@1.0').version, low: wilson(3, 5).low > 0.23 }))`,
     )
     const { status, stdout, stderr } = node(['use.mjs'])
     assert.equal(status, 0, stderr)
-    assert.deepEqual(JSON.parse(stdout), { trials: 4, complete: true, calls: true, set: '1.0' })
+    assert.deepEqual(JSON.parse(stdout), {
+      trials: 4,
+      complete: true,
+      calls: true,
+      set: '1.0',
+      low: true,
+    })
     assert.ok(existsSync(join(user, 'strip.png')))
   })
 

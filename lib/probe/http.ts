@@ -8,11 +8,13 @@ import { after, type Deadline } from './deadline.ts'
 import type { Line, Reached } from './dial.ts'
 import { answerIn, eventReader, jsonOf, type Method, messageText, type RpcAnswer } from './frame.ts'
 import { judgeReply, Shortfall } from './outcome.ts'
-import { CLIENT, type Limits, USER_AGENT } from './set.ts'
+import { connectionTest, type Limits } from './set.ts'
 import type { Wire } from './wire.ts'
 
 /** What every request carries. Compression is not asked for, so that bytes on the wire are bytes read. */
-export const HEADERS = { 'user-agent': USER_AGENT, 'accept-encoding': 'identity' }
+export function ownHeaders(): { [name: string]: string } {
+  return { 'user-agent': connectionTest().userAgent, 'accept-encoding': 'identity' }
+}
 
 /** A session id is echoed only if it is what the protocol allows: visible ASCII, and of a sensible length. */
 const SESSION_ID = /^[\x21-\x7e]{1,1024}$/
@@ -30,7 +32,7 @@ export function openHttp(url: URL, line: Line, clock: Deadline, limits: Limits):
     line.send(url, {
       method: 'POST',
       headers: {
-        ...HEADERS,
+        ...ownHeaders(),
         'content-type': 'application/json',
         accept: 'application/json, text/event-stream',
         ...agreedHeaders(),
@@ -90,8 +92,8 @@ export function openHttp(url: URL, line: Line, clock: Deadline, limits: Limits):
       const waitMs = Math.min(limits.sessionCloseWaitMs, clock.remainingMs())
       if (session !== null && waitMs > 0) {
         const headers = {
-          ...HEADERS,
-          'mcp-protocol-version': version ?? CLIENT.protocolVersion,
+          ...ownHeaders(),
+          'mcp-protocol-version': version ?? connectionTest().set.client.protocolVersion,
           'mcp-session-id': session,
         }
         await line

@@ -3,7 +3,7 @@ import { count, duration, foreign, type Look, type Tone, tone, wrap } from '../d
 import { type Outcome, SAYS } from './outcome.ts'
 import { ruleNames } from './patterns.ts'
 import type { ProbeData } from './result.ts'
-import { SET } from './set.ts'
+import { connectionTest } from './set.ts'
 import type { TaskFinding } from './tasks.ts'
 import type { Tool, ToolList } from './tools.ts'
 
@@ -23,7 +23,11 @@ export function reportOf(data: ProbeData, look: Look = {}): string {
   const lines = [
     `${tone(foreign(data.subject, width - 20), 'strong', look)}  ${data.transport}`,
     data.set
-      ? tone(`${SET.title} ${data.set.version}, ${data.set.digest.slice(0, 19)}…`, 'quiet', look)
+      ? tone(
+          `${connectionTest().set.title} ${data.set.version}, ${data.set.digest.slice(0, 19)}…`,
+          'quiet',
+          look,
+        )
       : tone(
           'not the published test: your own server, the address rules were left out, no receipt',
           'unsure',
@@ -36,7 +40,9 @@ export function reportOf(data: ProbeData, look: Look = {}): string {
       ? ['', tone('What a pass does not establish:', 'quiet', look)]
       : []),
     ...(data.outcome === 'answered'
-      ? SET.doesNotEstablish.map((line) => tone(wrap(line, width, '  '), 'quiet', look))
+      ? connectionTest().set.doesNotEstablish.map((line) =>
+          tone(wrap(line, width, '  '), 'quiet', look),
+        )
       : []),
   ]
   return lines.join('\n')

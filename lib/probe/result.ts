@@ -3,7 +3,7 @@ import { type IssueOptions, issueProbe, type Receipt } from '../receipt/index.ts
 import { Shown } from '../shown.ts'
 import type { Detail, Outcome } from './outcome.ts'
 import { reportOf } from './report.ts'
-import { SET_NAME, type SetName } from './set.ts'
+import { connectionTest, type SetName } from './set.ts'
 import { type ProbeStatement, statementOf } from './statement.ts'
 import type { Findings, TaskFinding } from './tasks.ts'
 import type { ToolList } from './tools.ts'
@@ -39,7 +39,7 @@ export class ProbeResult extends Shown implements ProbeData {
 
   constructor(subject: string, transport: Transport, published: boolean, findings: Findings) {
     super()
-    this.set = published ? SET_NAME : null
+    this.set = published ? connectionTest().name : null
     this.subject = subject.toWellFormed()
     this.transport = transport
     this.outcome = findings.outcome

@@ -25,13 +25,23 @@ export function nameOf({ id, version, digest }: ScenarioSet): SetName {
   return { id, version, digest }
 }
 
-const connection = get('mcp-connection@1.0')
-
-export const SET = connection.set as unknown as ConnectionSet
-export const SET_NAME = nameOf(connection)
-export const CLIENT = SET.client
-export const USER_AGENT = `${CLIENT.name}/${CLIENT.version}`
-
 /** The set's limits, and `stepMs`: how long a step that the set gives no time of its own may take (ours). */
 export type Limits = ConnectionSet['limits'] & { stepMs: number }
-export const LIMITS: Limits = { ...SET.limits, stepMs: 2_000 }
+
+type ConnectionTest = { set: ConnectionSet; name: SetName; userAgent: string; limits: Limits }
+
+let read: ConnectionTest | undefined
+
+/** The set `mcp-connection 1.0`, read when first asked for. @throws TouchstoneError `set_unknown`, `set_altered` */
+export function connectionTest(): ConnectionTest {
+  if (read) return read
+  const published = get('mcp-connection@1.0')
+  const set = published.set as unknown as ConnectionSet
+  read = {
+    set,
+    name: nameOf(published),
+    userAgent: `${set.client.name}/${set.client.version}`,
+    limits: { ...set.limits, stepMs: 2_000 },
+  }
+  return read
+}

@@ -10,7 +10,7 @@ import { abandon, readBody } from './body.ts'
 import type { Deadline } from './deadline.ts'
 import type { Line } from './dial.ts'
 import { answerIn, eventReader, jsonOf, type Method, messageText, type RpcAnswer } from './frame.ts'
-import { answerOf, HEADERS } from './http.ts'
+import { answerOf, ownHeaders } from './http.ts'
 import { isAboutAuthentication, judgeReply, Shortfall } from './outcome.ts'
 import type { Limits } from './set.ts'
 import { checkEndpoint } from './url.ts'
@@ -33,7 +33,7 @@ export async function openSse(
 
   const reply = await line.send(url, {
     method: 'GET',
-    headers: { ...HEADERS, accept: 'text/event-stream' },
+    headers: { ...ownHeaders(), accept: 'text/event-stream' },
     signal: clock.signal,
     label: 'GET',
   })
@@ -96,7 +96,7 @@ export async function openSse(
     line.send(target, {
       method: 'POST',
       headers: {
-        ...HEADERS,
+        ...ownHeaders(),
         'content-type': 'application/json',
         accept: 'application/json, text/event-stream',
         ...(version ? { 'mcp-protocol-version': version } : {}),

@@ -3,7 +3,7 @@ import { type Digest, digestOf } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
 import type { Detail, Outcome } from './outcome.ts'
 import type { ProbeData } from './result.ts'
-import { CLIENT, SET, type SetName } from './set.ts'
+import { connectionTest, type SetName } from './set.ts'
 import type { Reason } from './url.ts'
 import type { Transport } from './wire.ts'
 
@@ -35,10 +35,11 @@ export type ProbeStatement = {
 
 /** @throws TouchstoneError `set_unpublished` when the test was not the published one */
 export function statementOf(data: ProbeData): ProbeStatement {
+  const { set } = connectionTest()
   if (data.set === null) {
     throw new TouchstoneError(
       'set_unpublished',
-      `expected a run of ${SET.id} ${SET.version}, got a local test: it ran without the address rules`,
+      `expected a run of ${set.id} ${set.version}, got a local test: it ran without the address rules`,
     )
   }
   const { tools } = data
@@ -46,7 +47,7 @@ export function statementOf(data: ProbeData): ProbeStatement {
     schema: 'touchstone.probe.statement.v0',
     set: data.set,
     subject: { url: data.subject, transport: data.transport },
-    client: CLIENT,
+    client: set.client,
     outcome: data.outcome,
     detail: data.detail,
     reason: data.reason,
@@ -69,6 +70,6 @@ export function statementOf(data: ProbeData): ProbeStatement {
       pattern_set: tools.patternSet,
     },
     result_digest: digestOf(data),
-    does_not_establish: SET.doesNotEstablish,
+    does_not_establish: set.doesNotEstablish,
   }
 }

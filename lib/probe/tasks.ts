@@ -6,7 +6,7 @@ import { openLine, type Seams } from './dial.ts'
 import { openHttp } from './http.ts'
 import { type Detail, type Outcome, Shortfall, shortfallOf } from './outcome.ts'
 import { patternSet } from './patterns.ts'
-import { CLIENT, LIMITS, type Limits, SET } from './set.ts'
+import { connectionTest, type Limits } from './set.ts'
 import { openSse } from './sse.ts'
 import { type Command, openStdio } from './stdio.ts'
 import { type ToolList, ToolPages } from './tools.ts'
@@ -59,7 +59,7 @@ export async function runTest(
   signal?: AbortSignal,
 ): Promise<Findings> {
   signal?.throwIfAborted()
-  const limits: Limits = { ...LIMITS, ...seams.limits }
+  const limits: Limits = { ...connectionTest().limits, ...seams.limits }
   const startedAt = new Date().toISOString()
   const begun = performance.now()
   const clock = deadline(limits.timeoutMs, signal)
@@ -139,7 +139,7 @@ async function openWire(
 const VERSION = /^\d{4}-\d{2}-\d{2}$/
 
 async function attempt(wire: Wire, state: State, limits: Limits): Promise<void> {
-  const { name, version, protocolVersion } = CLIENT
+  const { name, version, protocolVersion } = connectionTest().set.client
   const { result, elapsedMs } = await wire.ask(1, 'initialize', {
     protocolVersion,
     capabilities: {},
@@ -165,7 +165,7 @@ async function attempt(wire: Wire, state: State, limits: Limits): Promise<void> 
 /** A task that an earlier failure kept from being reached counts as attempted; a refusal attempts nothing. */
 function taskFindings(state: State, stopped: Shortfall | null): TaskFinding[] {
   const attempted = stopped?.outcome !== 'refused' || state.handshake === 'answered'
-  return SET.tasks.map(({ id, label }) => {
+  return connectionTest().set.tasks.map(({ id, label }) => {
     const passed = (id === 'handshake' ? state.handshake : state.toolList) === 'answered'
     const here = id === 'handshake' ? state.handshake === null : state.handshake === 'answered'
     const why = passed || !attempted ? null : here ? stopped : null

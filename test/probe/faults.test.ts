@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { before, describe, it } from 'node:test'
-import { LIMITS, SET } from '../../lib/probe/set.ts'
+import { connectionTest } from '../../lib/probe/set.ts'
 import { runTest } from '../../lib/probe/tasks.ts'
 import { ANSWER_FAULTS } from '../servers/answer-faults.ts'
 import { BODY_FAULTS } from '../servers/body-faults.ts'
 import type { Fault } from '../servers/fault.ts'
 import { LIST_FAULTS } from '../servers/list-faults.ts'
 import { seams, stage, trust } from '../servers/stage.ts'
+
+const { limits: LIMITS, set: SET } = connectionTest()
 
 const FAULTS = [...ANSWER_FAULTS, ...BODY_FAULTS, ...LIST_FAULTS]
 

@@ -5,10 +5,12 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { before, describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { Detail, Outcome } from '../../lib/probe/outcome.ts'
-import { LIMITS } from '../../lib/probe/set.ts'
+import { connectionTest } from '../../lib/probe/set.ts'
 import { runTest } from '../../lib/probe/tasks.ts'
 import { HOST, rawStage, seams, stage, trust } from '../servers/stage.ts'
 import { result, TOOLS, well } from '../servers/well.ts'
+
+const { limits: LIMITS } = connectionTest()
 
 const test = (
   url: string,

@@ -24,7 +24,6 @@ import {
 import { type Ledger, usedIn } from './ledger.ts'
 import type { Report } from './report.ts'
 import { derive } from './rungs.ts'
-import '../surface/providers.ts'
 
 /** ISO 8601 times or epoch milliseconds, both inclusive. */
 export type Window = { from?: string | number; to?: string | number }

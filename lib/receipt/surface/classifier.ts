@@ -5,6 +5,7 @@
 
 import { TouchstoneError } from '../../errors.ts'
 import type { Json, JsonObject } from '../../json.ts'
+import { SHIPPED } from './providers.ts'
 import { harmless, isSecretName, targetHash } from './target.ts'
 
 /** How bad it is to be wrong about an effect, mildest first. */
@@ -69,10 +70,36 @@ export type Classifier = {
   reads: { [leaf: string]: Read }
 }
 
-const registered: Classifier[] = []
-const byLeaf = new Map<string, Classifier[]>()
-const byBinding = new Map<string, Classifier>()
-const readVerbs = new Set<string>()
+/** Classifiers in the order of registration, and what is looked up in them. */
+type Registry = {
+  list: Classifier[]
+  byLeaf: Map<string, Classifier[]>
+  byBinding: Map<string, Classifier>
+  readVerbs: Set<string>
+}
+
+let registered: Registry | undefined
+
+/** The registry: the classifiers that ship, and those that were registered. Made when it is first asked. */
+function registry(): Registry {
+  registered ??= indexOf([...SHIPPED])
+  return registered
+}
+
+function indexOf(list: Classifier[]): Registry {
+  const made: Registry = { list, byLeaf: new Map(), byBinding: new Map(), readVerbs: new Set() }
+  for (const one of list) {
+    for (const leaf of [...Object.keys(one.tools), ...Object.keys(one.reads)])
+      made.byLeaf.set(leaf, [...(made.byLeaf.get(leaf) ?? []), one])
+    for (const { verb } of Object.values(one.reads))
+      made.readVerbs.add(`${one.resource_type}\n${verb}`)
+    for (const verb of Object.values(one.tools)) {
+      const key = `${one.resource_type}\n${verb}`
+      if (!made.byBinding.has(key)) made.byBinding.set(key, one)
+    }
+  }
+  return made
+}
 
 /**
  * Register a classifier, so that `observe` knows its tools and `verify` can bind their calls.
@@ -83,33 +110,22 @@ const readVerbs = new Set<string>()
  */
 export function classifier(definition: Classifier): Classifier {
   check(definition)
-  const known = registered.findIndex((one) => one.category === definition.category)
-  if (known < 0) registered.push(definition)
-  else registered[known] = definition
-  byLeaf.clear()
-  byBinding.clear()
-  readVerbs.clear()
-  for (const one of registered) {
-    for (const leaf of [...Object.keys(one.tools), ...Object.keys(one.reads)]) {
-      byLeaf.set(leaf, [...(byLeaf.get(leaf) ?? []), one])
-    }
-    for (const { verb } of Object.values(one.reads)) readVerbs.add(`${one.resource_type}\n${verb}`)
-    for (const verb of Object.values(one.tools)) {
-      const key = `${one.resource_type}\n${verb}`
-      if (!byBinding.has(key)) byBinding.set(key, one)
-    }
-  }
+  const list = [...registry().list]
+  const known = list.findIndex((one) => one.category === definition.category)
+  if (known < 0) list.push(definition)
+  else list[known] = definition
+  registered = indexOf(list)
   return definition
 }
 
 /** Every registered classifier, in the order of registration. */
 export function classifiers(): readonly Classifier[] {
-  return registered
+  return registry().list
 }
 
 /** The classifier whose binding rule covers a class and verb. */
 export function classifierOf(actionClass: string, verb: string): Classifier | undefined {
-  return byBinding.get(`${actionClass}\n${verb}`)
+  return registry().byBinding.get(`${actionClass}\n${verb}`)
 }
 
 /** True for a verb that a classifier of this class declares as a read. */
@@ -117,14 +133,14 @@ export function isReadVerb(actionClass: unknown, verb: unknown): boolean {
   return (
     typeof actionClass === 'string' &&
     typeof verb === 'string' &&
-    readVerbs.has(`${actionClass}\n${verb}`)
+    registry().readVerbs.has(`${actionClass}\n${verb}`)
   )
 }
 
 /** Classifiers that know a tool, by the text behind the last dot of its name. */
 export function classifiersFor(tool: string, own?: readonly Classifier[]): Classifier[] {
   const leaf = leafOf(tool)
-  if (!own) return byLeaf.get(leaf) ?? []
+  if (!own) return registry().byLeaf.get(leaf) ?? []
   return own.filter((one) => Object.hasOwn(one.tools, leaf) || Object.hasOwn(one.reads, leaf))
 }
 
@@ -282,7 +298,10 @@ function check(one: Classifier): void {
     if (typeof read?.verb !== 'string' || typeof read.items !== 'string')
       wrong(`reads.${leaf}`, '{ verb, items }', read)
   for (const [leaf, read] of Object.entries(one.reads)) {
-    const writes = [one, ...registered.filter((other) => other.resource_type === one.resource_type)]
+    const writes = [
+      one,
+      ...registry().list.filter((other) => other.resource_type === one.resource_type),
+    ]
     if (writes.some((other) => Object.values(other.tools).includes(read.verb)))
       wrong(`reads.${leaf}.verb`, 'a verb that no tool of the class writes with', read.verb)
   }

@@ -18,7 +18,6 @@ import {
   shapeOf,
 } from './decision.ts'
 import { isSecretName, targetHash } from './target.ts'
-import './providers.ts'
 
 export const NON_CLAIMS = [
   'records what was observed at the tool boundary; a success is the tool’s own assertion',

@@ -1,0 +1,83 @@
+/** The faces of the package: importing one does no work, and a bundle holds what is used and nothing else. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { after, describe, it } from 'node:test'
+import { build } from 'esbuild'
+
+const root = resolve(import.meta.dirname, '..')
+const made = mkdtempSync(join(tmpdir(), 'touchstone-face-'))
+symlinkSync(join(root, 'node_modules'), join(made, 'node_modules'))
+after(() => rmSync(made, { recursive: true, force: true }))
+
+const { exports: faces } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  exports: { [face: string]: { default: string } | string }
+}
+
+/** A program bundled as a user would: our sources inside, packages outside. Returns what it prints, and its inputs. */
+async function bundled(name: string, source: string) {
+  const outfile = join(made, `${name}.mjs`)
+  const { metafile } = await build({
+    stdin: { contents: source, resolveDir: root, loader: 'ts' },
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+    metafile: true,
+    alias: Object.fromEntries(
+      Object.entries(faces)
+        .sort(([a], [b]) => b.length - a.length)
+        .flatMap(([face, to]) =>
+          typeof to === 'string' ? [] : [[`touchstone${face.slice(1)}`, join(root, to.default)]],
+        ),
+    ),
+  })
+  const text = execFileSync(process.execPath, [outfile], { cwd: made, encoding: 'utf8' })
+  const rooms = Object.entries(Object.values(metafile.outputs)[0]?.inputs ?? {})
+    // A barrel that something else loads later leaves an empty function.
+    .filter(([, { bytesInOutput }]) => bytesInOutput > 100)
+    .map(([path]) => path)
+    .filter((path) => path !== '<stdin>')
+  return { text: text.trim(), rooms }
+}
+
+describe('faces', () => {
+  const wilson = JSON.stringify({ low: 0.23072, high: 0.88238 })
+  const use = (from: string, name: string) =>
+    `import { ${name.split('.')[0]} } from '${from}'
+     const { low, high } = ${name}(3, 5)
+     console.log(JSON.stringify({ low: Number(low.toFixed(5)), high: Number(high.toFixed(5)) }))`
+
+  it('stats.wilson alone, bundled, is statistics alone and runs where no scenarios are', async () => {
+    const { text, rooms } = await bundled('all', use('touchstone', 'stats.wilson'))
+    assert.equal(text, wilson)
+    assert.deepEqual(
+      rooms.filter((path) => !/^lib\/(stats\/|errors\.ts|index\.ts)/.test(path)),
+      [],
+    )
+  })
+
+  it('touchstone/stats gives the same', async () => {
+    assert.equal((await bundled('stats', use('touchstone/stats', 'wilson'))).text, wilson)
+  })
+
+  it('the whole face can be imported where no file of the package lies beside it', async () => {
+    const source = `import * as face from 'touchstone'
+      globalThis.kept = face
+      console.log(Object.keys(face).length > 0)`
+    assert.equal((await bundled('whole', source)).text, 'true')
+  })
+
+  it('each face is the index of its room, and lib/index.ts has it under the same name', async () => {
+    const whole: { [name: string]: unknown } = await import('../lib/index.ts')
+    for (const [face, to] of Object.entries(faces)) {
+      if (typeof to === 'string' || face === '.') continue
+      const room = face.slice(2)
+      assert.equal(to.default, `./lib/${room}/index.ts`)
+      assert.equal(await import(`../lib/${room}/index.ts`), whole[room])
+    }
+  })
+})
