@@ -4,9 +4,10 @@ import type { Json, JsonObject } from '../../json.ts'
 import type { Decision, PolicyRecord } from '../../receipt/surface/decision.ts'
 import { observe } from '../../receipt/surface/observe.ts'
 import { isSecretName } from '../../receipt/surface/target.ts'
+import { ReplyLost } from '../server/front.ts'
 import { type CallToolResult, listTools, reasonOf, type Tool, takeRelisted } from '../server/mcp.ts'
 import { Denied } from '../server/policy.ts'
-import { ReplyLost, type RunningServer } from '../server/start.ts'
+import type { RunningServer } from '../server/running.ts'
 
 /** A tool as the agent sees it. */
 export type OfferedTool = {

@@ -6,7 +6,7 @@
 import { z } from 'zod'
 import type { JsonObject } from '../../json.ts'
 import { REASONS } from '../../receipt/bundle/profile.ts'
-import { FAULT_KINDS, FAULTS, type Fault, PARAMETERS } from '../server/fault.ts'
+import { FAULT_KINDS, FAULTS, type Fault, optionsOf } from '../server/fault.ts'
 
 // Ids name the parts in the JSON Schema that editors read.
 const columns = z.record(z.string(), z.json()).meta({ id: 'columns' })
@@ -101,7 +101,7 @@ const fault = z
       .describe('oversized_result: of padding. Default 100000.'),
   })
   .superRefine((value, context) => {
-    const own: readonly string[] = PARAMETERS[value.kind] ?? []
+    const own: readonly string[] = optionsOf(value.kind)
     for (const name of Object.keys(value)) {
       if (['tool', 'kind', 'after', 'times', ...own].includes(name)) continue
       const expected = own.length ? `${own.join(', ')}, after or times` : 'after or times'

@@ -31,7 +31,9 @@ import { type Ending, goalMet } from '../case/goal.ts'
 import type { ServerSpec } from '../case/schema.ts'
 import { reasonOf } from '../server/mcp.ts'
 import type { ServerPlan } from '../server/plan.ts'
-import { type RunningServer, type ServerEnd, startServer } from '../server/start.ts'
+import type { RunningServer } from '../server/running.ts'
+import { startServer } from '../server/start.ts'
+import type { ServerEnd } from '../server/world-backend.ts'
 
 export type TrialKey = {
   case: Case

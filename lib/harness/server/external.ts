@@ -31,10 +31,21 @@ import {
   type State,
 } from '../../world/world.ts'
 import { type Child, giveBack, kindOf, takeChild } from './child-pool.ts'
-import { callTool, connectClient, listTools, reasonOf, type Transport } from './mcp.ts'
+import { FaultEngine, needsEngine, requireTools } from './engine.ts'
+import { ExternalBackend, type Upstream } from './external-backend.ts'
+import { type Front, frontOf } from './front.ts'
+import {
+  type Client,
+  callTool,
+  connectClient,
+  listTools,
+  onRelisted,
+  reasonOf,
+  type Tool,
+  type Transport,
+} from './mcp.ts'
 import type { ServerPlan } from './plan.ts'
-import { needsProxy, type Proxied, proxied } from './proxy.ts'
-import type { RunningServer } from './start.ts'
+import type { RunningServer } from './running.ts'
 
 /** The folder's name in tasks, arguments, results and arguments of the command. */
 const WORKSPACE = '/workspace'
@@ -47,56 +58,61 @@ const MAX_FILE_BYTES = 1_000_000
  *
  * @throws TouchstoneError `server_unreachable`, `setting_missing`, `tool_unknown`, `fault_unknown`, `case_invalid`
  */
-export async function startForeign(
+export async function startExternal(
   plan: ServerPlan,
   options: { signal?: AbortSignal | undefined },
 ): Promise<RunningServer> {
   const kind = kindOf(plan)
-  const child = takeChild(kind) ?? (await startChild(plan, options))
+  const kept = takeChild(kind)
+  const child = kept ?? (await startChild(plan, options))
   const { client, folder } = child
-  let proxy: Proxied | null = null
+  let front: Front | null = null
   try {
-    if (folder && plan.files) fill(folder, plan.files)
+    // Only a child that was kept finds the files of the trial before it.
+    if (kept && folder && plan.files) fill(folder, plan.files)
     const start = folder ? readFolder(folder) : {}
     const tools = await listTools(client, options.signal)
     const direct = async (
       tool: string,
       input: Record<string, unknown>,
-      { signal, timeoutMs }: CallOptions,
+      { signal, timeoutMs }: { signal: AbortSignal; timeoutMs: number },
     ) =>
       exchanged(
         await callTool(client, tool, exchanged(input, WORKSPACE, folder), { signal, timeoutMs }),
         folder,
         WORKSPACE,
       )
-    if (needsProxy(plan)) {
-      proxy = await proxied(plan, tools, (tool, input, signal) =>
-        direct(tool, input, { signal, timeoutMs: LONGEST_MS }),
+    if (needsEngine(plan)) {
+      requireTools(
+        plan,
+        tools.map(({ name }) => name),
       )
+      front = await behindEngine(plan, tools, client, {
+        list: () => listTools(client),
+        call: (tool, input, signal) => direct(tool, input, { signal, timeoutMs: LONGEST_MS }),
+      })
     }
     const close = async () => {
-      await proxy?.close()
+      await front?.close()
       await giveBack(kind, child, plan.stdio?.reset ?? null)
     }
     return {
       name: plan.name,
       ours: false,
-      tools: proxy?.tools ?? tools,
-      client: proxy?.client ?? client,
+      tools: front?.tools ?? tools,
+      client: front?.client ?? client,
       url: plan.http?.url ?? null,
       startDigest: digestOfState(start),
       async call(tool, input, how) {
-        const answer = await (proxy
-          ? proxy.call(tool, input, how)
-          : direct(tool, input, how)
-        ).catch((cause: unknown) => {
-          // Behind a proxy the end of the server is an error of the proxy's like any other.
+        try {
+          return await (front ? front.call(tool, input, how) : direct(tool, input, how))
+        } catch (cause) {
+          // In front of the server the engine tells of its end as of any other error.
           if (child.gone) throw new Gone(reasonOf(cause))
           throw cause
-        })
-        return answer
+        }
       },
-      effectOf: (tool, input) => foreignEffect(plan.effects, tool, input),
+      effectOf: (tool, input) => declaredEffect(plan.effects, tool, input),
       writes: (tool) => Object.hasOwn(plan.effects, tool),
       async end() {
         const state = folder ? readFolder(folder) : {}
@@ -113,15 +129,29 @@ export async function startForeign(
       [Symbol.asyncDispose]: close,
     }
   } catch (cause) {
-    await proxy?.close()
+    await front?.close()
     await child.close()
     throw cause
   }
 }
 
-type CallOptions = { signal: AbortSignal; timeoutMs: number }
+/** Put the fault engine before a server. */
+async function behindEngine(
+  plan: ServerPlan,
+  tools: Tool[],
+  client: Client,
+  upstream: Upstream,
+): Promise<Front> {
+  const backend = new ExternalBackend(upstream, tools)
+  const front = await frontOf(plan.name, new FaultEngine(plan, backend))
+  onRelisted(client, () => {
+    backend.relisted()
+    front.server.sendToolListChanged().catch(() => {})
+  })
+  return front
+}
 
-/** A call through the proxy is timed by the agent's side of it. */
+/** A call through the engine is timed by the agent's side of it. */
 const LONGEST_MS = 86_400_000
 
 /** The connection is gone. The code is the MCP SDK's for a closed connection. */
@@ -264,7 +294,7 @@ function exchanged<T>(value: T, from: string | null, to: string | null): T {
 }
 
 /** An effect said by the case: `$name` is the argument of that name; a path in the folder is relative to it. */
-function foreignEffect(
+function declaredEffect(
   effects: { [tool: string]: Effect },
   tool: string,
   input: JsonObject,

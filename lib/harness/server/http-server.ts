@@ -4,16 +4,21 @@ import { createServer as createHttpServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
+import { FaultEngine } from './engine.ts'
+import { serverOf } from './front.ts'
 import { callTool, connectClient, listTools, type Server, type Transport } from './mcp.ts'
 import type { ServerPlan } from './plan.ts'
-import { effectOf, hasEffect, Origin, type RunningServer, serverOf } from './start.ts'
+import { type RunningServer, runningWorld } from './running.ts'
+import { WorldBackend } from './world-backend.ts'
 
 /** Start it on a free port of 127.0.0.1. Any number of clients may connect; all meet the same world. */
 export async function startHttp(
   plan: ServerPlan,
   options: { signal?: AbortSignal | undefined },
 ): Promise<RunningServer> {
-  const origin = new Origin(plan)
+  const backend = new WorldBackend(plan)
+  const startDigest = backend.world.digest()
+  const engine = new FaultEngine(plan, backend)
   const sessions = new Map<string, { transport: StreamableHTTPServerTransport; server: Server }>()
   const http = createHttpServer(async (request, response) => {
     const known = sessions.get(String(request.headers['mcp-session-id'] ?? ''))
@@ -24,7 +29,7 @@ export async function startHttp(
         sessions.set(id, { transport, server })
       },
     })
-    const server = serverOf(plan.name, origin)
+    const server = serverOf(plan.name, engine)
     await server.connect(transport as Transport)
     await transport.handleRequest(request, response)
   })
@@ -47,21 +52,17 @@ export async function startHttp(
       await client.close()
       await stop()
     }
-    return {
+    return runningWorld(backend.world.definition, {
       name: plan.name,
-      ours: true,
       tools: await listTools(client, options.signal),
       client,
       url,
-      startDigest: origin.startDigest,
+      startDigest,
       call: (tool, input, { signal, timeoutMs }) =>
         callTool(client, tool, input, { signal, timeoutMs }),
-      effectOf: (tool, input) => effectOf(origin.world.definition, tool, input),
-      writes: (tool) => hasEffect(origin.world.definition, tool),
-      end: async () => origin.end(),
+      end: async () => backend.end(),
       close,
-      [Symbol.asyncDispose]: close,
-    }
+    })
   } catch (cause) {
     await stop()
     throw cause

@@ -34,14 +34,14 @@ const CALL = 'touchstone/call'
 /** An MCP server over a list of tools. The list is asked for anew each time, since a hostile server may change it. */
 export function createServer(
   name: string,
-  tools: () => Tool[],
+  tools: () => Promise<Tool[]>,
   handle: (call: ToolCall) => Promise<CallToolResult> | CallToolResult,
 ): Server {
   const server = new Server(
     { name, version: '0.1.0' },
     { capabilities: { tools: { listChanged: true } }, jsonSchemaValidator },
   )
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools() }))
+  server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: await tools() }))
   server.setRequestHandler(CallToolRequestSchema, (request, extra) => {
     const number = request.params._meta?.[CALL]
     return handle({
@@ -67,6 +67,7 @@ export async function connectClient(
   const client = new Client({ name: 'touchstone', version: '0.1.0' }, { jsonSchemaValidator })
   client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
     relisted.add(client)
+    relistings.get(client)?.()
   })
   try {
     await client.connect(transport, {
@@ -85,6 +86,12 @@ export async function connectClient(
 }
 
 const relisted = new WeakSet<Client>()
+const relistings = new WeakMap<Client, () => void>()
+
+/** Be told when a server says that its list of tools is another now. The last who asks is told. */
+export function onRelisted(client: Client, told: () => void): void {
+  relistings.set(client, told)
+}
 
 /** True once after a server has said that its list of tools is another now. */
 export function takeRelisted(client: Client): boolean {

@@ -9,9 +9,10 @@ import type { JsonObject } from '../../json.ts'
 import { type PolicyReason, REASONS } from '../../receipt/bundle/profile.ts'
 import type { Clock, Effect, State, Step, WorldDefinition } from '../../world/world.ts'
 import type { ResetHook } from './child-pool.ts'
-import { FAULT_KINDS, type Fault, type FaultKind, PARAMETERS } from './fault.ts'
+import { FAULT_KINDS, type Fault, type FaultKind, optionsOf } from './fault.ts'
 import type { Policy, Refusal } from './policy.ts'
-import type { RunningServer, Transport } from './start.ts'
+import type { RunningServer } from './running.ts'
+import type { Transport } from './start.ts'
 
 /** A tool of one's own: pure, like a world's. */
 export type OwnTool = {
@@ -154,7 +155,7 @@ export class ServerDescription {
         },
       )
     }
-    const known: readonly string[] = ['after', 'times', ...(PARAMETERS[kind] ?? [])]
+    const known: readonly string[] = ['after', 'times', ...optionsOf(kind)]
     const stranger = Object.keys(options).find((name) => !known.includes(name))
     if (stranger !== undefined) {
       throw new TouchstoneError(

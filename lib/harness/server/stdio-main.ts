@@ -1,12 +1,13 @@
 /** The main module of a child process that serves one server description on standard input and output. */
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
+import { FaultEngine } from './engine.ts'
+import { serverOf } from './front.ts'
 import type { ServerPlan } from './plan.ts'
-import { Origin, serverOf } from './start.ts'
+import { WorldBackend } from './world-backend.ts'
 
 const plan = JSON.parse(process.argv[2] ?? '') as ServerPlan
-const origin = new Origin(plan)
-process.on('message', (what) =>
-  process.send?.(what === 'start' ? origin.startDigest : origin.end()),
-)
+const backend = new WorldBackend(plan)
+const startDigest = backend.world.digest()
+process.on('message', (what) => process.send?.(what === 'start' ? startDigest : backend.end()))
 process.on('disconnect', () => process.exit(0))
-await serverOf(plan.name, origin).connect(new StdioServerTransport())
+await serverOf(plan.name, new FaultEngine(plan, backend)).connect(new StdioServerTransport())

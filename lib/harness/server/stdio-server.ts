@@ -7,7 +7,8 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
 import { TouchstoneError } from '../../errors.ts'
 import { callTool, connectClient, listTools } from './mcp.ts'
 import type { ServerPlan } from './plan.ts'
-import { definitionOf, effectOf, hasEffect, type RunningServer, type ServerEnd } from './start.ts'
+import { type RunningServer, runningWorld } from './running.ts'
+import { definitionOf, type ServerEnd } from './world-backend.ts'
 
 /** Start it. @throws TouchstoneError `argument_invalid` when it holds functions, which cannot go to another process */
 export async function startChild(
@@ -37,21 +38,17 @@ export async function startChild(
   }
   try {
     const client = await connectClient(transport, { timeoutMs: 15_000, signal: options.signal })
-    return {
+    return runningWorld(definition, {
       name: plan.name,
-      ours: true,
       tools: await listTools(client, options.signal),
       client,
       url: null,
       startDigest: (await ask('start')) as ServerEnd['digest'],
       call: (tool, input, { signal, timeoutMs }) =>
         callTool(client, tool, input, { signal, timeoutMs }),
-      effectOf: (tool, input) => effectOf(definition, tool, input),
-      writes: (tool) => hasEffect(definition, tool),
       end: async () => (await ask('end')) as ServerEnd,
       close,
-      [Symbol.asyncDispose]: close,
-    }
+    })
   } catch (cause) {
     await close()
     throw cause

@@ -1,0 +1,107 @@
+/** The fault engine as an MCP server, and a client of this process in front of it. */
+import type { JsonObject } from '../../json.ts'
+import type { FaultEngine } from './engine.ts'
+import {
+  type CallToolResult,
+  type Client,
+  callTool,
+  connectClient,
+  createServer,
+  listTools,
+  memoryPair,
+  type Server,
+  type Tool,
+} from './mcp.ts'
+import type { CallOptions } from './running.ts'
+
+/** A call whose reply never comes. In memory nobody waits for it: the client is told at once what a timeout would tell it. */
+export class ReplyLost extends Error {
+  constructor() {
+    super('MCP error -32001: Request timed out')
+    this.name = 'ReplyLost'
+  }
+}
+
+/** A caller of this process, who is told at once how a wait would end. */
+type Waiting = { timeoutMs: number; reject(lost: ReplyLost): void }
+
+/**
+ * An MCP server in front of an engine. A late reply is sent late and a lost one never.
+ *
+ * @param waiting callers by the number of their call. For them time is virtual: who would wait in vain is told so at once, and who
+ *   would wait long enough does not wait
+ */
+export function serverOf(
+  name: string,
+  engine: FaultEngine,
+  waiting: ReadonlyMap<number, Waiting> = new Map(),
+): Server {
+  const server = createServer(
+    name,
+    () => engine.list(),
+    async ({ name: tool, arguments: input, call, signal }) => {
+      const { result, heldMs, relisted } = await engine.serve(tool, input as JsonObject, signal)
+      if (relisted) await server.sendToolListChanged()
+      if (heldMs === 0) return result
+      const caller = waiting.get(call ?? -1)
+      if (!caller) return late(result, heldMs, signal)
+      if (heldMs <= caller.timeoutMs) return result
+      caller.reject(new ReplyLost())
+      return new Promise(() => {})
+    },
+  )
+  return server
+}
+
+function late(
+  result: CallToolResult,
+  heldMs: number,
+  signal: AbortSignal,
+): Promise<CallToolResult> {
+  return new Promise((resolve) => {
+    if (!Number.isFinite(heldMs)) return
+    const timer = setTimeout(() => resolve(result), heldMs).unref()
+    signal.addEventListener('abort', () => clearTimeout(timer), { once: true })
+  })
+}
+
+/** A client in this process, connected to an engine. */
+export type Front = {
+  client: Client
+  server: Server
+  tools: Tool[]
+  call(tool: string, input: Record<string, unknown>, options: CallOptions): Promise<CallToolResult>
+  close(): Promise<void>
+}
+
+/** Put an engine behind an MCP client of this process. */
+export async function frontOf(
+  name: string,
+  engine: FaultEngine,
+  options: { signal?: AbortSignal | undefined } = {},
+): Promise<Front> {
+  const waiting = new Map<number, Waiting>()
+  const server = serverOf(name, engine, waiting)
+  const [ours, theirs] = memoryPair()
+  await server.connect(theirs)
+  const client = await connectClient(ours, options)
+  return {
+    client,
+    server,
+    tools: await listTools(client, options.signal),
+    async call(tool, input, { number, ...rest }) {
+      const lost = new Promise<never>((_, reject) =>
+        waiting.set(number, { timeoutMs: rest.timeoutMs, reject }),
+      )
+      try {
+        return await Promise.race([callTool(client, tool, input, { ...rest, number }), lost])
+      } finally {
+        waiting.delete(number)
+      }
+    },
+    async close() {
+      await client.close()
+      await server.close()
+    },
+  }
+}

@@ -1,0 +1,47 @@
+/** A server that runs, with a client connected to it: what every way of starting one gives. */
+import type { Digest } from '../../canonical.ts'
+import type { JsonObject } from '../../json.ts'
+import type { Effect, WorldDefinition } from '../../world/world.ts'
+import type { CallToolResult, Client, Tool } from './mcp.ts'
+import type { Decided } from './policy.ts'
+import { effectOf, hasEffect, type ServerEnd } from './world-backend.ts'
+
+/** How long a call may take, and its number within the trial. */
+export type CallOptions = { signal: AbortSignal; timeoutMs: number; number: number }
+
+/** A server that runs, with a client connected to it. */
+export type RunningServer = {
+  name: string
+  /** Ours can be asked for its state and log; of somebody else's only a folder given to it is seen. */
+  ours: boolean
+  tools: Tool[]
+  client: Client
+  url: string | null
+  startDigest: Digest
+  call(tool: string, input: Record<string, unknown>, options: CallOptions): Promise<CallToolResult>
+  effectOf(tool: string, input: JsonObject): Effect | null
+  /** True for a tool that can change something. */
+  writes(tool: string): boolean
+  /** What the policy decided on the call of that number, told once. Null, or no such member: no policy stands in front. */
+  takeDecided?(number: number): Decided | null
+  end(): Promise<ServerEnd>
+  close(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** A running server of a simulated world. */
+export function runningWorld(
+  definition: WorldDefinition,
+  parts: Pick<
+    RunningServer,
+    'name' | 'tools' | 'client' | 'url' | 'startDigest' | 'call' | 'end' | 'close'
+  >,
+): RunningServer {
+  return {
+    ...parts,
+    ours: true,
+    effectOf: (tool, input) => effectOf(definition, tool, input),
+    writes: (tool) => hasEffect(definition, tool),
+    [Symbol.asyncDispose]: parts.close,
+  }
+}
