@@ -1,5 +1,6 @@
 /** One line of progress on a terminal's standard error: how many, how many failed, how long still. Silent elsewhere. */
 import { duration, pad } from './display.ts'
+import { signalOf } from './signal.ts'
 
 export type Progress = {
   /** Count one finished; say whether it fell short. */
@@ -61,9 +62,13 @@ export function progress(
   const stop = () => {
     if (!live) return
     live = false
+    stopped?.removeEventListener('abort', stop)
     for (const [method, original] of originals) console[method] = original
     erase()
   }
+  // Code that was stopped gives the terminal back at once, whatever it still has to end.
+  const stopped = signalOf()
+  stopped?.addEventListener('abort', stop, { once: true })
   draw(true)
   return {
     tick(bad = false) {

@@ -7,12 +7,11 @@ import { pathToFileURL } from 'node:url'
 import { constants, Script } from 'node:vm'
 import { untilAborted } from '../abort.ts'
 import { TouchstoneError } from '../errors.ts'
+import { withSignal } from '../signal.ts'
 import { asTyped, rewrite } from './rewrite.ts'
 import { resolveSelf } from './self.ts'
 import { quietly, readSource } from './strip.ts'
 
-/** Where the AbortSignal of the line at work is found by calls that were given none. */
-export const SIGNAL = Symbol.for('touchstone.signal')
 const LINE = Symbol.for('touchstone.line')
 
 /** Names in scope, by name. */
@@ -29,11 +28,19 @@ export type Evaluation = {
 export type EvaluateOptions = {
   /** Names the code in stack traces; a relative one lies in `cwd`. Default `prompt`. */
   filename?: string
-  /** Stops the wait for the code, and reaches every call in it that takes a signal. */
+  /** Stops the wait for the code. Every long call that the code starts heeds it too. */
   signal?: AbortSignal
   /** Let SIGINT break code that never awaits. Default false. */
   breakOnSigint?: boolean
+  /**
+   * Wraps the part that runs before the first await, inside of what SIGINT breaks: no more of it runs
+   * once SIGINT came.
+   */
+  around?: <T>(work: () => T) => T
 }
+
+/** A line as {@link rewrite} makes it. */
+type Body = (given: { scope: Names; line: object }) => Promise<void>
 
 export type Evaluator = {
   evaluate(code: string, options?: EvaluateOptions): Promise<Evaluation>
@@ -94,28 +101,22 @@ export function createEvaluator(options: { scope?: Names; cwd?: string } = {}): 
       },
     }
     const started = performance.now()
-    const signals = globalThis as { [SIGNAL]?: AbortSignal | undefined; [LINE]?: unknown }
-    const outer = signals[SIGNAL]
-    if (choices.signal) {
-      signals[SIGNAL] = choices.signal
-      scope['signal'] = choices.signal
-    }
+    const { around = (work) => work(), breakOnSigint = false, signal } = choices
+    const lines = globalThis as { [LINE]?: unknown }
+    if (signal) scope['signal'] = signal
     try {
       const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER
       const compiled = quietly(
         () => new Script(script, { filename: path, importModuleDynamically }),
       )
-      signals[LINE] = { scope, line }
-      const running = compiled.runInThisContext({
-        breakOnSigint: choices.breakOnSigint ?? false,
-      }) as Promise<void>
-      await untilAborted(running, choices.signal)
+      lines[LINE] = (body: Body) => around(() => body({ scope, line }))
+      const running = withSignal(signal, () => compiled.runInThisContext({ breakOnSigint }))
+      await untilAborted(running as Promise<void>, signal)
     } catch (error) {
       for (const name of fresh) if (scope[name] === undefined) delete scope[name]
       throw readable(error)
     } finally {
-      delete signals[LINE]
-      signals[SIGNAL] = outer
+      delete lines[LINE]
     }
     if (!ownUnderscore && line.value !== undefined) {
       scope['__'] = scope['_']

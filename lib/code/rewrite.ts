@@ -23,7 +23,7 @@ export type Rewritten = { code: string; declared: string[] }
 
 /**
  * @param known is this name kept by the scope already?
- * @returns a script that, given `__line` under `Symbol.for('touchstone.line')`, runs at once and evaluates to a promise
+ * @returns a script that hands an async function over the scope to `Symbol.for('touchstone.line')`
  */
 export function rewrite(
   source: string,
@@ -135,8 +135,12 @@ export function rewrite(
   const head = hoisted
     .map((name) => `${SCOPE}.${name} = ${LINE}.named(${HOISTED}${name}, ${JSON.stringify(name)});`)
     .join('')
+  const code = `${head}${apply(source.replace(/^#!/, '//'), edits)}`
   return {
-    code: `'use strict'; (async ({ scope: ${SCOPE}, line: ${LINE} }) => { ${head}${apply(source.replace(/^#!/, '//'), edits)}\n})(globalThis[Symbol.for('touchstone.line')])`,
+    // In an array the function gets no name: frames of the line's top have none. The call stands
+    // behind the last line, so that its frame is not one of the code.
+    code: `'use strict'; { const [__body] = [async ({ scope: ${SCOPE}, line: ${LINE} }) => { ${code}
+}]; globalThis[Symbol.for('touchstone.line')](__body) }`,
     declared: [...declared],
   }
 }

@@ -11,6 +11,7 @@ import { untilEnded } from '../code/guard.ts'
 import { resolveSelf } from '../code/self.ts'
 import { TouchstoneError } from '../errors.ts'
 import { readText } from '../files.ts'
+import { signalOf, withSignal } from '../signal.ts'
 import { instrument, type Marks, parameterOf } from './instrument.ts'
 import { type Bundle, bundleOf, plain } from './mime.ts'
 import type { Cell } from './parse.ts'
@@ -54,8 +55,6 @@ export type RunOptions = {
   signal?: AbortSignal
 }
 
-/** Where calls that were given no signal look for one. */
-const SIGNAL = Symbol.for('touchstone.signal')
 const sources = new Map<string, string>()
 let hooked = false
 let runs = 0
@@ -81,6 +80,7 @@ export function run(file: string, options: RunOptions = {}): Promise<NotebookRes
 async function execute(file: string, options: RunOptions): Promise<NotebookResult> {
   const path = resolve(file)
   const text = readText(file, 'a notebook')
+  const signal = signalOf(options.signal)
   const id = ++runs
   const key = `touchstone.notebook.${id}`
   const { code, cells, runs: hasCode, parameters, imports } = instrument(text, file, key)
@@ -133,15 +133,13 @@ async function execute(file: string, options: RunOptions): Promise<NotebookResul
   resolveSelf()
   hookLoader()
   sources.set(url, code)
-  const outer = globals[SIGNAL]
   globals[Symbol.for(key)] = marks
-  if (options.signal) globals[SIGNAL] = options.signal
   const release = captureConsole((stream) => {
     const cell = results[Math.max(0, current)]
     if (cell) addStream(cell.outputs, stream)
   })
   const left = (exitCode: number) => {
-    if (options.signal?.aborted) return
+    if (signal?.aborted) return
     const line = results[Math.max(0, current)]?.line ?? 1
     process.stderr.write(
       `notebook_failed: expected every cell to run, got process.exit(${exitCode}) in one; nothing is written (${file}:${line})\n`,
@@ -153,7 +151,11 @@ async function execute(file: string, options: RunOptions): Promise<NotebookResul
   let failure: unknown
   let failed = false
   try {
-    await untilEnded(import(url), options.signal)
+    signal?.throwIfAborted()
+    await untilEnded(
+      withSignal(signal, () => import(url)),
+      signal,
+    )
   } catch (error) {
     failed = true
     failure = error
@@ -163,7 +165,6 @@ async function execute(file: string, options: RunOptions): Promise<NotebookResul
     release()
     sources.delete(url)
     delete globals[Symbol.for(key)]
-    globals[SIGNAL] = outer
   }
   if (failed) {
     const at = current >= 0 ? current : cellOfImport(failure, imports, results)
@@ -171,7 +172,7 @@ async function execute(file: string, options: RunOptions): Promise<NotebookResul
     if (result) {
       result.state = 'failed'
       result.durationMs = current >= 0 ? performance.now() - started : 0
-      result.outputs.push(failureOf(failure, path, options.signal))
+      result.outputs.push(failureOf(failure, path, signal))
     }
   }
   const skipped = failed ? undefined : results.find((cell) => cell.state === 'not_run')

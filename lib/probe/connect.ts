@@ -2,6 +2,7 @@
 import { foreign } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { progress } from '../progress.ts'
+import { signalOf } from '../signal.ts'
 import { ProbeResult } from './result.ts'
 import { ProbeRuns } from './runs.ts'
 import type { Command } from './stdio.ts'
@@ -59,7 +60,7 @@ export class Connection implements PromiseLike<ProbeResult> {
       this.subject,
       this.transport,
       published,
-      await runTest(this.target, {}, this.signal),
+      await runTest(this.target, {}, signalOf(this.signal)),
     )
   }
 

@@ -9,6 +9,7 @@ import { TouchstoneError } from '../errors.ts'
 import { cutTornTail, streamLines, textOf } from '../lines.ts'
 import { progress } from '../progress.ts'
 import { Shown } from '../shown.ts'
+import { signalOf } from '../signal.ts'
 import type { Outcome } from './outcome.ts'
 import { TONES } from './report.ts'
 import { type ProbeData, ProbeResult } from './result.ts'
@@ -115,7 +116,8 @@ export async function sweep(
   list: Iterable<SweepEntry> | AsyncIterable<SweepEntry>,
   options: SweepOptions = {},
 ): Promise<Sweep> {
-  const { concurrency = 16, local = false, signal, log, onResult } = options
+  const { concurrency = 16, local = false, log, onResult } = options
+  const signal = signalOf(options.signal)
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 512) {
     throw new TouchstoneError(
       'argument_invalid',

@@ -18,14 +18,18 @@ export type EditorOptions = {
   isComplete(text: string): boolean
   /** A whole entry. The editor is still until it settles. */
   onEntry(text: string): Promise<void>
-  /** Ctrl-C while an entry is at work. */
+  /** Ctrl-C, whether an entry is at work or not. */
   onInterrupt(): void
   onClose(): void
 }
 
 export type Editor = {
-  /** Let SIGINT through while code runs that never gives the editor a turn. */
+  /**
+   * Let the terminal send SIGINT for Ctrl-C while code runs that gives the editor no turn. When
+   * SIGINT broke that code, nothing of it runs any more: call `inRawMode` then.
+   */
   withoutRawMode<T>(work: () => T): T
+  inRawMode(): void
   /** Show the prompt again, for example behind output that came late. */
   refresh(): void
   close(): void
@@ -110,7 +114,7 @@ export function startEditor(options: EditorOptions): Editor {
     ) {
       insert('\n')
     } else {
-      if (key.name !== 'c') askedToLeave = false
+      if (!(key.ctrl && key.name === 'c')) askedToLeave = false
       ttyWrite(text, key)
     }
   }
@@ -162,6 +166,7 @@ export function startEditor(options: EditorOptions): Editor {
     if (!atWork) nextLine()
   })
   rl.on('SIGINT', () => {
+    options.onInterrupt()
     const empty = rl.line === '' && buffered === ''
     buffered = ''
     if (empty && askedToLeave) return rl.close()
@@ -191,16 +196,19 @@ export function startEditor(options: EditorOptions): Editor {
   showHistory()
   rl.prompt()
 
+  const inRawMode = () => {
+    if (terminal && !closed) input.setRawMode?.(true)
+  }
   return {
     withoutRawMode(work) {
-      if (!terminal || !input.setRawMode) return work()
-      input.setRawMode(false)
+      if (terminal) input.setRawMode?.(false)
       try {
         return work()
       } finally {
-        if (!closed) input.setRawMode(true)
+        inRawMode()
       }
     },
+    inRawMode,
     refresh: () => {
       if (!atWork && !closed) rl.prompt(true)
     },

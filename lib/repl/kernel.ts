@@ -120,7 +120,8 @@ class Kernel {
   private readonly evaluator: Evaluator
   private readonly version: string
   private count = 0
-  private controller: AbortController | undefined
+  /** Its signal is that of every cell since the last interrupt. */
+  private controller = new AbortController()
   /** The request that late output belongs to. */
   private parent: Message | undefined
   private sending: Promise<unknown> = Promise.resolve()
@@ -148,7 +149,8 @@ class Kernel {
   }
 
   interrupt(): void {
-    this.controller?.abort(new DOMException('The cell was stopped', 'AbortError'))
+    this.controller.abort(new DOMException('The cell was stopped', 'AbortError'))
+    this.controller = new AbortController()
   }
 
   /** Answer a socket's requests in order, reading ahead so that an error can abort what waits. */
@@ -219,7 +221,7 @@ class Kernel {
       const silent = content['silent'] === true
       if (!silent && code.trim() !== '') this.count++
       const execution_count = this.count
-      const { signal } = (this.controller = new AbortController())
+      const { signal } = this.controller
       if (!silent) this.publish('execute_input', { code, execution_count }, message)
       const filename = `cell-${execution_count}`
       // Code that never awaits would keep what was published from leaving, and an interrupt from being heard.
@@ -239,15 +241,13 @@ class Kernel {
         }
         return { status: 'ok', execution_count, user_expressions: {}, payload: [] }
       } catch (error) {
-        const stopped = signal.aborted || (error as { code?: string } | null)?.code === INTERRUPTED
-        const failure = stopped
+        if ((error as { code?: string } | null)?.code === INTERRUPTED) this.interrupt()
+        const failure = signal.aborted
           ? { ename: 'stopped', evalue: 'the cell was stopped', traceback: ['stopped'] }
           : failureOf(error, filename, code)
         this.publish('error', failure, message)
         if (content['stop_on_error'] !== false) this.abortWaiting()
         return { status: 'error', execution_count, ...failure }
-      } finally {
-        this.controller = undefined
       }
     },
     async complete_request(content) {

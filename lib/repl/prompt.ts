@@ -35,8 +35,9 @@ const QUESTION = /^\s*(\?\??)\s*(.*?)\s*$|^\s*([\p{ID_Continue}$.]+)(\?\??)\s*$/
 /**
  * Start the prompt and wait until it is left.
  *
- * Every line runs with an AbortSignal that Ctrl-C aborts: as `signal` in scope, and where calls without one look for it
- * (`Symbol.for('touchstone.signal')`).
+ * Ctrl-C aborts the signal of every line since the last Ctrl-C, so that it also ends what an
+ * earlier line started and did not await. Lines see the signal as `signal`; long calls of the
+ * library heed it by themselves.
  */
 export async function startRepl(options: ReplOptions = {}): Promise<void> {
   const input = options.input ?? process.stdin
@@ -52,33 +53,40 @@ export async function startRepl(options: ReplOptions = {}): Promise<void> {
   const session: string[] = []
   let lines = 0
   let lastError: unknown
-  let controller: AbortController | undefined
+  let controller = new AbortController()
 
+  const stop = () => {
+    controller.abort(new DOMException('Stopped by Ctrl-C', 'AbortError'))
+    controller = new AbortController()
+  }
   const fail = (error: unknown, filename?: string) => {
     lastError = error
     print(showError(error, look(), filename))
   }
   const run: Desk['run'] = async (code) => {
     const filename = `prompt-${++lines}`
-    const { signal } = (controller = new AbortController())
+    const { signal } = controller
     const started = performance.now()
     try {
-      const running = editor.withoutRawMode(() =>
-        evaluator.evaluate(code, { filename, signal, breakOnSigint: true }),
-      )
-      const { value } = await running
+      const { value } = await evaluator.evaluate(code, {
+        filename,
+        signal,
+        breakOnSigint: true,
+        around: editor.withoutRawMode,
+      })
       session.push(code)
       if (value !== undefined) print(showValue(value, look()))
       return { ok: true, durationMs: performance.now() - started }
     } catch (error) {
-      const stopped =
-        signal.aborted ||
+      const broken =
         (error as { code?: string } | null)?.code === 'ERR_SCRIPT_EXECUTION_INTERRUPTED'
-      if (stopped) print('stopped')
+      if (broken) {
+        editor.inRawMode()
+        stop()
+      }
+      if (signal.aborted) print('stopped')
       else fail(error, filename)
       return { ok: false, durationMs: performance.now() - started }
-    } finally {
-      controller = undefined
     }
   }
 
@@ -126,9 +134,13 @@ export async function startRepl(options: ReplOptions = {}): Promise<void> {
     complete: (text) => completeEntry(text, evaluator.scope, cwd),
     isComplete: (text) => COMMAND.test(text) || QUESTION.test(text) || evaluator.isComplete(text),
     onEntry: enter,
-    onInterrupt: () => controller?.abort(new DOMException('The line was stopped', 'AbortError')),
+    onInterrupt: stop,
     onClose: leave,
   })
+  // A SIGINT that breaks no line must not end the prompt, whatever a verb before it made of SIGINT.
+  const outer = process.listeners('SIGINT')
+  process.removeAllListeners('SIGINT')
+  process.on('SIGINT', stop)
   // A promise that nobody awaited, or a timer, must not end the session.
   const late = (error: unknown) => {
     if ((error as { name?: string } | null)?.name === 'AbortError') return
@@ -140,8 +152,10 @@ export async function startRepl(options: ReplOptions = {}): Promise<void> {
   process.on('uncaughtException', late)
   try {
     await left
-    controller?.abort(new DOMException('The prompt was left', 'AbortError'))
+    stop()
   } finally {
+    process.removeListener('SIGINT', stop)
+    for (const listener of outer) process.on('SIGINT', listener)
     process.removeListener('unhandledRejection', late)
     process.removeListener('uncaughtException', late)
     await evaluator.close()

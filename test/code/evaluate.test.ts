@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { createEvaluator, type Evaluator, SIGNAL } from '../../lib/code/evaluate.ts'
+import { createEvaluator, type Evaluator } from '../../lib/code/evaluate.ts'
+import { signalOf } from '../../lib/signal.ts'
 
 /** Lines typed one after the other, and the value of the last. */
 async function typed(lines: string[], evaluator: Evaluator = createEvaluator()): Promise<unknown> {
@@ -218,13 +219,56 @@ describe('signals', () => {
   })
   test('calls find the signal of the line at work, and none afterwards', async () => {
     const { signal } = new AbortController()
-    const seen = () => (globalThis as { [SIGNAL]?: AbortSignal })[SIGNAL]
-    const evaluator = createEvaluator({ scope: { seen } })
-    assert.equal((await evaluator.evaluate('seen()', { signal })).value, signal)
+    const evaluator = createEvaluator({ scope: { signalOf } })
+    assert.equal((await evaluator.evaluate('signalOf()', { signal })).value, signal)
     assert.equal((await evaluator.evaluate('signal', { signal })).value, signal)
-    assert.equal(seen(), undefined)
+    assert.equal(signalOf(), undefined)
   })
+  test('what a stopped line still does finds its aborted signal, not that of the next line', async () => {
+    const first = new AbortController()
+    const go = Promise.withResolvers<void>()
+    const seen = Promise.withResolvers<AbortSignal | undefined>()
+    const tell = () => seen.resolve(signalOf())
+    const evaluator = createEvaluator({ scope: { go: go.promise, tell, first } })
+    const line = evaluator.evaluate('first.abort(); await go; tell()', { signal: first.signal })
+    await assert.rejects(line, { name: 'AbortError' })
+    const next = new AbortController()
+    const waits = evaluator.evaluate('await 0; await 0', { signal: next.signal })
+    go.resolve()
+    assert.equal(await seen.promise, first.signal)
+    await waits
+  })
+  for (const which of ['line', 'own'] as const) {
+    test(`a call with a signal of its own heeds both: ${which}`, async () => {
+      const controllers = { line: new AbortController(), own: new AbortController() }
+      const evaluator = createEvaluator({ scope: { signalOf, own: controllers.own.signal } })
+      const { value } = await evaluator.evaluate('signalOf(own)', {
+        signal: controllers.line.signal,
+      })
+      assert.equal((value as AbortSignal).aborted, false)
+      controllers[which].abort()
+      assert.equal((value as AbortSignal).aborted, true)
+    })
+  }
 })
+
+for (const moment of ['begins', 'ends'] as const) {
+  test(`SIGINT breaks a line as soon as what wraps it ${moment}`, async () => {
+    const interrupted = () => {
+      process.kill(process.pid, 'SIGINT')
+      for (;;);
+    }
+    const around = <T>(work: () => T): T => {
+      if (moment === 'begins') interrupted()
+      const value = work()
+      interrupted()
+      return value
+    }
+    await assert.rejects(createEvaluator().evaluate('1', { breakOnSigint: true, around }), {
+      code: 'ERR_SCRIPT_EXECUTION_INTERRUPTED',
+    })
+  })
+}
 
 test('using lives until close, and is then disposed last first', async () => {
   const closed: string[] = []

@@ -8,6 +8,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 export type Terminal = {
   /** Text as it is typed, key by key. */
   type(text: string): void
+  /** Text and Enter. */
+  enter(text: string): void
   /** Keys by their tmux names: Enter, Tab, C-c, Up. */
   press(...keys: string[]): void
   /** Text as a terminal pastes it. */
@@ -38,10 +40,16 @@ export function openTerminal(command: string, size = { columns: 90, rows: 50 }):
   tmux('new-session', '-d', '-x', String(size.columns), '-y', String(size.rows), command)
   tmux('set-option', '-g', 'remain-on-exit', 'on')
   const screen = () => tmux('capture-pane', '-p', '-S', '-200').trimEnd()
+  // A semicolon at the end would end tmux's own command.
+  const type = (text: string) => void tmux('send-keys', '-l', '--', text.replace(/;$/, '\\;'))
+  const press = (...keys: string[]) => void tmux('send-keys', ...keys)
   return {
-    // A semicolon at the end would end tmux's own command.
-    type: (text) => void tmux('send-keys', '-l', '--', text.replace(/;$/, '\\;')),
-    press: (...keys) => void tmux('send-keys', ...keys),
+    type,
+    press,
+    enter(text) {
+      type(text)
+      press('Enter')
+    },
     paste(text) {
       tmux('set-buffer', '--', text)
       tmux('paste-buffer', '-p')

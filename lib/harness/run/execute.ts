@@ -15,6 +15,7 @@ import {
   trialKey,
 } from '../../log/index.ts'
 import { progress } from '../../progress.ts'
+import { signalOf } from '../../signal.ts'
 import { LIMITERS, type Limiters } from '../agent/limiter.ts'
 import { modelSource } from '../agent/model.ts'
 import { Run } from '../report/result.ts'
@@ -26,9 +27,6 @@ import type { RunPlan } from './run.ts'
 import { runTrial } from './run-trial.ts'
 import { type Scheduled, schedule } from './schedule.ts'
 import { temporaryFolder } from './temporary.ts'
-
-/** The signal of a prompt's line, where a prompt set one: what Ctrl-C stops. */
-const PROMPT_SIGNAL = Symbol.for('touchstone.signal')
 
 /** A run's plan with everything that it names found. */
 export type Prepared = {
@@ -91,9 +89,7 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
   const { plan, sources, manifest: wanted } = await prepare(given, limiters)
   const { writer, manifest, finished, lastAttempt } =
     plan.resume === undefined ? begin(plan, wanted) : await goOn(plan, wanted)
-  const outer =
-    plan.signal ??
-    ((globalThis as Record<symbol, unknown>)[PROMPT_SIGNAL] as AbortSignal | undefined)
+  const outer = signalOf(plan.signal)
   const halt = new AbortController()
   const drain = outer ? AbortSignal.any([outer, halt.signal]) : halt.signal
   let halted: string | null = null
