@@ -8,7 +8,7 @@ import { EXIT, JSON_OPTION, print, type Verb } from './verb.ts'
 
 export const verify: Verb = {
   usage: 'touchstone verify FILE|DIR... [options]',
-  says: "Checks a receipt (a run's folder, or a receipt's file) step by step, or derives the level of every call from decisions (a surface, or NDJSON) and audit exports. Nothing is asked of any provider. Exit 1 when something failed, 3 when nothing did but a step of a receipt could not be checked.",
+  says: "Checks a receipt (a run's folder, or a receipt's file) step by step, holds a run's folder without a receipt against itself, or derives the level of every call from decisions (a surface, or NDJSON) and audit exports. Nothing is asked of any provider. Exit 1 when something failed, 3 when nothing did but a step of a receipt could not be checked.",
   options: {
     audit: {
       type: 'string',
@@ -61,12 +61,25 @@ export const verify: Verb = {
       const ledger = words.text('ledger')
       // Only a folder has this in it. What cannot be looked at at all is named when it is read.
       const folder = existsSync(`${file}/.`)
-      if (folder && !existsSync(join(file, 'receipt.json')))
+      const unsigned = folder && !existsSync(join(file, 'receipt.json'))
+      if (unsigned && !existsSync(join(file, 'manifest.json')))
         throw new TouchstoneError(
           'file_unreadable',
-          'expected a run with a receipt.json (touchstone run --receipt), or its decisions.ndjson with --audit, got a folder without',
+          "expected a run's folder, a receipt's file or decisions, got a folder without manifest.json",
           { where: file },
         )
+      if (unsigned && asked)
+        throw new TouchstoneError(
+          'file_unreadable',
+          'expected a run with a receipt.json (touchstone run --receipt) for --key and --set, got a folder without',
+          { where: file },
+        )
+      if (unsigned) {
+        const result = await receipt.checkFolder(file)
+        print(result, words.flag('json'), result.text(lookOf(process.stdout)))
+        short ||= result.verdict === 'failed'
+        continue
+      }
       if (asked || receipt.isReceipt(file)) {
         for (const name of ['audit', 'ledger', 'min-level'])
           if (words.text(name) !== undefined)

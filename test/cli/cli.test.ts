@@ -76,7 +76,7 @@ describe('touchstone run', () => {
     touchstone(['run', KEYS, '--repeat', '1', '--out', dir])
     const names = readdirSync(dir).sort()
     for (const name of [
-      'audit',
+      'audit.ndjson',
       'decisions.ndjson',
       'manifest.json',
       'report.md',
@@ -240,13 +240,10 @@ describe('touchstone without a terminal', () => {
     assert.match(touchstone(['probe', 'http://127.0.0.1/mcp']).stderr, /--local/)
   })
 
-  it('verify of a run’s folder without a receipt says what makes one', () => {
+  it('verify of a folder that is no run says what it takes', () => {
     const { status, stderr } = touchstone(['verify', 'cases'])
     assert.equal(status, 2)
-    assert.match(
-      stderr,
-      /^file_unreadable: expected a run with a receipt\.json \(touchstone run --receipt\)/,
-    )
+    assert.match(stderr, /^file_unreadable: expected a run's folder, a receipt's file or decisions/)
   })
 
   it('scenarios list shows the published sets with their digests', () => {

@@ -52,13 +52,24 @@ test('verify: 3 when nothing failed but a step could not be checked', () => {
   assert.match(stdout, /\? signature +key_absent/)
 })
 
-test('verify: 2 for a folder without a receipt, for a private key, and for evidence beside a receipt', () => {
+test('verify: a folder without a receipt is held against itself: 0 and nobody signed it, 1 after an edit', () => {
+  const dir = copy()
+  rmSync(join(dir, 'receipt.json'))
+  const { status, stdout } = touchstone('verify', dir)
+  assert.equal(status, 0)
+  assert.match(stdout, /Consistent: all 7 steps hold\. .* nobody signed it\./)
+  assert.match(stdout, /no set was published/)
+  replaceIn(dir, 'decisions.ndjson', '"enforced":true', '"enforced":false')
+  assert.equal(touchstone('verify', dir).status, 1)
+})
+
+test('verify: 2 for a key and a folder without a receipt, for a private key, and for evidence beside a receipt', () => {
   const dir = copy()
   rmSync(join(dir, 'receipt.json'))
   const secret = fresh('secret.pem')
   writeFileSync(secret, keys.privateKey)
   for (const [args, code] of [
-    [['verify', dir], /file_unreadable/],
+    [['verify', dir, '--key', publicKey], /touchstone run --receipt/],
     [['verify', original, '--key', secret], /key_invalid/],
     [['verify', original, '--audit', set], /usage/],
   ] as const) {

@@ -117,6 +117,7 @@ export type BaselineResult = {
  * @throws TouchstoneError `run_differs` when the cases are not the same, or no configurations belong together
  */
 export function against(run: Run, baseline: Run): BaselineResult[] {
+  for (const one of [run, baseline]) one.requireSound()
   requireSameCases(run, baseline)
   const [now, then] = [run.configurations, baseline.configurations]
   const shared = now.filter((name) => then.includes(name)).map((name) => [name, name] as const)

@@ -1,7 +1,7 @@
 /** A run that has been run, or read back from its folder: the same object either way. Every number comes from the log. */
 import { join, relative } from 'node:path'
 import type { Chart } from '../../chart/index.ts'
-import type { Look } from '../../display.ts'
+import { count, type Look } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { readLinesSync } from '../../lines.ts'
@@ -12,16 +12,17 @@ import {
   compareAll,
   compareMeasure,
   FILES,
+  inspectRun,
   lastAttempts,
   type Manifest,
   type Measure,
   type MetricComparison,
   pairsOf,
-  readRun,
   summarise,
   type TrialRecord,
 } from '../../log/index.ts'
 import type { IssueRunOptions, Receipt } from '../../receipt/attest/issue.ts'
+import type { Problem } from '../../receipt/attest/step.ts'
 import type { Decision } from '../../receipt/surface/decision.ts'
 import { Shown } from '../../shown.ts'
 import { type MeasureComparison, type Plan, pilot, plan } from '../../stats/index.ts'
@@ -55,15 +56,19 @@ export class Run extends Shown {
   readonly trials: readonly TrialRecord[]
   /** Why the run stopped of itself before its end (a limit of the day, of cost, a refused key), or null. */
   readonly halted: string | null
+  /** Where the folder that was read back does not agree with itself. Empty for a run that ran just now. */
+  readonly problems: readonly Problem[]
 
   constructor(parts: {
     dir: string
     manifest: Manifest
     trials: TrialRecord[]
     halted?: string | null
+    problems?: readonly Problem[]
   }) {
     super()
     this.dir = parts.dir
+    this.problems = parts.problems ?? []
     this.halted = parts.halted ?? null
     this.manifest = parts.manifest
     const order = new Map(parts.manifest.cases.map(({ id }, i) => [id, i]))
@@ -80,6 +85,22 @@ export class Run extends Shown {
 
   get id(): string {
     return this.manifest.id
+  }
+
+  /** Problems that leave no number to rest on. Levels are not among them: the evidence's stand in. */
+  get unsound(): readonly Problem[] {
+    return this.problems.filter(({ code }) => !code.startsWith('level_'))
+  }
+
+  /** @throws TouchstoneError `run_invalid` for a run that gives no number, naming the first problem */
+  requireSound(): void {
+    const [first] = this.unsound
+    if (!first) return
+    throw new TouchstoneError(
+      'run_invalid',
+      `expected a run that agrees with itself, got ${count(this.unsound.length, 'problem')}, the first ${first.code}: ${first.detail} (run.problems has all)`,
+      { where: `${this.dir}: ${first.where}` },
+    )
   }
 
   /** Every planned trial ended, and none in an error. */
@@ -137,6 +158,7 @@ export class Run extends Shown {
 
   /** Rates with intervals over cases, levels, times, of each configuration. */
   summary(options: { level?: number } = {}): ConfigurationSummary[] {
+    this.requireSound()
     return summarise(this.manifest, this.trials, options)
   }
 
@@ -149,6 +171,7 @@ export class Run extends Shown {
    * @throws TouchstoneError `configuration_unknown`, `argument_invalid`
    */
   compare(a: string, b: string, choice: CompareChoice = {}): RunComparison {
+    this.requireSound()
     return new RunComparison(compareAll(this.manifest, this.trials, a, b, choice), (measure) =>
       compareMeasure(this.manifest, this.trials, a, b, measure),
     )
@@ -181,6 +204,7 @@ export class Run extends Shown {
         { where: 'plan' },
       )
     }
+    this.requireSound()
     const pairs = pairsOf(this.manifest, this.trials, a, b, options.metric ?? 'goal')
     const { between, within } = pilot(pairs)
     return plan({
@@ -230,9 +254,10 @@ export class Run extends Shown {
         dir: relative(process.cwd(), this.dir) || '.',
         complete: this.complete,
         errors: this.errors,
+        problems: this.problems,
         manifest: this.manifest,
-        summary: this.summary(),
-        comparisons: others.map((b) => this.compare(a as string, b)),
+        summary: this.unsound.length ? null : this.summary(),
+        comparisons: this.unsound.length ? [] : others.map((b) => this.compare(a as string, b)),
         trials: this.trials,
       }),
     ) as JsonObject
@@ -298,8 +323,23 @@ export class RunComparison extends Shown {
   }
 }
 
-/** Read a run's folder back. @throws TouchstoneError `run_unknown`, `run_invalid` */
+/**
+ * Read a run's folder back, and hold its records against the evidence beside them.
+ *
+ * Digests and the marks that follow from others are checked at any size; levels are derived again
+ * for runs of up to 5,000 attempts (`receipt.verify` does so at any size). Where the evidence gives
+ * other levels than a record, the evidence's stand in their place. What else does not agree is in
+ * `run.problems`, and then the run gives no numbers.
+ *
+ * @throws TouchstoneError `run_unknown`, `run_invalid`, `run_damaged`
+ */
 export async function open(dir: string): Promise<Run> {
-  const { manifest, attempts } = await readRun(dir)
-  return new Run({ dir, manifest, trials: lastAttempts(attempts) })
+  const folder = await inspectRun(dir)
+  const { folderProblems } = await import('../../receipt/attest/check-folder.ts')
+  const { problems, levels } = await folderProblems(folder)
+  const trials = lastAttempts(folder.attempts).map((record) => {
+    const derived = levels.get(record.key)
+    return derived ? { ...record, levels: derived } : record
+  })
+  return new Run({ dir, manifest: folder.manifest, trials, problems })
 }

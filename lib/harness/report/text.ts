@@ -53,14 +53,51 @@ export function simulatedNote(run: Run): string | null {
   return `${names} ${simulated.length === 1 ? 'is' : 'are'} simulated: a script that follows each case's solution and strays at declared rates. The numbers show how the machinery works, not how good any language model is.`
 }
 
+/** Problems that are printed before the rest is only counted. */
+const MOST_PROBLEMS = 12
+
+/** A run whose folder does not agree with itself: what is wrong, and no number. */
+function unsoundText({ manifest, unsound, dir }: Run, look: Look): string {
+  const width = look.width ?? 100
+  const more = unsound.length - MOST_PROBLEMS
+  return [
+    tone(`Run ${manifest.id}`, 'strong', look),
+    tone(
+      `This run does not agree with itself, so that no number is given: ${count(unsound.length, 'problem')}.`,
+      'bad',
+      look,
+    ),
+    ...unsound
+      .slice(0, MOST_PROBLEMS)
+      .map(({ code, where, detail }) =>
+        wrap(`  ${code}  ${foreign(where, 160)}: ${foreign(detail, 300)}`, width, '    '),
+      ),
+    ...(more > 0 ? [`  and ${more} more`] : []),
+    wrap(
+      `Step by step: touchstone verify ${foreign(dir, 200)}. To run what is damaged again: resume it.`,
+      width,
+    ),
+  ].join('\n')
+}
+
 export function runText(run: Run, look: Look = {}): string {
   const { manifest } = run
+  if (run.unsound.length > 0) return unsoundText(run, look)
   const summary = run.summary()
   const took = run.trials.reduce((sum, row) => sum + row.duration_ms, 0)
   const lines = [
     tone(`Run ${manifest.id}`, 'strong', look),
     `${count(manifest.cases.length, 'case')} x ${count(manifest.configurations.length, 'configuration')} x ${count(manifest.repeats, 'repeat')} = ${count(manifest.planned, 'trial')}, seed ${manifest.seed}, ${duration(took)} of trials`,
   ]
+  const levels = run.problems.filter(({ code }) => code.startsWith('level_')).length
+  if (levels > 0)
+    lines.push(
+      tone(
+        `In ${count(levels, 'place')} the log has other levels than the evidence gives: the evidence’s are shown.`,
+        'bad',
+        look,
+      ),
+    )
   if (!run.complete) lines.push(tone(incomplete(run), 'bad', look), ...reasons(run, look))
   const note = simulatedNote(run)
   if (note) lines.push('', wrap(note, look.width ?? 100))

@@ -15,6 +15,8 @@ import {
   trialKey,
 } from '../../log/index.ts'
 import { progress } from '../../progress.ts'
+import { folderProblems } from '../../receipt/attest/check-folder.ts'
+import type { Problem } from '../../receipt/attest/step.ts'
 import { signalOf } from '../../signal.ts'
 import { LIMITERS, type Limiters } from '../agent/limiter.ts'
 import { modelSource } from '../agent/model.ts'
@@ -184,8 +186,10 @@ async function goOn(plan: RunPlan, wanted: Manifest): Promise<Begun> {
   const unlock = lock(dir)
   try {
     // Everything is judged before a byte is written.
-    const { manifest, attempts, damaged, lastAttempt, tails } = await inspectRun(dir)
+    const folder = await inspectRun(dir)
+    const { manifest, attempts, damaged, lastAttempt, tails } = folder
     requireSameRun(manifest, wanted, dir)
+    requireSoundRecords(dir, damaged, (await folderProblems(folder)).problems)
     const finished = new Map(lastAttempts(attempts).map((record) => [record.key, record]))
     for (const key of damaged) {
       const record = finished.get(key)
@@ -197,4 +201,16 @@ async function goOn(plan: RunPlan, wanted: Manifest): Promise<Begun> {
     unlock()
     throw cause
   }
+}
+
+/** A damaged trial is run again. A record that contradicts itself or its evidence is somebody's edit. */
+function requireSoundRecords(dir: string, damaged: Set<string>, problems: Problem[]): void {
+  const mended = (where: string) => [...damaged].some((key) => where.startsWith(`trial ${key}`))
+  const [first] = problems.filter(({ where }) => where.startsWith('trial ') && !mended(where))
+  if (!first) return
+  throw new TouchstoneError(
+    'run_invalid',
+    `expected records that agree with their evidence, got ${first.code}: ${first.detail} (touchstone verify ${dir} has all)`,
+    { where: first.where },
+  )
 }

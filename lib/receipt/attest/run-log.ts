@@ -99,6 +99,8 @@ export function recordProblems(manifest: Manifest, records: readonly TrialRecord
         if (first !== record.start_digest)
           add('start_differs', `its world starts from ${record.start_digest}, others from ${first}`)
       }
+      const told = claimsProblem(record)
+      if (told) add('overclaims_differ', told)
       const problem = outcomeProblem(record, test?.adversarial ?? record.attack !== null)
       if (problem) add('outcome_differs', problem)
     }
@@ -110,6 +112,13 @@ export function recordProblems(manifest: Manifest, records: readonly TrialRecord
       })
   }
   return problems
+}
+
+function claimsProblem({ claims, overclaims }: TrialRecord): string | null {
+  const made = claims.filter(({ matched }) => matched === false).length
+  return overclaims === null || overclaims === made
+    ? null
+    : `${made} of its claims are not there, the record counts ${overclaims}`
 }
 
 function outcomeProblem(record: TrialRecord, adversarial: boolean): string | null {

@@ -24,6 +24,8 @@ export type TrialProblems = {
   audits: Problem[]
   transcripts: Problem[]
   levels: Problem[]
+  /** Levels as the evidence gives them, by attempt, where the record has others. */
+  derived: Map<string, TrialRecord['levels']>
 }
 
 /**
@@ -44,13 +46,14 @@ export async function checkTrials(
     : new ExportLines(bytes.dir)
   const decisions: Problem[] = []
   const levels: Problem[] = []
+  const derived: TrialProblems['derived'] = new Map()
   const audits: Problem[] = []
   await eachGroup(bytes, FILES.decisions, records, 'decision', decisions, async (record, lines) => {
     decisions.push(...decisionProblems(record, lines))
     const found = await exports.take(record)
     audits.push(...auditProblems(record, found))
     const values = lines.map(({ value }) => value['decision'] as Json)
-    levels.push(...levelProblems(record, values, found))
+    levels.push(...levelProblems(record, values, found, derived))
   })
   audits.push(...(await exports.problems(records)))
   const transcripts: Problem[] = []
@@ -66,7 +69,7 @@ export async function checkTrials(
         `line ${line.line} is not the one that the trial log has the digest of`,
       )
   })
-  return { decisions, audits, transcripts, levels }
+  return { decisions, audits, transcripts, levels, derived }
 }
 
 /** A trial as it is named in problems. */
@@ -171,6 +174,7 @@ function levelProblems(
   record: TrialRecord,
   decisions: Json[],
   found: readonly FoundExport[],
+  derived: TrialProblems['derived'],
 ): Problem[] {
   const where = placeOf(record)
   const { value: report, problem } = attempt(() => deriveAgain(decisions, found))
@@ -194,6 +198,7 @@ function levelProblems(
     if (levels[level] === record.levels[level]) continue
     const detail = `the log counts ${record.levels[level]} ${level}, the evidence gives ${levels[level]}`
     problems.push({ code: 'level_differs', where, detail })
+    derived.set(attemptId(record.key, record.attempt), levels)
   }
   return problems
 }

@@ -26,7 +26,7 @@ export function verificationText(result: VerificationData, look: Look = {}): str
   const width = look.width ?? 100
   const { of, set, steps } = result
   const head = of
-    ? `Receipt of ${of.kind} ${foreign(of.name, 120)}`
+    ? `${result.receipt ? 'Receipt of ' : ''}${of.kind} ${foreign(of.name, 120)}`.replace(/^r/, 'R')
     : 'A receipt that cannot be read'
   const lines = [tone(head, 'strong', look)]
   if (set)
@@ -46,9 +46,15 @@ export function verificationText(result: VerificationData, look: Look = {}): str
   return lines.join('\n')
 }
 
-function verdictLine({ verdict, steps, signed_by }: VerificationData, look: Look): string {
+function verdictLine({ verdict, steps, signed_by, receipt }: VerificationData, look: Look): string {
   const of = (wanted: Verdict) => steps.filter((step) => step.verdict === wanted).length
   const all = count(steps.length, 'step')
+  if (verdict === 'verified' && !receipt)
+    return tone(
+      `Consistent: all ${all} hold. The folder agrees with itself; nobody signed it.`,
+      'good',
+      look,
+    )
   if (verdict === 'verified') {
     const by = signed_by ? `, signed by the key you gave (${signed_by.slice(0, 12)}…)` : ''
     return tone(`Verified: all ${all} hold${by}.`, 'good', look)

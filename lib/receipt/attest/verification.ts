@@ -15,6 +15,8 @@ export type VerificationData = {
   set: { id: string; version: string; digest: string } | null
   /** The key that was given and signed it, as the SHA-256 of its DER. Null where none did. */
   signed_by: string | null
+  /** False for a run's folder without a receipt, which was held against itself. */
+  receipt: boolean
   steps: Step[]
   /** Computed from the run's folder, not taken from the receipt. Null where there is no folder. */
   recomputed: { counts: RunCounts; cases: CaseRow[]; summary: ConfigurationSummary[] } | null
@@ -28,12 +30,16 @@ export class Verification extends Shown implements VerificationData {
   readonly of: VerificationData['of']
   readonly set: VerificationData['set']
   readonly signed_by: string | null
+  readonly receipt: boolean
   readonly steps: Step[]
   readonly recomputed: VerificationData['recomputed']
   readonly does_not_establish: string[]
 
-  constructor(parts: Omit<VerificationData, 'schema' | 'verdict'>) {
+  constructor(
+    parts: Omit<VerificationData, 'schema' | 'verdict' | 'receipt'> & { receipt?: boolean },
+  ) {
     super()
+    this.receipt = parts.receipt ?? true
     this.of = parts.of
     this.set = parts.set
     this.signed_by = parts.signed_by
@@ -54,7 +60,8 @@ export class Verification extends Shown implements VerificationData {
 
   toJSON(): VerificationData {
     const { schema, verdict, of, set, signed_by, steps, recomputed, does_not_establish } = this
-    return { schema, verdict, of, set, signed_by, steps, recomputed, does_not_establish }
+    const { receipt } = this
+    return { schema, verdict, of, set, signed_by, receipt, steps, recomputed, does_not_establish }
   }
 
   text(look: Look = {}): string {

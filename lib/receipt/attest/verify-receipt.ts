@@ -107,7 +107,7 @@ export async function checkReceipt(
   })
 }
 
-const NOTHING: Omit<VerificationData, 'schema' | 'verdict' | 'steps'> = {
+const NOTHING: Omit<VerificationData, 'schema' | 'verdict' | 'receipt' | 'steps'> = {
   of: null,
   set: null,
   signed_by: null,
