@@ -48,6 +48,7 @@ export type ErrorCode =
   | 'record_invalid'
   | 'export_invalid'
   | 'classifier_invalid'
+  | 'importer_invalid'
   | 'envelope_invalid'
   | 'key_invalid'
   | 'receipt_invalid'

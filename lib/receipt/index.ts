@@ -38,9 +38,11 @@ export {
 export type { Problem, Step, Verdict } from './attest/step.ts'
 export { Verification, type VerificationData } from './attest/verification.ts'
 export type { CheckOptions } from './attest/verify-receipt.ts'
-export type { CloudTrailOptions } from './audit/cloudtrail.ts'
+export { MAX_EXPORT_BYTES } from './audit/entries.ts'
 export type { Audit, Export } from './audit/evidence.ts'
-export { type Imported, importAudit, importAuditFile, MAX_EXPORT_BYTES } from './audit/import.ts'
+export { type Imported, type ImportOptions, importAudit, importAuditFile } from './audit/import.ts'
+export type { AuthenticityOptions, Importer, Reading } from './audit/importer.ts'
+export { importer, importers } from './audit/importers.ts'
 export { type AuditRecord, type Authenticity, RECORD_SCHEMA, record } from './audit/record.ts'
 export type { Contradiction } from './ladder/confirm.ts'
 export { appendLedger, type Ledger } from './ladder/ledger.ts'
@@ -60,13 +62,16 @@ export {
 } from './ladder/report.ts'
 export { bindingDigest, type Projection, type Subject, subjectOf } from './surface/binding.ts'
 export {
+  type Answer,
+  type Binding as BindingRule,
   type Classifier,
-  classifier,
-  classifiers,
+  type Effect,
   type Field,
   IRREVERSIBILITY,
   type Irreversibility,
   type Read,
+  type Shown,
+  type Whole,
 } from './surface/classifier.ts'
 export {
   type Decision,
@@ -79,5 +84,6 @@ export {
   type VerificationSource,
 } from './surface/decision.ts'
 export { NON_CLAIMS, type ObservedCall, observe, requestHash, surface } from './surface/observe.ts'
-export { targetHash } from './surface/target.ts'
+export { classifier, classifiers } from './surface/registry.ts'
+export { exactHash, targetHash } from './surface/target.ts'
 export { isReceipt, verify } from './verify.ts'

@@ -191,7 +191,7 @@ function event({ op, table, after }: Change, clock: Clock): AuditEntry | null {
     api_version: '2025-03-31.basil',
     created,
     type: table === 'charges' ? 'charge.succeeded' : 'refund.created',
-    livemode: false,
+    livemode: true,
     pending_webhooks: 0,
     request: { id: name('req'), idempotency_key: used },
     data: {

@@ -5,7 +5,6 @@
  */
 import { hash } from 'node:crypto'
 import { z } from 'zod'
-import type { JsonObject } from '../json.ts'
 import type { AuditEntry, Change, Clock, Row, Step, WorldDefinition } from './world.ts'
 
 const ROLES = ['viewer', 'helpdesk', 'billing_admin', 'user_admin', 'super_admin'] as const
@@ -178,6 +177,7 @@ export const workspace: WorldDefinition<Workspace> = {
   },
   audit: (changes, clock) =>
     changes.map((change) => entry(change, clock)).filter((made) => made !== null),
+  exportAudit: deliveries,
 }
 
 const EVENTS: { [table: string]: { [op in Change['op']]: string } } = {
@@ -193,28 +193,21 @@ const EVENTS: { [table: string]: { [op in Change['op']]: string } } = {
   },
 }
 
-/** A LogEvent of the System Log. The role stands in the debug data, as it does for privileges there. */
+/** A LogEvent of the System Log: a role is a target of type ROLE, a token one of type Token that belongs to the actor. */
 function entry({ op, table, before, after }: Change, clock: Clock): AuditEntry | null {
   const eventType = EVENTS[table]?.[op]
   if (!eventType) return null
   const row = (after ?? before) as Row
   const at = clock.now().toISOString()
   const id = hash('sha256', `okta:${at}:${clock.nextId()}`, 'hex')
-  const target: JsonObject[] = [
-    {
-      id: String(row['principal']),
-      type: 'User',
-      alternateId: String(row['principal']),
-      displayName: null,
-    },
-  ]
-  if (table === 'tokens')
-    target.unshift({
-      id: String(row['id']),
-      type: 'Token',
-      alternateId: 'unknown',
-      displayName: String(row['name']),
-    })
+  const login = String(row['principal'])
+  const isMade = table === 'tokens' && op === 'create'
+  const part = (type: string, id: string, displayName: string, alternateId = 'unknown') => ({
+    id,
+    type,
+    alternateId,
+    displayName,
+  })
   return {
     uuid: id.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5'),
     published: at,
@@ -222,17 +215,38 @@ function entry({ op, table, before, after }: Change, clock: Clock): AuditEntry |
     version: '0',
     severity: 'INFO',
     displayMessage: null,
-    actor: {
-      id: '00uBOT',
-      type: 'User',
-      alternateId: 'automation@acme.example',
-      displayName: 'Automation',
-    },
+    actor: isMade
+      ? part('User', `00u${id.slice(0, 17)}`, login, login)
+      : part('User', '00uBOT', 'Automation', 'automation@acme.example'),
     outcome: { result: 'SUCCESS', reason: null },
-    target,
+    target:
+      table === 'tokens'
+        ? [part('Token', String(row['id']), String(row['name']))]
+        : [
+            part('User', `00u${id.slice(0, 17)}`, login, login),
+            part('ROLE', `cr0${id.slice(17, 34)}`, String(row['role'])),
+          ],
     transaction: { type: 'WEB', id: id.slice(36, 60), detail: {} },
-    debugContext: {
-      debugData: { privilegeGranted: String(row['role']), org: String(row['workspace']) },
-    },
+    debugContext: { debugData: {} },
+    workspace: String(row['workspace']),
   }
+}
+
+/** Deliveries of an event hook, one a line: only the delivery names the organisation, in the address of its source. */
+function deliveries(entries: readonly AuditEntry[]): string {
+  return entries
+    .map(({ workspace, ...event }) =>
+      JSON.stringify({
+        eventType: 'com.okta.event_hook',
+        eventTypeVersion: '1.0',
+        cloudEventsVersion: '0.1',
+        source: `https://${String(workspace)}.okta.com/api/v1/eventHooks/who8vt36qfNpCGz9H1e6`,
+        eventId: String(event['uuid']),
+        data: { events: [event] },
+        eventTime: String(event['published']),
+        contentType: 'application/json',
+      }),
+    )
+    .map((line) => `${line}\n`)
+    .join('')
 }

@@ -9,83 +9,62 @@ import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import { digest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
-import { type Json, type JsonObject, parse } from '../../json.ts'
+import { parse } from '../../json.ts'
 import { at } from '../surface/classifier.ts'
 import { isObject } from '../surface/decision.ts'
-import { harmless, targetHash } from '../surface/target.ts'
-import type { Mapped, ProviderImporter } from './import.ts'
+import { harmless } from '../surface/target.ts'
+import { kindOf, textAt, texts } from './entry.ts'
+import type { AuthenticityOptions, Importer } from './importer.ts'
 import type { Authenticity } from './record.ts'
 import { isoOf } from './time.ts'
 
-export type CloudTrailOptions = {
-  /** The digest files, in any order. `signature`: hex, from the object's metadata; needed for the newest one. */
-  digests?: { bytes: string | Uint8Array; signature?: string }[]
-  /** PEM, or base64 of PKCS#1 DER as AWS lists its keys. */
-  publicKey?: string
+const kinds = {
+  CreateAccessKey: { action_class: 'aws_iam_access_key', verb: 'create' },
+  AttachRolePolicy: { action_class: 'aws_iam_role_policy', verb: 'attach' },
+  DetachRolePolicy: { action_class: 'aws_iam_role_policy', verb: 'detach' },
 }
 
-type Parameters = (name: string) => string | null
-
-const EVENTS: {
-  [name: string]: {
-    action_class: string
-    verb: string
-    target(p: Parameters): { [f: string]: string } | null
-  }
-} = {
-  CreateAccessKey: {
-    action_class: 'aws_iam_access_key',
-    verb: 'create',
-    target: (p) => {
-      const user = p('userName')
-      return user === null ? null : { user_hash: targetHash('aws_iam_user', user) }
-    },
-  },
-  AttachRolePolicy: { action_class: 'aws_iam_role_policy', verb: 'attach', target: policyOf },
-  DetachRolePolicy: { action_class: 'aws_iam_role_policy', verb: 'detach', target: policyOf },
-}
-
-function policyOf(p: Parameters): { [field: string]: string } | null {
-  const role = p('roleName')
-  const policy = p('policyArn')
-  return role === null || policy === null
-    ? null
-    : { role_name: harmless(role), policy_arn: harmless(policy) }
-}
-
-export const cloudtrail: ProviderImporter = {
+export const cloudtrail: Importer = {
+  name: 'cloudtrail',
   provider: 'aws',
-  unwrap: (document) =>
-    Array.isArray(document['Records']) ? (document['Records'] as Json[]) : null,
-  map(entry): Mapped {
+  kinds,
+  recognises: (document) =>
+    Array.isArray(document['Records']) || ('eventSource' in document && 'eventName' in document),
+  entries: (document) => (Array.isArray(document['Records']) ? document['Records'] : null),
+  read(entry) {
     const name = textAt(entry, 'eventName')
     const source = textAt(entry, 'eventSource')
     if (name === null) return { skipped: 'the event has no eventName' }
-    const event =
-      source === 'iam.amazonaws.com' && Object.hasOwn(EVENTS, name) ? EVENTS[name] : undefined
-    if (!event) return { unmapped: harmless(`${source ?? '?'}:${name}`) }
-    if (entry['errorCode'] !== undefined && entry['errorCode'] !== null)
-      return { skipped: `failed: ${harmless(entry['errorCode']).slice(0, 60)}` }
+    const kind = source === 'iam.amazonaws.com' ? kindOf(kinds, name) : undefined
+    if (!kind) return { unmapped: harmless(`${source ?? '?'}:${name}`) }
+    for (const member of ['errorCode', 'errorMessage'])
+      if (entry[member] !== undefined && entry[member] !== null)
+        return { skipped: `failed: ${harmless(entry[member]).slice(0, 60)}` }
     const id = textAt(entry, 'eventID')
     if (id === null) return { skipped: 'no eventID: the old shape 1.0 names no event' }
-    if (
-      at(entry, 'requestParameters.omitted') === true ||
-      at(entry, 'requestParameters.omitted') === 'true'
-    )
+    const omitted = at(entry, 'requestParameters.omitted')
+    if (omitted === true || omitted === 'true')
       return { skipped: 'the request parameters were cut by CloudTrail' }
-    // The answer repeats the user where the request left it to the credentials.
-    const parameters: Parameters = (field) =>
-      textAt(entry, `requestParameters.${field}`) ??
-      textAt(entry, `responseElements.accessKey.${field}`)
-    const target = event.target(parameters)
-    if (target === null) return { skipped: 'the request parameters do not name the target' }
+    // Some services log a request that asked only whether it would be allowed.
+    const dryRun = at(entry, 'requestParameters.dryRun') ?? at(entry, 'requestParameters.DryRun')
+    if (dryRun === true || dryRun === 'true') return { skipped: 'dry run: nothing was kept' }
+    const asked = (field: string) => textAt(entry, `requestParameters.${field}`)
     return {
+      ...kind,
       record_id: id,
-      subject: { action_class: event.action_class, verb: event.verb, target },
+      values: {
+        // The answer repeats the user where the request left it to the credentials.
+        user_name: asked('userName') ?? textAt(entry, 'responseElements.accessKey.userName'),
+        role_name: asked('roleName'),
+        policy_arn: asked('policyArn'),
+      },
       occurred_at: isoOf(textAt(entry, 'eventTime')),
-      request_ids: [textAt(entry, 'requestID')].filter((id) => id !== null),
+      request_ids: texts(textAt(entry, 'requestID')),
+      actor: textAt(entry, 'userIdentity.arn') ?? textAt(entry, 'userIdentity.principalId'),
+      object: textAt(entry, 'responseElements.accessKey.accessKeyId'),
     }
   },
+  authenticate: authenticityOf,
 }
 
 /**
@@ -94,7 +73,7 @@ export const cloudtrail: ProviderImporter = {
  * @param log bytes of the log file, gzipped or not; the signed hash is over the unpacked bytes
  * @throws TouchstoneError `key_invalid` for a public key that is none
  */
-export function cloudtrailAuthenticity(log: Uint8Array, options: CloudTrailOptions): Authenticity {
+function authenticityOf(log: Uint8Array, options: AuthenticityOptions): Authenticity {
   const { digests = [], publicKey } = options
   if (digests.length === 0 && publicKey === undefined)
     return {
@@ -224,9 +203,4 @@ function inflate(bytes: Uint8Array): Uint8Array {
   return bytes[0] === 0x1f && bytes[1] === 0x8b
     ? gunzipSync(bytes, { maxOutputLength: 1 << 30 })
     : bytes
-}
-
-function textAt(entry: JsonObject, path: string): string | null {
-  const value = at(entry, path)
-  return typeof value === 'string' && value !== '' ? value : null
 }

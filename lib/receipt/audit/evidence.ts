@@ -6,8 +6,10 @@ import { readBytes, unreadable } from '../../files.ts'
 import type { Json } from '../../json.ts'
 import { documentsIn } from '../../lines.ts'
 import { isObject } from '../surface/decision.ts'
-import type { CloudTrailOptions } from './cloudtrail.ts'
-import { entriesOf, type Imported, importAudit, unpack } from './import.ts'
+import { entriesOf, unpack } from './entries.ts'
+import { type Imported, importAudit } from './import.ts'
+import type { AuthenticityOptions } from './importer.ts'
+import { importerOf } from './importers.ts'
 import { authenticityHere, RECORD_SCHEMA, type ReadRecord, readRecord } from './record.ts'
 import { compacting } from './strings.ts'
 
@@ -15,7 +17,7 @@ export type Export = {
   provider: string
   bytes: string | Uint8Array
   source?: string
-} & CloudTrailOptions
+} & AuthenticityOptions
 
 /** A path of a file or folder, a provider's export, an import, one record, or a list of any of these. */
 export type Audit = string | Export | Imported | { schema: string } | readonly Audit[]
@@ -114,19 +116,19 @@ function readFile(path: string, into: Evidence): void {
   if (first === undefined) return
   if (isObject(first) && typeof first['schema'] === 'string') {
     const compact = compacting()
-    const list = entriesOf(unpack(bytes, path), path, { unwrap: (document) => listIn(document) })
+    const list = entriesOf(unpack(bytes, path), path, { entries: listIn })
     for (const { entry, line } of list)
       into.records.push(compact(readRecord(entry, `${path}:${line}`)))
     return
   }
-  const provider = providerOf(first)
-  if (provider === null)
+  const known = importerOf(first)
+  if (known === null)
     throw new TouchstoneError(
       'export_invalid',
       `expected ${RECORD_SCHEMA} or the export of a known provider, got entries of another shape`,
       { where: path },
     )
-  take(importAudit(provider, bytes, { source: path }), into)
+  take(importAudit(known.name, bytes, { source: path }), into)
 }
 
 function listIn(document: { [name: string]: Json }): Json[] | null {
@@ -144,26 +146,5 @@ function sample(bytes: Uint8Array, path: string): Json | undefined {
 /** The importer that reads an export, or null where its entries are of no known shape, or it has none. */
 export function providerOfExport(bytes: Uint8Array, name: string): string | null {
   const first = sample(unpack(bytes, name), name)
-  return first === undefined ? null : providerOf(first)
-}
-
-/** Which provider writes entries like this one. */
-export function providerOf(entry: Json): string | null {
-  if (!isObject(entry)) return null
-  if (Array.isArray(entry['Records']) || ('eventSource' in entry && 'eventName' in entry))
-    return 'cloudtrail'
-  const version = entry['apiVersion']
-  if (typeof version === 'string' && version.startsWith('audit.k8s.io/')) return 'kubernetes'
-  if ('auditID' in entry) return 'kubernetes'
-  if (Array.isArray(entry['entries']) || ('date_create' in entry && 'entity' in entry))
-    return 'slack'
-  if ('eventType' in entry && 'published' in entry) return 'okta'
-  if (entry['object'] === 'event' || (entry['object'] === 'list' && Array.isArray(entry['data'])))
-    return 'stripe'
-  if (
-    typeof entry['action'] === 'string' &&
-    ('@timestamp' in entry || '_document_id' in entry || 'created_at' in entry)
-  )
-    return 'github'
-  return null
+  return importerOf(first)?.name ?? null
 }

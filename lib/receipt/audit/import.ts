@@ -2,54 +2,27 @@
  * Reading a provider's own audit export into records. The importer sees the export and nothing else: no call, no case, no
  * expectation. Every entry ends as a record, as skipped with a reason, or is counted as not mapped.
  */
-import { gunzipSync } from 'node:zlib'
 import { type Digest, digest, digestOf } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { readBytes } from '../../files.ts'
-import type { Json, JsonObject } from '../../json.ts'
-import { documentsIn } from '../../lines.ts'
-import type { Subject } from '../surface/binding.ts'
+import type { JsonObject } from '../../json.ts'
+import { bindingOf, type Subject } from '../surface/binding.ts'
+import { project } from '../surface/classifier.ts'
 import { isObject } from '../surface/decision.ts'
 import { requestHash } from '../surface/observe.ts'
-import { type CloudTrailOptions, cloudtrail, cloudtrailAuthenticity } from './cloudtrail.ts'
-import { github } from './github.ts'
-import { kubernetes } from './kubernetes.ts'
-import { okta } from './okta.ts'
+import { classifierOf } from '../surface/registry.ts'
+import { actorHash, objectHash } from '../surface/target.ts'
+import { entriesOf, unpack } from './entries.ts'
+import type { AuthenticityOptions, Effect, Importer, Refuted } from './importer.ts'
+import { importerNamed } from './importers.ts'
 import { type AuditRecord, type Authenticity, record, vouch } from './record.ts'
-import { slack } from './slack.ts'
-import { stripe } from './stripe.ts'
 
-/** What a provider's mapping makes of one entry. */
-export type Mapped =
-  | {
-      record_id: string
-      subject: Subject
-      occurred_at?: string | null
-      /** Raw ids; they are hashed before they go into the record. */
-      request_ids?: string[]
-      attributes?: JsonObject
-    }
-  /** An entry of a mapped kind that must not count, such as a failed one. */
-  | { skipped: string }
-  /** An entry of a kind that no classifier speaks of. */
-  | { unmapped: string }
-
-export type ProviderImporter = {
-  /** Name in records, such as `aws` for CloudTrail. */
-  provider: string
-  /** The list of entries inside a document that is no array itself, or null when it is one entry. */
-  unwrap(document: JsonObject): Json[] | null
-  map(entry: JsonObject): Mapped
-}
-
-export const IMPORTERS: { [name: string]: ProviderImporter } = {
-  github,
-  kubernetes,
-  cloudtrail,
-  stripe,
-  slack,
-  okta,
-}
+export type ImportOptions = {
+  /** Name of the export for messages and records. */
+  source?: string
+  /** Whose log it is, for logs that do not say so themselves, such as the organisation of an Okta log. */
+  scope?: string
+} & AuthenticityOptions
 
 export type Imported = {
   provider: string
@@ -65,9 +38,6 @@ export type Imported = {
   }
   authenticity: Authenticity
 }
-
-/** Largest export that is unpacked, in bytes: a small gz must not fill the memory. */
-export const MAX_EXPORT_BYTES = 1 << 30
 
 /**
  * Import a provider's native export: a JSON array, the provider's envelope, or NDJSON, each also gzipped.
@@ -85,20 +55,9 @@ export const MAX_EXPORT_BYTES = 1 << 30
 export function importAudit(
   provider: string,
   input: string | Uint8Array,
-  options: { source?: string } & CloudTrailOptions = {},
+  options: ImportOptions = {},
 ): Imported {
-  const importer =
-    typeof provider === 'string' && Object.hasOwn(IMPORTERS, provider)
-      ? IMPORTERS[provider]
-      : undefined
-  if (!importer) {
-    const names = Object.keys(IMPORTERS).join(', ')
-    throw new TouchstoneError(
-      'argument_invalid',
-      `expected one of ${names}, got ${typeof provider === 'string' ? `"${provider}"` : typeof provider}`,
-      { where: 'provider' },
-    )
-  }
+  const importer = importerNamed(provider)
   if (typeof input !== 'string' && !(input instanceof Uint8Array))
     throw new TouchstoneError('argument_invalid', `expected text or bytes, got ${typeof input}`, {
       where: 'input',
@@ -106,14 +65,9 @@ export function importAudit(
   const name = options.source ?? `${provider} export`
   const bytes = typeof input === 'string' ? new TextEncoder().encode(input) : input
   const source = { name, digest: digest(bytes), size_bytes: bytes.length }
-  const authenticity =
-    provider === 'cloudtrail'
-      ? vouch(cloudtrailAuthenticity(bytes, options))
-      : {
-          method: 'none' as const,
-          verified: false,
-          detail: 'the export carries no signature of its own',
-        }
+  const authenticity: Authenticity = importer.authenticate
+    ? vouch(importer.authenticate(bytes, options))
+    : { method: 'none', verified: false, detail: 'the export carries no signature of its own' }
   const made: Imported = {
     provider: importer.provider,
     source,
@@ -122,89 +76,149 @@ export function importAudit(
     counts: { entries: 0, records: 0, skipped: 0, unmapped: {} },
     authenticity,
   }
-  for (const { entry, line } of entriesOf(unpack(bytes, name), name, importer)) {
+  const whole = new WholeExport()
+  const list = entriesOf(unpack(bytes, name), name, importer)
+  for (const { entry, line, scope } of list) {
     made.counts.entries++
     if (!isObject(entry)) {
       made.skipped.push({ line, reason: 'the entry is no object' })
       continue
     }
-    const mapped = importer.map(entry)
-    if ('skipped' in mapped) made.skipped.push({ line, reason: mapped.skipped })
-    else if ('unmapped' in mapped) {
-      const kind = mapped.unmapped.slice(0, 80)
-      const known = Object.hasOwn(made.counts.unmapped, kind)
-        ? (made.counts.unmapped[kind] as number)
-        : 0
-      Object.defineProperty(made.counts.unmapped, kind, {
-        value: known + 1,
-        enumerable: true,
-        configurable: true,
-        writable: true,
-      })
-    } else {
-      const { record_id, subject, occurred_at, request_ids = [], attributes } = mapped
-      made.records.push(
-        record({
-          provider: importer.provider,
-          record_id,
-          subject,
-          source: { name, digest: source.digest, line, entry_digest: digestOf(entry) },
-          ...(occurred_at && { occurred_at }),
-          ...(request_ids.length > 0 && {
-            request_ids: [...new Set(request_ids.map(requestHash))].sort(),
-          }),
-          ...(attributes && Object.keys(attributes).length > 0 && { attributes }),
-          authenticity,
-        }),
-      )
+    const reading = importer.read(entry, scope ?? options.scope ?? null)
+    if ('refutes' in reading && reading.refutes) whole.refute(reading.refutes, line)
+    if ('skipped' in reading) made.skipped.push({ line, reason: reading.skipped })
+    else if ('unmapped' in reading) countKind(made.counts.unmapped, reading.unmapped.slice(0, 80))
+    else {
+      const found = subjectFrom(reading)
+      if ('missing' in found) made.skipped.push({ line, reason: found.missing })
+      else
+        whole.add(
+          reading,
+          line,
+          recordOf(reading, found, { importer, source, line, entry, authenticity }),
+        )
     }
   }
+  const { records, skipped } = whole.settled()
+  made.records = records
+  made.skipped = [...made.skipped, ...skipped].sort((a, b) => a.line - b.line)
   made.counts.records = made.records.length
   made.counts.skipped = made.skipped.length
   return made
+}
+
+/**
+ * The records of an export, settled by all of it: an entry that failed or was taken back later in the same export is none, and
+ * of several entries about one object only the first is one.
+ */
+class WholeExport {
+  private readonly found: {
+    line: number
+    object: string | null
+    kind: string
+    record: AuditRecord
+  }[] = []
+  private readonly refuted = new Map<string, { line: number; because: string }>()
+
+  add({ object = null, action_class, verb }: Effect, line: number, record: AuditRecord): void {
+    const kind = `${action_class}\n${verb}`
+    this.found.push({ line, object, kind, record })
+  }
+
+  refute({ object, because }: Refuted, line: number): void {
+    this.refuted.set(object, { line, because })
+  }
+
+  settled(): { records: AuditRecord[]; skipped: Imported['skipped'] } {
+    const records: AuditRecord[] = []
+    const skipped: Imported['skipped'] = []
+    const first = new Map<string, number>()
+    for (const { line, object, kind, record } of this.found) {
+      const refuted = object === null ? undefined : this.refuted.get(object)
+      const key = `${kind}\n${object}`
+      const earlier = object === null ? undefined : first.get(key)
+      if (refuted)
+        skipped.push({ line, reason: `taken back at line ${refuted.line}: ${refuted.because}` })
+      else if (earlier !== undefined)
+        skipped.push({ line, reason: `the same object as at line ${earlier}` })
+      else {
+        first.set(key, line)
+        records.push(record)
+      }
+    }
+    return { records, skipped }
+  }
+}
+
+/** What an entry says, as the classifier of its class projects it. */
+function subjectFrom({ action_class, verb, values }: Effect): Found | { missing: string } {
+  const one = classifierOf(action_class, verb)
+  if (!one) return { missing: `no classifier declares ${action_class} ${verb}` }
+  const { target } = project(one, values)
+  const { all, any = [], agree = [] } = bindingOf(one, verb)
+  const missing = all.find((name) => typeof target[name] !== 'string')
+  if (missing) return { missing: `the entry does not say ${missing.replace(/_hash$/, '')}` }
+  const taken = (names: readonly string[]) =>
+    names.flatMap((name) => {
+      const value = target[name]
+      return value === undefined || value === null ? [] : [[name, value] as const]
+    })
+  return {
+    subject: {
+      action_class,
+      verb,
+      target: Object.fromEntries(taken([...all, ...any])) as Subject['target'],
+    },
+    attributes: Object.fromEntries(taken(agree)),
+  }
+}
+
+type Found = { subject: Subject; attributes: JsonObject }
+
+function recordOf(
+  { record_id, occurred_at, request_ids = [], actor, object }: Effect,
+  { subject, attributes }: Found,
+  from: {
+    importer: Importer
+    source: Imported['source']
+    line: number
+    entry: JsonObject
+    authenticity: Authenticity
+  },
+): AuditRecord {
+  const { name, digest } = from.source
+  const provider = from.importer.provider
+  return record({
+    provider,
+    record_id,
+    subject,
+    source: { name, digest, line: from.line, entry_digest: digestOf(from.entry) },
+    ...(occurred_at && { occurred_at }),
+    ...(request_ids.length > 0 && {
+      request_ids: [...new Set(request_ids.map(requestHash))].sort(),
+    }),
+    ...(Object.keys(attributes).length > 0 && { attributes }),
+    ...(actor && { actor_hash: actorHash(provider, actor) }),
+    ...(object && { object_hash: objectHash(provider, object) }),
+    authenticity: from.authenticity,
+  })
+}
+
+function countKind(counts: { [kind: string]: number }, kind: string): void {
+  const value = (Object.hasOwn(counts, kind) ? (counts[kind] as number) : 0) + 1
+  Object.defineProperty(counts, kind, {
+    value,
+    enumerable: true,
+    configurable: true,
+    writable: true,
+  })
 }
 
 /** Import a file. @throws TouchstoneError `file_unreadable`, and what `importAudit` throws. */
 export function importAuditFile(
   provider: string,
   path: string,
-  options: CloudTrailOptions = {},
+  options: ImportOptions = {},
 ): Imported {
   return importAudit(provider, readBytes(path), { ...options, source: path })
-}
-
-/** Bytes as they were before gzip, if they were gzipped. */
-export function unpack(bytes: Uint8Array, name: string): Uint8Array {
-  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes
-  try {
-    return gunzipSync(bytes, { maxOutputLength: MAX_EXPORT_BYTES })
-  } catch (cause) {
-    throw new TouchstoneError(
-      'export_invalid',
-      `expected gzip data, got ${(cause as Error).message}`,
-      {
-        where: name,
-        cause,
-      },
-    )
-  }
-}
-
-/** The entries of an export with their places. One document on several lines, or one document per line. */
-export function* entriesOf(
-  bytes: Uint8Array,
-  name: string,
-  importer: Pick<ProviderImporter, 'unwrap'>,
-): Generator<{ entry: Json; line: number }> {
-  for (const { value, line } of documentsIn(bytes, name)) {
-    const list = Array.isArray(value) ? value : isObject(value) ? importer.unwrap(value) : null
-    if (list) for (const [i, entry] of list.entries()) yield { entry, line: line ?? i + 1 }
-    else if (line !== null || isObject(value)) yield { entry: value, line: line ?? 1 }
-    else
-      throw new TouchstoneError(
-        'export_invalid',
-        'expected audit entries, got another JSON value',
-        { where: name },
-      )
-  }
 }

@@ -1,71 +1,121 @@
 /**
  * Kubernetes audit events (audit.k8s.io/v1): one per line, or an EventList.
  *
- * An auditID names a request and is repeated per stage, so only the stage `ResponseComplete` counts. The caller may choose the
- * auditID (header `Audit-ID`), which makes it a nonce for binding to one request, and makes it no proof of uniqueness.
+ * An auditID names a request and is repeated per stage, so only the stage `ResponseComplete` counts; a `Panic` of the same
+ * request takes it back. The caller may choose the auditID (header `Audit-ID`), which makes it a nonce for binding to one
+ * request, and makes it no proof of uniqueness.
  */
-import type { Json, JsonObject } from '../../json.ts'
+import type { JsonObject } from '../../json.ts'
 import { at } from '../surface/classifier.ts'
+import { isObject } from '../surface/decision.ts'
 import { harmless } from '../surface/target.ts'
-import type { ProviderImporter } from './import.ts'
+import { kindOf, textAt } from './entry.ts'
+import type { Importer } from './importer.ts'
 import { isoOf } from './time.ts'
 
 const VERSION = /^audit\.k8s\.io\/v1(alpha1|beta1)?$/
-const VERBS = new Set(['create', 'update', 'patch', 'delete'])
 
-export const kubernetes: ProviderImporter = {
+const kinds = Object.fromEntries(
+  ['create', 'update', 'patch', 'delete'].map((verb) => [
+    verb,
+    { action_class: 'kubernetes_object', verb },
+  ]),
+)
+
+export const kubernetes: Importer = {
+  name: 'kubernetes',
   provider: 'kubernetes',
-  unwrap: (document) => (Array.isArray(document['items']) ? (document['items'] as Json[]) : null),
-  map(entry) {
+  kinds,
+  recognises: (document) =>
+    textAt(document, 'apiVersion')?.startsWith('audit.k8s.io/') === true || 'auditID' in document,
+  entries: (document) => (Array.isArray(document['items']) ? document['items'] : null),
+  read(entry) {
     const version = entry['apiVersion'] ?? 'audit.k8s.io/v1'
     if (typeof version !== 'string' || !VERSION.test(version))
       return { unmapped: `apiVersion ${harmless(version)}` }
     const verb = textAt(entry, 'verb')
     if (verb === null) return { skipped: 'the event has no verb' }
-    if (!VERBS.has(verb)) return { unmapped: `verb ${harmless(verb)}` }
+    const kind = kindOf(kinds, verb)
+    if (!kind) return { unmapped: `verb ${harmless(verb)}` }
+    const id = textAt(entry, 'auditID')
     const stage = textAt(entry, 'stage')
+    if (stage === 'Panic')
+      return {
+        skipped: 'stage Panic: the request did not end',
+        ...(id !== null && { refutes: { object: id, because: 'stage Panic' } }),
+      }
     if (stage !== 'ResponseComplete')
       return { skipped: `stage ${harmless(stage ?? 'missing')}: not the end of the request` }
     const code = at(entry, 'responseStatus.code')
     if (typeof code !== 'number') return { skipped: 'no response code' }
     if (code < 200 || code > 299) return { skipped: `failed: response code ${code}` }
-    const id = textAt(entry, 'auditID')
+    if (textAt(entry, 'responseStatus.status') === 'Failure')
+      return { skipped: 'failed: response status Failure' }
+    // 202 means that the API server began and did not finish, such as a deletion in the foreground.
+    if (code === 202) return { skipped: 'response code 202: accepted, not done' }
     if (id === null) return { skipped: 'the event has no auditID' }
-    if (isDryRun(textAt(entry, 'requestURI'))) return { skipped: 'dry run: nothing was kept' }
+    if (isDryRun(entry)) return { skipped: 'dry run: nothing was kept' }
+    if (verb === 'delete' && isPending(entry))
+      return { skipped: 'the deletion waits for a finalizer or a grace period' }
     const resource = textAt(entry, 'objectRef.resource')
     if (resource === null) return { skipped: 'no objectRef.resource' }
     // With generateName the name is known only to the response, which is there at level RequestResponse alone.
     const name = textAt(entry, 'objectRef.name') ?? textAt(entry, 'responseObject.metadata.name')
     if (name === null)
       return { skipped: 'no object name: generateName at a level that keeps no response' }
-    const target: { [field: string]: string } = {
-      resource: harmless(resource),
-      name: harmless(name),
-    }
-    for (const [field, path] of [
-      ['namespace', 'objectRef.namespace'],
-      ['subresource', 'objectRef.subresource'],
-      ['api_group', 'objectRef.apiGroup'],
-    ] as const) {
-      const value = textAt(entry, path)
-      if (value !== null) target[field] = harmless(value)
-    }
     return {
+      ...kind,
       record_id: id,
-      subject: { action_class: 'kubernetes_object', verb, target },
+      values: {
+        resource,
+        name,
+        namespace: textAt(entry, 'objectRef.namespace'),
+        subresource: textAt(entry, 'objectRef.subresource'),
+        api_group: textAt(entry, 'objectRef.apiGroup'),
+      },
       occurred_at: isoOf(
         textAt(entry, 'stageTimestamp') ?? textAt(entry, 'requestReceivedTimestamp'),
       ),
       request_ids: [id],
+      actor: textAt(entry, 'impersonatedUser.username') ?? textAt(entry, 'user.username'),
+      object: id,
     }
   },
 }
 
-function textAt(entry: JsonObject, path: string): string | null {
-  const value = at(entry, path)
-  return typeof value === 'string' && value !== '' ? value : null
+/** `dryRun` stands in the address, in the options that are the body of a deletion, and in those of a response. */
+function isDryRun(entry: JsonObject): boolean {
+  const uri = textAt(entry, 'requestURI')
+  if (uri !== null) {
+    try {
+      if (/[?&]dryRun(=|&|$)/i.test(decodeURIComponent(uri))) return true
+    } catch {
+      // An address that does not decode may hide anything.
+      return true
+    }
+  }
+  return ['requestObject.dryRun', 'responseObject.dryRun', 'requestObject.spec.dryRun'].some(
+    (path) => !isNothing(at(entry, path)),
+  )
 }
 
-function isDryRun(uri: string | null): boolean {
-  return uri !== null && /[?&]dryRun=/.test(uri)
+/** The object is still there and has a time of deletion: a finalizer or a grace period holds it. */
+function isPending(entry: JsonObject): boolean {
+  const object = at(entry, 'responseObject')
+  if (!isObject(object)) return false
+  if (object['kind'] === 'Status') return false
+  return (
+    !isNothing(at(object, 'metadata.deletionTimestamp')) ||
+    !isNothing(at(object, 'metadata.finalizers'))
+  )
+}
+
+function isNothing(value: unknown): boolean {
+  return (
+    value === undefined ||
+    value === null ||
+    value === '' ||
+    value === false ||
+    (Array.isArray(value) && value.length === 0)
+  )
 }

@@ -1,70 +1,88 @@
 /**
  * Okta's System Log: privileges and API tokens, for calls of the provider `workspace`.
  *
- * An entry has several targets; the one of type `User` is the person. The log writes a new privilege and a changed one alike, as
- * `user.account.privilege.grant`, so it can vouch for a grant and not for a change of role. An entry that does not name its
- * organisation in the debug data (`org`) names no workspace and is skipped.
+ * An entry has several targets; the one of type `User` is the person, the one of type `ROLE` the role that was given or taken.
+ * `privilegeGranted` in the debug data lists every role that the person now has, so it names no effect. The log writes a new
+ * privilege and a changed one alike, so it can vouch for a grant and not for a change of role. An API token is a target of
+ * type `Token` and belongs to the person who made it, the actor. No entry names its organisation: a delivery of an event hook
+ * does, in `source`, and so may the reader of the export, as `scope`.
  */
-import type { Json, JsonObject } from '../../json.ts'
+import type { JsonObject } from '../../json.ts'
 import { at } from '../surface/classifier.ts'
 import { isObject } from '../surface/decision.ts'
-import { harmless, targetHash } from '../surface/target.ts'
-import type { ProviderImporter } from './import.ts'
+import { harmless } from '../surface/target.ts'
+import { kindOf, textAt, texts } from './entry.ts'
+import type { Importer } from './importer.ts'
 import { isoOf } from './time.ts'
 
-const VERBS: { [event: string]: string } = {
-  'user.account.privilege.grant': 'grant',
-  'user.account.privilege.revoke': 'revoke',
-  'system.api_token.create': 'create',
-  'system.api_token.revoke': 'revoke_token',
+const kinds = {
+  'user.account.privilege.grant': { action_class: 'workspace_role', verb: 'grant' },
+  'user.account.privilege.revoke': { action_class: 'workspace_role', verb: 'revoke' },
+  'system.api_token.create': { action_class: 'workspace_role', verb: 'create' },
+  'system.api_token.revoke': { action_class: 'workspace_role', verb: 'revoke_token' },
 }
 
-export const okta: ProviderImporter = {
+export const okta: Importer = {
+  name: 'okta',
   provider: 'workspace',
-  unwrap: () => null,
-  map(entry) {
+  kinds,
+  recognises: (document) =>
+    ('eventType' in document && 'published' in document) ||
+    Array.isArray(at(document, 'data.events')),
+  entries(document) {
+    const events = at(document, 'data.events')
+    return Array.isArray(events) ? events : null
+  },
+  // "https://acme.okta.com/api/v1/eventHooks/who8vt36qfNpCGz9H1e6"
+  scopeOf: (document) =>
+    /^https:\/\/([a-z0-9-]+)\.okta(?:-emea|preview)?\.com\//.exec(
+      textAt(document, 'source') ?? '',
+    )?.[1] ?? null,
+  read(entry, scope) {
     const event = textAt(entry, 'eventType')
     if (event === null) return { skipped: 'the event has no eventType' }
-    const verb = Object.hasOwn(VERBS, event) ? VERBS[event] : undefined
-    if (!verb) return { unmapped: harmless(event) }
+    const kind = kindOf(kinds, event)
+    if (!kind) return { unmapped: harmless(event) }
     const result = textAt(entry, 'outcome.result')
     if (result !== 'SUCCESS') return { skipped: `failed: outcome ${harmless(result ?? 'missing')}` }
     const id = textAt(entry, 'uuid')
     if (id === null) return { skipped: 'the event has no uuid' }
-    const org = textAt(entry, 'debugContext.debugData.org')
-    if (org === null) return { skipped: 'the event names no organisation' }
-    const person = personIn(entry['target'])
-    if (person === null) return { skipped: 'the event does not name one person' }
-    const role = textAt(entry, 'debugContext.debugData.privilegeGranted')
+    if (scope === null) return { skipped: 'nothing names the organisation: give it as scope' }
+    const isToken = event.startsWith('system.api_token.')
+    const token = isToken ? oneOf(entry, 'Token') : null
+    if (isToken && token === null) return { skipped: 'the event does not name one token' }
+    const person = oneOf(entry, 'User')
+    if (!isToken && person === null) return { skipped: 'the event does not name one person' }
+    const role = isToken ? null : oneOf(entry, 'ROLE')
+    if (!isToken && role === null) return { skipped: 'the event does not name one role' }
+    const actor = textAt(entry, 'actor.alternateId')
     return {
+      ...kind,
       record_id: id,
-      subject: {
-        action_class: 'workspace_role',
-        verb,
-        target: {
-          workspace_id_hash: targetHash('workspace', org),
-          principal_hash: targetHash('workspace_principal', person),
-          ...(role !== null && { role: harmless(role) }),
-        },
+      values: {
+        workspace_id: scope,
+        principal: kind.verb === 'create' ? actor : person && textAt(person, 'alternateId'),
+        role: role && textAt(role, 'displayName'),
+        name: token && textAt(token, 'displayName'),
+        token_id: token && textAt(token, 'id'),
       },
       occurred_at: isoOf(textAt(entry, 'published')),
-      request_ids: [
+      request_ids: texts(
         textAt(entry, 'transaction.id'),
         textAt(entry, 'debugContext.debugData.requestId'),
-      ].filter((one) => one !== null),
+      ).filter((one) => one !== 'unknown'),
+      actor,
     }
   },
 }
 
-/** The login of the one target that is a person. */
-function personIn(targets: Json | undefined): string | null {
-  const people = Array.isArray(targets)
-    ? targets.filter((one) => isObject(one) && one['type'] === 'User')
+/** The one target of a type, or null where there is none or several. */
+function oneOf(entry: JsonObject, type: string): JsonObject | null {
+  const targets = entry['target']
+  const found = Array.isArray(targets)
+    ? targets
+        .filter(isObject)
+        .filter((one) => textAt(one, 'type')?.toLowerCase() === type.toLowerCase())
     : []
-  return people.length === 1 ? textAt(people[0] as JsonObject, 'alternateId') : null
-}
-
-function textAt(entry: JsonObject, path: string): string | null {
-  const value = at(entry, path)
-  return typeof value === 'string' && value !== '' ? value : null
+  return found.length === 1 ? (found[0] as JsonObject) : null
 }

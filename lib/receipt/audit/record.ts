@@ -5,9 +5,9 @@
 import { type Digest, isDigest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
-import { attributeOf, bindingDigest, type Subject } from '../surface/binding.ts'
-import { classifierOf } from '../surface/classifier.ts'
+import { type Agreed, agreedOf, bindingDigest, type Subject } from '../surface/binding.ts'
 import { isObject, shapeOf } from '../surface/decision.ts'
+import { classifierOf } from '../surface/registry.ts'
 import { instantOf } from './time.ts'
 
 export const RECORD_SCHEMA = 'assay.provider_audit_record.v0'
@@ -40,6 +40,10 @@ export type AuditRecord = {
   request_ids?: Digest[]
   /** Target fields outside the subject that must agree with the call's where both have them. */
   attributes?: JsonObject
+  /** Hash of who did it. */
+  actor_hash?: Digest
+  /** Hash of the provider's id of the object. One object verifies one call. */
+  object_hash?: Digest
   authenticity?: Authenticity
 }
 
@@ -67,7 +71,9 @@ export type ReadRecord = {
   detail: string
   occurredAt: number | null
   requestIds: readonly Digest[]
-  attribute: string | null
+  agree: Agreed
+  actor: Digest | null
+  object: Digest | null
   authenticity: Authenticity | null
   source: { name: string; line: number } | null
   /** Digest of the whole record, for an order that does not depend on where it came from. */
@@ -129,7 +135,9 @@ export function readRecord(input: unknown, where: string): ReadRecord {
     detail: '',
     occurredAt: timeOf(input['occurred_at']),
     requestIds: Array.isArray(input['request_ids']) ? input['request_ids'].filter(isDigest) : [],
-    attribute: null,
+    agree: {},
+    actor: isDigest(input['actor_hash']) ? input['actor_hash'] : null,
+    object: isDigest(input['object_hash']) ? input['object_hash'] : null,
     authenticity: authenticityOf(input['authenticity']),
     source: sourceOf(input['source']),
     order: bindingDigest(input),
@@ -164,9 +172,7 @@ export function readRecord(input: unknown, where: string): ReadRecord {
   if (Object.hasOwn(input, 'occurred_at') && made.occurredAt === null)
     return reject('record_malformed', 'occurred_at is no ISO 8601 time with its distance from UTC')
   const attributes = input['attributes']
-  made.attribute = isObject(attributes)
-    ? attributeOf(classifierOf(made.class, verb), attributes)
-    : null
+  if (isObject(attributes)) made.agree = agreedOf(classifierOf(made.class, verb), verb, attributes)
   return made
 }
 

@@ -1,54 +1,47 @@
 /**
  * Slack's audit logs (Enterprise plan): who joined or left which channel.
  *
- * The entry's actor is the one who joined, not the one who invited; an inviter stands in `details`. Slack says that a workspace is
- * the place of an entry, but a channel id names its channel alone, so the target is channel and person.
+ * The entry's actor is the one who joined, not the one who invited; an inviter stands in `details`. The place of an entry is
+ * `context.location`: a workspace, or the whole enterprise.
  */
-import type { Json, JsonObject } from '../../json.ts'
-import { at } from '../surface/classifier.ts'
-import { harmless, targetHash } from '../surface/target.ts'
-import type { ProviderImporter } from './import.ts'
+import { harmless } from '../surface/target.ts'
+import { kindOf, secondsAt, textAt } from './entry.ts'
+import type { Importer } from './importer.ts'
 
-const VERBS: { [action: string]: string } = {
-  user_channel_join: 'add',
-  user_channel_leave: 'remove',
+const kinds = {
+  user_channel_join: { action_class: 'workspace_member', verb: 'add' },
+  user_channel_leave: { action_class: 'workspace_member', verb: 'remove' },
 }
 
-export const slack: ProviderImporter = {
+export const slack: Importer = {
+  name: 'slack',
   provider: 'slack',
-  unwrap: (document) =>
-    Array.isArray(document['entries']) ? (document['entries'] as Json[]) : null,
-  map(entry) {
+  kinds,
+  recognises: (document) =>
+    Array.isArray(document['entries']) || ('date_create' in document && 'entity' in document),
+  entries: (document) => (Array.isArray(document['entries']) ? document['entries'] : null),
+  read(entry) {
     const action = textAt(entry, 'action')
     if (action === null) return { skipped: 'the entry has no action' }
-    const verb = Object.hasOwn(VERBS, action) ? VERBS[action] : undefined
-    if (!verb) return { unmapped: harmless(action) }
+    const kind = kindOf(kinds, action)
+    if (!kind) return { unmapped: harmless(action) }
     const id = textAt(entry, 'id')
     if (id === null) return { skipped: 'the entry has no id' }
     const channel = textAt(entry, 'entity.channel.id')
     const user = textAt(entry, 'actor.user.id')
     if (channel === null || user === null)
       return { skipped: 'the entry does not name a channel and a user' }
-    const created = entry['date_create']
+    const isWorkspace = textAt(entry, 'context.location.type') === 'workspace'
     return {
+      ...kind,
       record_id: id,
-      subject: {
-        action_class: 'workspace_member',
-        verb,
-        target: {
-          channel_id_hash: targetHash('slack_channel', channel),
-          principal_hash: targetHash('slack_principal', user),
-        },
+      values: {
+        channel_id: channel,
+        user_id: user,
+        workspace_id: isWorkspace ? textAt(entry, 'context.location.id') : null,
       },
-      occurred_at:
-        typeof created === 'number' && Math.abs(created) < 1e11
-          ? new Date(created * 1000).toISOString()
-          : null,
+      occurred_at: secondsAt(entry, 'date_create'),
+      actor: textAt(entry, 'details.inviter.user.id') ?? textAt(entry, 'details.inviter.id'),
     }
   },
-}
-
-function textAt(entry: JsonObject, path: string): string | null {
-  const value = at(entry, path)
-  return typeof value === 'string' && value !== '' ? value : null
 }

@@ -1,100 +1,106 @@
 /**
  * Stripe events, as the events list and webhooks write them.
  *
- * `charge.succeeded` is a charge, `refund.created` (or `charge.refund.created`) a refund. The older `charge.refunded` carries
- * the whole charge, and says neither which refund nor how much of it is new, so it is skipped. `request` names the API request and
- * the caller's idempotency key; API versions before 2017-05-25 write it as a bare text.
+ * `charge.succeeded` is a charge. A refund is an object of its own, `refund.created` or `refund.updated` (older:
+ * `charge.refund.created`, `charge.refund.updated`); it counts once its status is `succeeded`. The older `charge.refunded`
+ * carries the whole charge, and says neither which refund nor how much of it is new, so it is skipped. `request` names the API
+ * request and the caller's idempotency key; API versions before 2017-05-25 write it as a bare text.
  */
-import type { Json, JsonObject } from '../../json.ts'
+import type { JsonObject } from '../../json.ts'
 import { at } from '../surface/classifier.ts'
-import { harmless, targetHash } from '../surface/target.ts'
-import type { Mapped, ProviderImporter } from './import.ts'
+import { harmless } from '../surface/target.ts'
+import { kindOf, secondsAt, textAt, texts } from './entry.ts'
+import type { Importer, Reading } from './importer.ts'
 
-export const stripe: ProviderImporter = {
+const charge = { action_class: 'payment_charge', verb: 'create' }
+const refund = { action_class: 'payment_refund', verb: 'create' }
+const kinds = {
+  'charge.succeeded': charge,
+  'refund.created': refund,
+  'refund.updated': refund,
+  'charge.refund.created': refund,
+  'charge.refund.updated': refund,
+}
+
+export const stripe: Importer = {
+  name: 'stripe',
   provider: 'stripe',
-  unwrap: (document) => (Array.isArray(document['data']) ? (document['data'] as Json[]) : null),
-  map(entry) {
+  kinds,
+  recognises: (document) =>
+    document['object'] === 'event' ||
+    (document['object'] === 'list' && Array.isArray(document['data'])),
+  entries: (document) => (Array.isArray(document['data']) ? document['data'] : null),
+  read(entry) {
     const type = textAt(entry, 'type')
     if (type === null) return { skipped: 'the event has no type' }
-    if (type === 'charge.failed' || type === 'refund.failed') return { skipped: `failed: ${type}` }
+    const id = textAt(entry, 'id')
+    const object = textAt(entry, 'data.object.id')
+    const status = textAt(entry, 'data.object.status')
+    const failed = failureOf(type, status)
+    if (failed !== null)
+      return {
+        skipped: `failed: ${failed}`,
+        ...(object !== null && { refutes: { object, because: failed } }),
+      }
     if (type === 'charge.refunded')
       return { skipped: 'charge.refunded does not say which refund; refund.created does' }
-    const charge = type === 'charge.succeeded'
-    if (!charge && type !== 'refund.created' && type !== 'charge.refund.created')
-      return { unmapped: harmless(type) }
-    const id = textAt(entry, 'id')
+    const kind = kindOf(kinds, type)
+    if (!kind) return { unmapped: harmless(type) }
     if (id === null) return { skipped: 'the event has no id' }
-    const amount = at(entry, 'data.object.amount')
-    if (typeof amount !== 'number' || !Number.isSafeInteger(amount))
-      return { skipped: 'no whole amount' }
-    const created = entry['created']
-    const common = {
-      record_id: id,
-      occurred_at:
-        typeof created === 'number' && Math.abs(created) < 1e11
-          ? new Date(created * 1000).toISOString()
-          : null,
-      request_ids: idsOf(entry),
-    }
-    return charge ? chargeOf(entry, common, amount) : refundOf(entry, common, amount)
+    if (object === null) return { skipped: 'the event does not name its object' }
+    if (entry['livemode'] !== true) return { skipped: 'test mode: no money has moved' }
+    return kind === charge
+      ? chargeOf(entry, id, object, status)
+      : refundOf(entry, id, object, status)
   },
 }
 
-type Common = { record_id: string; occurred_at: string | null; request_ids: string[] }
+/** A status or type by which no money moves, or moves back. */
+function failureOf(type: string, status: string | null): string | null {
+  if (/^(charge|refund|charge\.refund)\.(failed|canceled|expired)$/.test(type)) return type
+  const isMoney = type.startsWith('charge.') || type.startsWith('refund.')
+  return isMoney && (status === 'failed' || status === 'canceled')
+    ? `${type} with status ${status}`
+    : null
+}
 
-function chargeOf(entry: JsonObject, common: Common, amount: number): Mapped {
-  const status = textAt(entry, 'data.object.status')
-  if (status !== null && status !== 'succeeded')
-    return { skipped: `failed: charge status ${harmless(status)}` }
+function chargeOf(entry: JsonObject, id: string, object: string, status: string | null): Reading {
+  if (status !== 'succeeded')
+    return { skipped: `charge status ${harmless(status ?? 'missing')}: no money has moved` }
+  for (const member of ['paid', 'captured'])
+    if (at(entry, `data.object.${member}`) === false)
+      return { skipped: `the charge is not ${member}: no money has moved` }
   const currency = textAt(entry, 'data.object.currency')
   const customer = textAt(entry, 'data.object.customer') ?? textAt(entry, 'data.object.customer.id')
-  if (currency === null) return { skipped: 'no currency' }
   if (customer === null) return { skipped: 'no customer: the event does not say whose charge' }
+  return made(entry, id, object, charge, { currency, customer })
+}
+
+function refundOf(entry: JsonObject, id: string, object: string, status: string | null): Reading {
+  if (status !== 'succeeded')
+    return { skipped: `refund status ${harmless(status ?? 'missing')}: no money has moved` }
+  const paid = textAt(entry, 'data.object.charge') ?? textAt(entry, 'data.object.charge.id')
+  if (paid === null) return { skipped: 'no charge: the event does not say what was refunded' }
+  return made(entry, id, object, refund, { charge: paid })
+}
+
+function made(
+  entry: JsonObject,
+  record_id: string,
+  object: string,
+  kind: { action_class: string; verb: string },
+  values: { [field: string]: string | null },
+): Reading {
+  const amount = at(entry, 'data.object.amount')
+  if (typeof amount !== 'number' || !Number.isSafeInteger(amount))
+    return { skipped: 'no whole amount' }
   const key = textAt(entry, 'request.idempotency_key')
   return {
-    ...common,
-    subject: {
-      action_class: 'payment_charge',
-      verb: 'create',
-      target: {
-        amount: String(amount),
-        currency: harmless(currency),
-        customer_hash: targetHash('payment_customer', customer),
-      },
-    },
-    ...(key !== null && {
-      attributes: { idempotency_key_hash: targetHash('payment_idempotency_key', key) },
-    }),
+    ...kind,
+    record_id,
+    object,
+    values: { ...values, amount, idempotency_key: key },
+    occurred_at: secondsAt(entry, 'created'),
+    request_ids: texts(textAt(entry, 'request'), textAt(entry, 'request.id'), key),
   }
-}
-
-function refundOf(entry: JsonObject, common: Common, amount: number): Mapped {
-  const status = textAt(entry, 'data.object.status')
-  if (status === 'failed' || status === 'canceled')
-    return { skipped: `failed: refund status ${status}` }
-  const charge = textAt(entry, 'data.object.charge') ?? textAt(entry, 'data.object.charge.id')
-  if (charge === null) return { skipped: 'no charge: the event does not say what was refunded' }
-  return {
-    ...common,
-    subject: {
-      action_class: 'payment_refund',
-      verb: 'create',
-      target: { charge_hash: targetHash('payment_charge', charge) },
-    },
-    attributes: { amount: String(amount) },
-  }
-}
-
-function idsOf(entry: JsonObject): string[] {
-  const ids = [
-    textAt(entry, 'request'),
-    textAt(entry, 'request.id'),
-    textAt(entry, 'request.idempotency_key'),
-  ]
-  return ids.filter((id) => id !== null)
-}
-
-function textAt(entry: JsonObject, path: string): string | null {
-  const value = at(entry, path)
-  return typeof value === 'string' && value !== '' ? value : null
 }

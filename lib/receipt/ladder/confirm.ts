@@ -6,9 +6,10 @@
  * lookup is a map and a binary search, so the cost is O(n log n) in calls and shown items.
  */
 import type { JsonObject } from '../../json.ts'
-import { attributeOf, type Projection } from '../surface/binding.ts'
-import { type Classifier, isReadVerb } from '../surface/classifier.ts'
+import { agreedOf, agreedText, bindingOf, type Projection } from '../surface/binding.ts'
+import type { Classifier } from '../surface/classifier.ts'
 import { isObject, type ReadDecision } from '../surface/decision.ts'
+import { effectOf, isReadVerb } from '../surface/registry.ts'
 
 export type Contradiction = {
   kind:
@@ -116,7 +117,7 @@ class ReadIndex {
         if (key === null || noted.has(key)) continue
         noted.add(key)
         add(this.shown, key, seq)
-        add(this.shown, `${key}\n=${attributeOf(form.one, target) ?? '?'}`, seq)
+        add(this.shown, `${key}\n=${agreedText(agreedOf(form.one, form.verb, target)) ?? '?'}`, seq)
       }
       // An item that shows an id beside a title tells which title a later removal by id means.
       for (const a of keys) {
@@ -139,7 +140,7 @@ class ReadIndex {
     add(this.writes, `${key}\n${own.verb}`, seq)
     for (const form of this.forms.get(own.kind)?.values() ?? []) {
       this.count(1)
-      if (!form.one.undone?.[form.verb]?.includes(own.verb)) continue
+      if (!effectOf(form.one, form.verb)?.undone?.includes(own.verb)) continue
       const link = this.links.get(`${key}\n${form.fields}`)
       const at = link ? before(link.seqs, seq) : -1
       const known = link && at >= 0 ? (link.keys[at] as string) : null
@@ -181,7 +182,7 @@ class ReadIndex {
         return no(
           'read_shows_other_value',
           other,
-          `a later read shows the target with another ${form.one.attribute}`,
+          `a later read shows the target with value beside`,
         )
       if (undo < Infinity && last(this.seen.get(scope), Infinity) > undo)
         return no('undone_before_read', undo, 'a later call took the effect back before any read')
@@ -193,7 +194,7 @@ class ReadIndex {
         reason: seen ? 'read_not_whole' : 'no_read_after',
       }
     }
-    if (form.one.removes?.includes(form.verb)) {
+    if (effectOf(form.one, form.verb)?.shown.by === 'absence') {
       if (show >= whole) return no('read_still_shows', show, 'a later read still shows the target')
       if (prior >= 0 && there === 0 && !removed)
         return no('already_absent', prior, 'the target was already gone before the call')
@@ -204,16 +205,16 @@ class ReadIndex {
         return no(
           'read_shows_other_value',
           other,
-          `a later read shows the target with another ${form.one.attribute}`,
+          `a later read shows the target with value beside`,
         )
       return no('read_does_not_show', whole, 'a later whole list does not show the target')
     }
     const base = removed ? 0 : there
     const same = this.writes.get(`${key}\n${form.verb}`)
     const nth = same ? before(same.seqs, seq + 1) - before(same.seqs, prior + 1) : 1
-    if (form.one.sets?.includes(form.verb) ? base > 0 : base > 0 && base + nth > shows.count(show))
+    if (effectOf(form.one, form.verb)?.once ? base > 0 : base > 0 && base + nth > shows.count(show))
       return no('already_there', prior, 'a read before the call already showed the target')
-    if (!form.one.sets?.includes(form.verb) && base + nth > shows.count(show))
+    if (!effectOf(form.one, form.verb)?.once && base + nth > shows.count(show))
       return no(
         'too_few_shown',
         show,
@@ -239,7 +240,7 @@ class ReadIndex {
 
   /** Reads that show the target with the call's own attribute, or without saying which. */
   private showing(call: Write, key: string) {
-    const value = call.projection.attribute
+    const value = agreedText(call.projection.agree)
     const series = (
       value === null
         ? [this.shown.get(key)]
@@ -263,7 +264,7 @@ class ReadIndex {
   private undoKeys(form: Form, run: string, call: Write, key: string): string[] {
     const keys = [`${form.verb}\n${key}`]
     // A removal may name fewer fields than the write did, such as the repository and an id nobody has linked to a title.
-    for (const verb of form.one.undone?.[form.verb] ?? []) {
+    for (const verb of effectOf(form.one, form.verb)?.undone ?? []) {
       for (const other of this.forms.get(form.kind)?.values() ?? []) {
         if (other.verb !== verb) continue
         const shared = form.identity.filter((name) => other.fields.includes(name))
@@ -305,7 +306,7 @@ function seqOf(call: Observed): number {
 
 function formOf(call: Write): Form {
   const { classifier: one, subject } = call.projection
-  const { all, some = [] } = one.binding
+  const { all, any: some = [] } = bindingOf(one, subject.verb)
   const fields = Object.keys(subject.target).sort()
   const identity = fields.filter(
     (name) => all.includes(name) || some.includes(name) || one.scoped.includes(name),

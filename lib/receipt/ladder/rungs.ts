@@ -2,6 +2,7 @@
 
 import type { Evidence } from '../audit/evidence.ts'
 import type { ReadRecord } from '../audit/record.ts'
+import { agreedText } from '../surface/binding.ts'
 import { type Group, groupKey, type Judged, placed } from '../surface/call.ts'
 import { LEVELS, type Level, type ReadDecision } from '../surface/decision.ts'
 import { confirm } from './confirm.ts'
@@ -57,7 +58,10 @@ export function derive(
       attribute: attributeOf(calls[index] as Judged),
       requestIds: calls[index]?.decision.observation?.request_ids ?? [],
     }))
-    const offered = group.records.map((index) => ({ index, ...(records[index] as ReadRecord) }))
+    const offered = group.records.map((index) => {
+      const one = records[index] as ReadRecord
+      return { index, ...one, attribute: agreedText(one.agree) }
+    })
     const alone = group.calls.length === 1 && group.records.length === 1
     for (const match of allocate(offers, offered)) {
       boundTo.set(match.call, { ...match, alone })
@@ -159,5 +163,5 @@ function assemble(
 }
 
 function attributeOf({ projection }: Judged): string | null {
-  return projection.ok ? projection.attribute : null
+  return projection.ok ? agreedText(projection.agree) : null
 }

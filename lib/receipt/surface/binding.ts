@@ -2,10 +2,14 @@
 import { canonical, type Digest, digest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { Json, JsonObject } from '../../json.ts'
-import { type Classifier, classifierOf } from './classifier.ts'
+import type { Binding, Classifier } from './classifier.ts'
 import { isObject, shapeOf } from './decision.ts'
+import { classifierOf, effectOf } from './registry.ts'
 
 export type Subject = { action_class: string; verb: string; target: { [field: string]: string } }
+
+/** Field -> value as text. A field that is not there was not said. */
+export type Agreed = { [field: string]: string }
 
 export type Projection =
   | {
@@ -14,7 +18,8 @@ export type Projection =
       digest: Digest
       provider: string
       classifier: Classifier
-      attribute: string | null
+      /** Values outside the digest that must agree where both sides have them. */
+      agree: Agreed
     }
   | { ok: false; reason: string; detail: string }
 
@@ -44,8 +49,8 @@ export function subjectOf(action: { resource_type: Json; verb: Json; target: Jso
   const one = classifierOf(kind, verb)
   if (!one) return no('class_unknown', 'no classifier declares how this class and verb bind')
   const made: { [field: string]: string } = {}
-  const { all, some = [], any = [] } = one.binding
-  for (const name of [...all, ...some, ...any]) {
+  const { all, any = [] } = bindingOf(one, verb)
+  for (const name of [...all, ...any]) {
     const value = Object.hasOwn(target, name) ? target[name] : undefined
     const needed = all.includes(name)
     if (value === undefined || (value === null && !needed)) {
@@ -61,8 +66,6 @@ export function subjectOf(action: { resource_type: Json; verb: Json; target: Jso
       return no('target_value_altered', `the target's ${name} is not as it was written`)
     made[name] = value
   }
-  if (some.length > 0 && !some.some((name) => made[name] !== undefined))
-    return no('target_field_missing', `the target lacks ${some.join(' and ')}`)
   const subject = { action_class: kind, verb, target: made }
   const provider = Object.hasOwn(target, 'provider') ? target['provider'] : undefined
   return {
@@ -71,18 +74,38 @@ export function subjectOf(action: { resource_type: Json; verb: Json; target: Jso
     digest: bindingDigest(subject),
     provider: typeof provider === 'string' ? provider : one.provider,
     classifier: one,
-    attribute: attributeOf(one, target),
+    agree: agreedOf(one, verb, target),
   }
 }
 
-/** The value that must agree beside the digest, as text, or null where this side has none. */
-export function attributeOf(
+/** What binds calls of a verb. */
+export function bindingOf(one: Classifier, verb: string): Binding {
+  return effectOf(one, verb)?.binding ?? one.binding
+}
+
+/** The values that must agree beside the digest, as texts. */
+export function agreedOf(
   one: Classifier | undefined,
+  verb: string,
   from: JsonObject | null | undefined,
-): string | null {
-  if (!one?.attribute || !from || !Object.hasOwn(from, one.attribute)) return null
-  const value = from[one.attribute]
-  return typeof value === 'string' || typeof value === 'boolean' ? String(value) : null
+): Agreed {
+  const made: Agreed = {}
+  if (!one || !from) return made
+  for (const name of bindingOf(one, verb).agree ?? []) {
+    const value = Object.hasOwn(from, name) ? from[name] : undefined
+    if (typeof value === 'string' || typeof value === 'boolean') made[name] = String(value)
+  }
+  return made
+}
+
+/** The first value that must agree, or null where this side has none. */
+export function agreedText(agree: Agreed): string | null {
+  return Object.entries(agree).find(([name]) => !name.endsWith('_exact_hash'))?.[1] ?? null
+}
+
+/** True unless both sides say one field differently. */
+export function agrees(one: Agreed, other: Agreed): boolean {
+  return Object.keys(one).every((name) => other[name] === undefined || other[name] === one[name])
 }
 
 function no(reason: string, detail: string): Projection {

@@ -1,8 +1,8 @@
 /** Calls as `verify` judges them: in an order of their own, each with its projection. */
 import { canonical } from '../../canonical.ts'
 import { type Projection, subjectOf } from './binding.ts'
-import { isReadVerb } from './classifier.ts'
 import type { ReadDecision } from './decision.ts'
+import { isReadVerb } from './registry.ts'
 
 export type Judged = {
   decision: ReadDecision

@@ -31,6 +31,8 @@ export type Observation = {
   seq: number
   /** ISO 8601 time, where the recorder had one. */
   at?: string
+  /** Hash of whose credentials the call used. */
+  actor_hash?: Digest
   /** Hashes of request ids, idempotency keys and audit ids that the answer named. */
   request_ids?: Digest[]
   /** What a read showed: targets projected and redacted like those of calls. */
@@ -93,6 +95,7 @@ export type Surface = {
 /** What `verify` needs of a decision, checked. `asserted` is re-derived by the rule, not copied. */
 export type ReadDecision = {
   tool: string
+  server: string | null
   classification: string | null
   action: { verb: Json; resource_type: Json; target: Json }
   asserted: boolean
@@ -150,8 +153,10 @@ export function readDecision(input: unknown, where: string): ReadDecision {
     )
   const action = isObject(decision['action']) ? decision['action'] : {}
   const classification = decision['classification']
+  const server = isObject(decision['server']) ? decision['server']['id'] : null
   return {
     tool,
+    server: typeof server === 'string' ? server : null,
     classification: typeof classification === 'string' ? classification : null,
     action: {
       verb: (action['verb'] as Json) ?? null,
@@ -216,6 +221,11 @@ function observationOf(input: unknown, where: string): Observation | null {
   if (seen['at'] !== undefined) {
     made.at = text(seen['at'], `${where}.at`)
     if (Number.isNaN(Date.parse(made.at))) fail('expected an ISO 8601 time', made.at, `${where}.at`)
+  }
+  if (seen['actor_hash'] !== undefined) {
+    const actor = seen['actor_hash']
+    if (!isDigest(actor)) fail('expected a digest', actor, `${where}.actor_hash`)
+    made.actor_hash = actor
   }
   if (seen['request_ids'] !== undefined) {
     const ids = seen['request_ids']

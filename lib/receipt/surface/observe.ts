@@ -6,8 +6,9 @@
  */
 import type { Digest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
-import { type Json, type JsonObject, parse } from '../../json.ts'
-import { at, type Classifier, classifiersFor, leafOf, project } from './classifier.ts'
+import type { Json, JsonObject } from '../../json.ts'
+import { answerOf, shownBy } from './answer.ts'
+import { type Classifier, project } from './classifier.ts'
 import {
   type Decision,
   isObject,
@@ -17,7 +18,8 @@ import {
   type Surface,
   shapeOf,
 } from './decision.ts'
-import { isSecretName, targetHash } from './target.ts'
+import { classifiersFor, type Known } from './registry.ts'
+import { actorHash, exactHash, isSecretName } from './target.ts'
 
 export const NON_CLAIMS = [
   'records what was observed at the tool boundary; a success is the tool’s own assertion',
@@ -40,6 +42,8 @@ export type ObservedCall = {
   seq: number
   /** ISO 8601 time of the answer. */
   at?: string
+  /** Who the credentials of the call belong to, by the provider's own name, such as a login. */
+  actor?: string
   /** The W3C trace context that came with the call. */
   traceparent?: unknown
   /** What the policy that decided `effect` said of the call. Default: no policy stands in front of the server. */
@@ -80,19 +84,24 @@ export function observe(call: ObservedCall, classifiers?: readonly Classifier[])
   const status = result?.['isError'] === true && call.status === 'success' ? 'error' : call.status
   const asserted = effect === 'allow' && status === 'success'
   const args = isObject(call.arguments) ? call.arguments : undefined
-  const { one, ...named } = classify(call, args, classifiers)
+  const known = classifiersFor(call.tool, call.server, classifiers)
+  const { one, ...named } = classify(call.tool, known, args)
+  const written = one && Object.hasOwn(one.tools, known.name)
 
   const observation: Observation = { run_id: call.runId, seq: call.seq }
   if (call.at !== undefined) observation.at = call.at
-  const answer = answerOf(result)
-  const ids = requestIds(answer, result)
+  if (call.actor !== undefined && one) observation.actor_hash = actorHash(one.provider, call.actor)
+  const answered = answerOf(result)
+  const ids = requestIds(answered?.value, result)
   if (ids.length > 0) observation.request_ids = ids
-  const peers = classifiersFor(call.tool, classifiers).filter(
-    (peer) => peer.resource_type === one?.resource_type && peer.provider === one.provider,
-  )
-  const read =
-    one && asserted ? readOf(one, peers, leafOf(call.tool), args ?? {}, answer) : undefined
-  if (read) observation.read = read
+  const declared = one && Object.hasOwn(one.reads, known.name) && one.reads[known.name]
+  if (declared && asserted) {
+    const peers = known.candidates.filter(
+      (peer) => peer.resource_type === one.resource_type && peer.provider === one.provider,
+    )
+    const read = shownBy(one, peers, declared, args ?? {}, answered)
+    if (read) observation.read = read
+  }
   if (call.policy) observation.policy = call.policy
 
   const { sanitized, ...parts } = named
@@ -114,10 +123,7 @@ export function observe(call: ObservedCall, classifiers?: readonly Classifier[])
         level: 'asserted',
         verification_source: null,
         verification_subject_digest: null,
-        ...(one &&
-          !Object.hasOwn(one.reads, leafOf(call.tool)) && {
-            irreversibility_class: one.irreversibility,
-          }),
+        ...(written && { irreversibility_class: one.irreversibility }),
       },
     },
     redaction: {
@@ -148,18 +154,18 @@ export function surface(decisions: readonly Decision[]): Surface {
   }
 }
 
-function classify(call: ObservedCall, args: JsonObject | undefined, own?: readonly Classifier[]) {
-  const leaf = leafOf(call.tool)
-  const candidates = classifiersFor(call.tool, own)
-  // One leaf may belong to several providers: the first whose required fields are all there is meant.
-  const one =
-    candidates.find((candidate) => missing(candidate, leaf, args ?? {}) === null) ?? candidates[0]
+function classify(tool: string, known: Known, args: JsonObject | undefined) {
+  const { name: leaf, candidates } = known
+  const whole = candidates.filter((candidate) => missing(candidate, leaf, args ?? {}) === null)
+  // One name may belong to tools of several providers. Where nothing tells which is meant, none is.
+  const providers = new Set((whole.length > 0 ? whole : candidates).map(({ provider }) => provider))
+  const one = providers.size > 1 ? undefined : (whole[0] ?? candidates[0])
   if (!one) {
     return {
       one,
-      tool: { name: call.tool, category: null },
+      tool: { name: tool, category: null },
       classification: 'observed_unknown_tool',
-      reason_code: 'unknown_tool_name',
+      reason_code: providers.size > 1 ? 'ambiguous_tool_name' : 'unknown_tool_name',
       action: {
         class: 'unclassified',
         verb: null,
@@ -171,7 +177,7 @@ function classify(call: ObservedCall, args: JsonObject | undefined, own?: readon
     }
   }
   const read = Object.hasOwn(one.reads, leaf) ? one.reads[leaf] : undefined
-  const tool = { name: call.tool, category: one.category }
+  const named = { name: tool, category: one.category }
   const action = {
     class: read ? 'unclassified' : one.class,
     verb: read?.verb ?? one.tools[leaf] ?? null,
@@ -184,7 +190,7 @@ function classify(call: ObservedCall, args: JsonObject | undefined, own?: readon
   if (lacking === null) {
     return {
       one,
-      tool,
+      tool: named,
       classification: 'classified',
       reason_code: one.reason_code,
       action: { ...action, target },
@@ -193,7 +199,7 @@ function classify(call: ObservedCall, args: JsonObject | undefined, own?: readon
   }
   return {
     one,
-    tool,
+    tool: named,
     classification: 'classified_incomplete',
     reason_code: args ? 'missing_required_target_field' : 'unsupported_argument_shape',
     ...(args && { detail: lacking }),
@@ -216,91 +222,6 @@ function missing(one: Classifier, leaf: string, args: JsonObject): string | null
   return one.required.find((row) => !row.fields.some(has))?.detail ?? null
 }
 
-/** What the tool answered, as data: structured content first, else text that is JSON. */
-function answerOf(result: JsonObject | undefined): Json | undefined {
-  if (!result) return undefined
-  if (isObject(result['structuredContent'])) return result['structuredContent']
-  const content = result['content']
-  if (!Array.isArray(content)) return undefined
-  for (const part of content) {
-    if (!isObject(part) || part['type'] !== 'text' || typeof part['text'] !== 'string') continue
-    try {
-      return parse(part['text'], 'tool result')
-    } catch {
-      // Prose is no data, and text that means two things is not evidence.
-    }
-  }
-  return undefined
-}
-
-function readOf(
-  one: Classifier,
-  peers: readonly Classifier[],
-  leaf: string,
-  args: JsonObject,
-  answer: Json | undefined,
-): Observation['read'] {
-  const read = Object.hasOwn(one.reads, leaf) ? one.reads[leaf] : undefined
-  if (!read || !isObject(answer) || answer['ok'] === false) return undefined
-  const found = at(answer, read.items)
-  if (!Array.isArray(found)) return undefined
-  const scope = project(one, args, { fields: one.scoped }).target
-  const targets = found.map((item) => {
-    // What the read asked for places its items, unless an item says otherwise itself.
-    const shown: JsonObject = { ...scope }
-    for (const peer of peers) {
-      const places = peer.reads[leaf]?.from
-      const seen = project(
-        peer,
-        isObject(item) ? item : itemOf(peer, item),
-        places ? { places } : {},
-      ).target
-      for (const [name, value] of Object.entries(seen)) if (value !== null) shown[name] = value
-    }
-    return shown
-  })
-  return { complete: isComplete(one, args, answer, found.length), targets }
-}
-
-/** An item that is a bare text names the one identifying field that is no part of the scope. */
-function itemOf(one: Classifier, item: Json): JsonObject {
-  const field = one.fields.find(
-    (field) => field.kind === 'hash' && !one.scoped.includes(field.name),
-  )
-  return field && typeof item === 'string' ? { [field.from[0] as string]: item } : {}
-}
-
-/** False when the list may be a page or a filtered view: then absence from it shows nothing. */
-function isComplete(one: Classifier, args: JsonObject, answer: JsonObject, items: number): boolean {
-  const scoped = one.fields
-    .filter((field) => one.scoped.includes(field.name))
-    .flatMap((field) => field.from)
-  if (Object.keys(args).some((name) => !scoped.includes(name))) return false
-  for (const name of [
-    'next_cursor',
-    'nextCursor',
-    'next_page',
-    'next_page_token',
-    'nextToken',
-    'next',
-  ]) {
-    if (
-      answer[name] !== undefined &&
-      answer[name] !== null &&
-      answer[name] !== '' &&
-      answer[name] !== false
-    )
-      return false
-  }
-  for (const name of ['has_more', 'hasMore', 'incomplete_results', 'truncated', 'IsTruncated'])
-    if (answer[name] === true) return false
-  for (const name of ['total_count', 'total']) {
-    const total = answer[name]
-    if (typeof total === 'number' && total > items) return false
-  }
-  return true
-}
-
 const REQUEST_IDS =
   'request_id requestId request-id x_github_request_id x-github-request-id audit_id auditID Audit-ID idempotency_key'.split(
     ' ',
@@ -313,7 +234,7 @@ function requestIds(answer: Json | undefined, result: JsonObject | undefined): D
     if (!isObject(place)) continue
     for (const name of REQUEST_IDS) {
       const value = Object.hasOwn(place, name) ? place[name] : undefined
-      if (typeof value === 'string' && value !== '' && !isSecretName(name))
+      if (typeof value === 'string' && value !== '' && value.isWellFormed() && !isSecretName(name))
         ids.add(requestHash(value))
     }
   }
@@ -322,7 +243,7 @@ function requestIds(answer: Json | undefined, result: JsonObject | undefined): D
 
 /** How a request id is kept on both sides, so that equality can be seen and the id cannot. */
 export function requestHash(id: string): Digest {
-  return targetHash('request_id', typeof id === 'string' ? id.toWellFormed() : id)
+  return exactHash('request_id', id)
 }
 
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/

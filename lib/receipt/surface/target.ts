@@ -47,6 +47,33 @@ export function targetHash(domain: string, value: string): Digest {
 }
 
 /**
+ * The hash of an identifying value, byte for byte: no blank is trimmed and no letter is changed. Of a value that needs
+ * neither it is the same as `targetHash`.
+ *
+ * @throws TouchstoneError `argument_invalid` for half a surrogate pair, which no UTF-8 holds
+ * @example
+ * exactHash('github_key_title', 'ci-key') // 'sha256:a65a94d25524f87fbb5ce6d3fde202c02a5b532f27e1ba3b5708076e1ba75ccf'
+ * exactHash('github_key_title', 'CI-key') === exactHash('github_key_title', 'ci-key') // false
+ */
+export function exactHash(domain: string, value: string): Digest {
+  if (typeof domain !== 'string' || typeof value !== 'string' || !value.isWellFormed())
+    throw new TouchstoneError('argument_invalid', 'expected a domain and a well-formed text', {
+      where: 'exactHash',
+    })
+  return digest(`assay.tool_target.v0:${domain}:${value}`)
+}
+
+/** The hash of who did it, by the provider's own name for them. */
+export function actorHash(provider: string, name: string): Digest {
+  return exactHash(`${provider}_actor`, name.toWellFormed())
+}
+
+/** The hash of a provider's id of an object. */
+export function objectHash(provider: string, id: string): Digest {
+  return exactHash(`${provider}_object`, id.toWellFormed())
+}
+
+/**
  * A value from a file of others as text: what is no text is shown as JSON. Control characters and half a surrogate
  * pair become U+FFFD.
  */

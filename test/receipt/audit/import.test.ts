@@ -95,7 +95,7 @@ for (const provider of PROVIDERS) {
 describe('forms of an export', () => {
   const entries = [
     rowsOf('github')[0]?.input,
-    rowsOf('github')[2]?.input,
+    rowsOf('github').find(({ id }) => id === 'add-member')?.input,
     { action: 'hook.create' },
   ] as JsonObject[]
   const lines = entries.map((entry) => JSON.stringify(entry)).join('\n')

@@ -149,6 +149,7 @@ describe('what is kept', () => {
     assert.equal(canonical(made).includes(canary), false)
     assert.deepEqual(Object.keys(made.observation?.read?.targets[0] ?? {}).sort(), [
       'key_id_hash',
+      'key_title_exact_hash',
       'key_title_hash',
       'owner',
       'provider',
@@ -178,14 +179,14 @@ describe('what is kept', () => {
     ['an empty cursor is said', {}, { next_cursor: '' }, true],
     ['more is said to be there', {}, { has_more: true }, false],
     ['the total is more than the items', {}, { total_count: 2 }, false],
-    ['the total is the items', {}, { total_count: 1 }, true],
+    ['a member is said that no shape declares', {}, { total_count: 1 }, false],
   ] as const) {
     test(`a list is ${complete ? 'whole' : 'no whole list'} when ${name}`, () => {
       const made = receipt.observe({
         ...base,
         tool: 'list_deploy_keys',
         arguments: { owner: 'org', repo: 'r', ...args },
-        result: { structuredContent: { deploy_keys: [{ title: 'a' }], ...answer } },
+        result: { structuredContent: { ok: true, deploy_keys: [{ title: 'a' }], ...answer } },
       })
       assert.equal(made.observation?.read?.complete, complete)
     })
@@ -254,7 +255,12 @@ describe('classifiers of one’s own', () => {
     ],
     binding: { all: ['zone', 'name_hash'] },
     scoped: ['zone'],
-    reads: { list_records: { verb: 'list', items: 'records' } },
+    effects: {
+      set: { shown: { by: 'presence', reads: ['list_records'] }, recorded: { none: 'no log' } },
+    },
+    reads: {
+      list_records: { verb: 'list', answers: [{ items: 'records', bare: ['name_hash'] }] },
+    },
   }
 
   test('a registered one classifies, confirms and binds; registering again replaces it', () => {
@@ -305,8 +311,17 @@ describe('classifiers of one’s own', () => {
       fields: [...mine.fields, { name: 'on', kind: 'flag', from: ['on'] }],
       binding: { all: ['on'] },
     },
-    'a read verb that writes': { reads: { list_records: { verb: 'set', items: 'records' } } },
-    'a leaf with a dot': { tools: { 'dns.set': 'set' } },
+    'a read verb that writes': { reads: { list_records: { verb: 'set', answers: [] } } },
+    'a verb without a row of effects': { effects: {} },
+    'a read that no class declares': {
+      effects: {
+        set: { shown: { by: 'presence', reads: ['nothing'] }, recorded: { none: 'no log' } },
+      },
+    },
+    'a fold of a plain word': {
+      fields: [{ ...mine.fields[0], fold: 'lower' }, mine.fields[1]],
+    },
+    'a name with a prefix': { tools: { 'dns.set': 'set' } },
   })) {
     test(`${name} is refused with the member named`, () => {
       assert.throws(

@@ -1,0 +1,67 @@
+/** The entries of an export: one document, documents line after line, an array, an envelope; each also gzipped. */
+import { gunzipSync } from 'node:zlib'
+import { TouchstoneError } from '../../errors.ts'
+import type { Json, JsonObject } from '../../json.ts'
+import { documentsIn } from '../../lines.ts'
+import { isObject } from '../surface/decision.ts'
+
+/** Largest export that is unpacked, in bytes: a small gz must not fill the memory. */
+export const MAX_EXPORT_BYTES = 1 << 30
+
+/** How an envelope is opened. `entries` is null when the document is one entry. */
+export type Envelope = {
+  entries(document: JsonObject): Json[] | null
+  scopeOf?(document: JsonObject): string | null
+}
+
+export type Entry = { entry: Json; line: number; scope: string | null }
+
+/** Bytes as they were before gzip, if they were gzipped. */
+export function unpack(bytes: Uint8Array, name: string): Uint8Array {
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes
+  try {
+    return gunzipSync(bytes, { maxOutputLength: MAX_EXPORT_BYTES })
+  } catch (cause) {
+    throw new TouchstoneError(
+      'export_invalid',
+      `expected gzip data, got ${(cause as Error).message}`,
+      {
+        where: name,
+        cause,
+      },
+    )
+  }
+}
+
+/** The entries of an export with their places: the line, or the place in the list. */
+export function* entriesOf(bytes: Uint8Array, name: string, envelope: Envelope): Generator<Entry> {
+  let place = 0
+  for (const { value, line } of documentsIn(bytes, name)) {
+    if (line !== null && !isObject(value) && !Array.isArray(value))
+      yield { entry: value, line, scope: null }
+    else for (const one of opened(value, envelope, name)) yield { ...one, line: line ?? ++place }
+  }
+}
+
+/** The entries in a document: those of a list, each of which may be an envelope, those of an envelope, or itself. */
+function* opened(
+  document: Json,
+  envelope: Envelope,
+  name: string,
+  depth = 0,
+): Generator<Omit<Entry, 'line'>> {
+  if (Array.isArray(document)) {
+    for (const one of document)
+      if (isObject(one) && depth === 0) yield* opened(one, envelope, name, 1)
+      else yield { entry: one, scope: null }
+    return
+  }
+  if (!isObject(document))
+    throw new TouchstoneError('export_invalid', 'expected audit entries, got another JSON value', {
+      where: name,
+    })
+  const inside = envelope.entries(document)
+  const scope = inside ? (envelope.scopeOf?.(document) ?? null) : null
+  if (inside) for (const entry of inside) yield { entry, scope }
+  else yield { entry: document, scope: null }
+}

@@ -1,0 +1,58 @@
+/** The registered importers, and which of them reads a document. */
+import { TouchstoneError } from '../../errors.ts'
+import type { Json } from '../../json.ts'
+import { isObject } from '../surface/decision.ts'
+import { cloudtrail } from './cloudtrail.ts'
+import { github } from './github.ts'
+import type { Importer } from './importer.ts'
+import { kubernetes } from './kubernetes.ts'
+import { okta } from './okta.ts'
+import { slack } from './slack.ts'
+import { stripe } from './stripe.ts'
+
+const SHIPPED: readonly Importer[] = [github, kubernetes, cloudtrail, stripe, slack, okta]
+
+let registered: readonly Importer[] = SHIPPED
+
+/** Every registered importer: the shipped ones, then those that were added. */
+export function importers(): readonly Importer[] {
+  return registered
+}
+
+/**
+ * Register an importer. Registering the same name again replaces it, so a notebook cell can be run twice.
+ *
+ * @throws TouchstoneError `importer_invalid` naming the member that is wrong
+ */
+export function importer(definition: Importer): Importer {
+  const wrong = (where: string, expected: string) => {
+    throw new TouchstoneError('importer_invalid', `expected ${expected}`, {
+      where: `importer ${definition?.name ?? '?'}: ${where}`,
+    })
+  }
+  for (const name of ['name', 'provider'] as const)
+    if (typeof definition?.[name] !== 'string' || definition[name] === '') wrong(name, 'a text')
+  for (const name of ['recognises', 'entries', 'read'] as const)
+    if (typeof definition[name] !== 'function') wrong(name, 'a function')
+  if (!isObject(definition.kinds)) wrong('kinds', 'an object')
+  const known = registered.findIndex((one) => one.name === definition.name)
+  registered = known < 0 ? [...registered, definition] : registered.with(known, definition)
+  return definition
+}
+
+/** @throws TouchstoneError `argument_invalid` for a name that no importer has */
+export function importerNamed(name: string): Importer {
+  const found = registered.find((one) => one.name === name)
+  if (found) return found
+  const names = registered.map((one) => one.name).join(', ')
+  const got = typeof name === 'string' ? `"${name}"` : typeof name
+  throw new TouchstoneError('argument_invalid', `expected one of ${names}, got ${got}`, {
+    where: 'provider',
+  })
+}
+
+/** The importer that knows an entry or an envelope, or null. */
+export function importerOf(document: Json | undefined): Importer | null {
+  if (!isObject(document)) return null
+  return registered.find((one) => one.recognises(document)) ?? null
+}

@@ -1,0 +1,126 @@
+/** The registered classifiers, and which of them knows a tool. */
+import type { Classifier, Effect } from './classifier.ts'
+import { SHIPPED } from './classifiers/index.ts'
+import { checkClassifier } from './definition.ts'
+
+type Registry = {
+  list: readonly Classifier[]
+  byName: Map<string, Classifier[]>
+  byVerb: Map<string, Classifier>
+  readVerbs: Set<string>
+  /** Words that may stand before the name of a tool. */
+  words: string[]
+}
+
+let registry: Registry | undefined
+
+/**
+ * Register a classifier, so that `observe` knows its tools and `verify` can bind their calls.
+ *
+ * Registering the same category again replaces it, so a notebook cell can be run twice.
+ *
+ * @throws TouchstoneError `classifier_invalid` naming the member that is wrong
+ */
+export function classifier(definition: Classifier): Classifier {
+  const { list } = registered()
+  checkClassifier(definition, list)
+  const known = list.findIndex((one) => one.category === definition.category)
+  const next = known < 0 ? [...list, definition] : list.with(known, definition)
+  registry = indexed(next)
+  return definition
+}
+
+/** Every registered classifier: the shipped ones, then those that were added. */
+export function classifiers(): readonly Classifier[] {
+  return registered().list
+}
+
+/** The classifier whose binding rule covers a class and verb. */
+export function classifierOf(actionClass: string, verb: string): Classifier | undefined {
+  return registered().byVerb.get(`${actionClass}\n${verb}`)
+}
+
+/** How the effect of a class and verb can be shown. */
+export function effectOf(one: Classifier, verb: string): Effect | undefined {
+  return Object.hasOwn(one.effects, verb) ? one.effects[verb] : undefined
+}
+
+/** True for a verb that a classifier of this class declares as a read. */
+export function isReadVerb(actionClass: unknown, verb: unknown): boolean {
+  return (
+    typeof actionClass === 'string' &&
+    typeof verb === 'string' &&
+    registered().readVerbs.has(`${actionClass}\n${verb}`)
+  )
+}
+
+/** What a tool call names: the tool without its prefix, and the classifiers that know it. */
+export type Known = { name: string; candidates: Classifier[] }
+
+/**
+ * The classifiers that know a tool. Hosts put the server before the name in several ways: `mcp__server__tool`,
+ * `server.tool`, `server/tool`, `server_tool`, `server-tool`. The first name without a prefix that is known counts.
+ *
+ * @param own which classifiers to use, default all that are registered
+ */
+export function classifiersFor(tool: string, server = '', own?: readonly Classifier[]): Known {
+  const { byName, words } = own ? indexed(own) : registered()
+  const leaf = leafOf(tool)
+  for (const cut of cutsOf(leaf, [server, ...words])) {
+    const name = leaf.slice(cut)
+    const known = byName.get(name)
+    if (!known) continue
+    const host = `${server} ${tool.slice(0, tool.length - name.length)}`.toLowerCase()
+    const meant = known.filter((one) => wordsOf(one).some((word) => host.includes(word)))
+    return { name, candidates: meant.length > 0 ? meant : known }
+  }
+  return { name: leaf, candidates: [] }
+}
+
+/** The tool's name without what stands before the last dot, slash or double underscore. */
+export function leafOf(tool: string): string {
+  const at = Math.max(tool.lastIndexOf('.'), tool.lastIndexOf('/')) + 1
+  const double = tool.lastIndexOf('__')
+  return tool.slice(Math.max(at, double < 0 ? 0 : double + 2))
+}
+
+/** Where the name may begin: at its start, and behind a word and one `_` or `-`. */
+function* cutsOf(leaf: string, words: readonly string[]): Generator<number> {
+  yield 0
+  const lower = leaf.toLowerCase()
+  for (const word of words) {
+    const separator = lower[word.length]
+    if (word === '' || (separator !== '_' && separator !== '-')) continue
+    if (lower.startsWith(word.toLowerCase())) yield word.length + 1
+  }
+}
+
+function wordsOf(one: Classifier): string[] {
+  return one.servers ?? [one.provider]
+}
+
+function indexed(list: readonly Classifier[]): Registry {
+  const made: Registry = {
+    list,
+    byName: new Map(),
+    byVerb: new Map(),
+    readVerbs: new Set(),
+    words: [...new Set(list.flatMap(wordsOf))],
+  }
+  for (const one of list) {
+    for (const name of [...Object.keys(one.tools), ...Object.keys(one.reads)])
+      made.byName.set(name, [...(made.byName.get(name) ?? []), one])
+    for (const { verb } of Object.values(one.reads))
+      made.readVerbs.add(`${one.resource_type}\n${verb}`)
+    for (const verb of Object.keys(one.effects)) {
+      const key = `${one.resource_type}\n${verb}`
+      if (!made.byVerb.has(key)) made.byVerb.set(key, one)
+    }
+  }
+  return made
+}
+
+function registered(): Registry {
+  registry ??= indexed(SHIPPED)
+  return registry
+}
