@@ -175,6 +175,7 @@ const decision = z.looseObject({
       run_id: text,
       seq: count,
       at: text.optional(),
+      actor_hash: digest.optional(),
       request_ids: z.array(digest).optional(),
       read: z.looseObject({ complete: z.boolean(), targets: z.array(members) }).optional(),
       policy: z
@@ -216,6 +217,8 @@ const auditRecord = z.looseObject({
   occurred_at: text.optional(),
   request_ids: z.array(digest).optional(),
   attributes: members.optional(),
+  actor_hash: digest.optional(),
+  object_hash: digest.optional(),
   authenticity: z.looseObject({ method: text, verified: z.boolean(), detail: text }).optional(),
 })
 

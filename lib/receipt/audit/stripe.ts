@@ -29,7 +29,8 @@ export const stripe: Importer = {
   recognises: (document) =>
     document['object'] === 'event' ||
     (document['object'] === 'list' && Array.isArray(document['data'])),
-  entries: (document) => (Array.isArray(document['data']) ? document['data'] : null),
+  entries: (document) =>
+    document['object'] === 'list' && Array.isArray(document['data']) ? document['data'] : null,
   read(entry) {
     const type = textAt(entry, 'type')
     if (type === null) return { skipped: 'the event has no type' }
