@@ -44,6 +44,19 @@ const changed = (change: (row: Row) => Row | null, of = run) =>
     }),
   })
 
+describe('a plot', () => {
+  it('of the time per trial leaves out the trials that ended in an error', async () => {
+    const key = run.trials[0]?.key
+    const broken = changed((row) =>
+      row.key === key ? { ...row, outcome: 'error', duration_ms: 1e9 } : row,
+    )
+    const counted = async (of: harness.Run) =>
+      ((await of.plot('ecdf')).rows as { values: number[] }[]).flatMap(({ values }) => values)
+    assert.equal((await counted(broken)).length, (await counted(run)).length - 1)
+    assert.equal((await counted(broken)).includes(1e9), false)
+  })
+})
+
 describe('gates', () => {
   it('hold the bound that was asked for, from both sides', () => {
     const [summary] = run.summary() as [ReturnType<typeof run.summary>[number]]
