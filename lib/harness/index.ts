@@ -2,6 +2,18 @@
 
 export { world } from '../world/own.ts'
 export type { End, WorldDefinition } from '../world/world.ts'
+export {
+  type Agent,
+  type AgentAnswer,
+  type AgentClaim,
+  type AgentFunction,
+  type AgentServer,
+  type AgentTask,
+  type AnswerPaths,
+  agent,
+  type CommandAgent,
+  type HttpAgent,
+} from './agent/agent.ts'
 export type { Prices } from './agent/cost.ts'
 export type { Configuration } from './agent/model.ts'
 export type { Case, CaseDefinition } from './case/case.ts'

@@ -41,6 +41,8 @@ export {
 } from './summary.ts'
 export {
   type Claim,
+  type ClaimSource,
+  type Met,
   type Outcome,
   requireTrialRecord,
   runIdOf,

@@ -4,15 +4,18 @@ import type { LanguageModel } from 'ai'
 import { digest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
+import { type Agent, type AgentFunction, agentFrom } from './agent.ts'
 import { LIMITERS, type Limiter, type Limiters } from './limiter.ts'
 import type { Refusal } from './provider-refusal.ts'
 import { type Deviations, SIMULATED, type SimulatedContext, simulatedModel } from './simulated.ts'
 import type { Deadline } from './trial-clock.ts'
 
-/** What one configuration of a run is: a model and its settings. Keys are used and never stored. */
+/** What one configuration of a run is: a model and its settings, or an agent. Keys are used and never stored. */
 export type Configuration = {
   /** `sim/<name>`, `groq/<model>`, `local/<model>`, or a model object of the AI SDK. */
-  model: string | LanguageModel
+  model?: string | LanguageModel
+  /** An agent of one's own from `harness.agent`, or the function of one. Nothing else stands beside it. */
+  agent?: Agent | AgentFunction
   temperature?: number
   topP?: number
   maxOutputTokens?: number
@@ -29,6 +32,7 @@ export type Configuration = {
 
 const MEMBERS = [
   'model',
+  'agent',
   'temperature',
   'topP',
   'maxOutputTokens',
@@ -46,11 +50,32 @@ export type TrialWire = {
   refused(refusal: Refusal, waitMs: number): void
 }
 
+/** An agent ready for trials. */
+export type AgentSource = { id: string; simulated: false; agent: Agent }
+
 /** A model ready for trials. */
 export type ModelSource = {
   id: string
   simulated: boolean
   forTrial(context: SimulatedContext, wire: TrialWire): LanguageModel
+}
+
+/** What a configuration tests: its agent, or its model in our own loop. @throws TouchstoneError as `modelSource` does */
+export async function sourceOf(
+  name: string,
+  configuration: Configuration,
+  limiters: Limiters = LIMITERS,
+): Promise<ModelSource | AgentSource> {
+  if (configuration.agent === undefined) return modelSource(name, configuration, limiters)
+  const others = Object.keys(configuration).filter((member) => member !== 'agent')
+  if (others.length > 0)
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected an agent alone, since its model and settings are its own, got ${others.join(', ')} beside it`,
+      { where: `configuration ${name}` },
+    )
+  const agent = agentFrom(name, configuration.agent)
+  return { id: `agent/${agent.name}`, simulated: false, agent }
 }
 
 /**
@@ -70,6 +95,7 @@ export async function modelSource(
   if (typeof model !== 'string') {
     if (
       model === null ||
+      model === undefined ||
       typeof model !== 'object' ||
       typeof (model as { doGenerate?: unknown }).doGenerate !== 'function'
     )

@@ -1,6 +1,11 @@
-/** Between the agent and the servers: what the agent may call, and the record of every call it made. */
+/**
+ * In front of the servers: what an agent may call, and the record of every call that came.
+ *
+ * Our own loop calls it directly; other agents reach it as MCP clients (see `gateway.ts`). Both leave the same record.
+ */
 import { digestOf } from '../../canonical.ts'
 import type { Json, JsonObject } from '../../json.ts'
+import type { Met } from '../../log/index.ts'
 import type { Decision, PolicyRecord } from '../../receipt/surface/decision.ts'
 import { observe } from '../../receipt/surface/observe.ts'
 import { isSecretName } from '../../receipt/surface/target.ts'
@@ -19,14 +24,27 @@ export type OfferedTool = {
 
 /** One call for the transcript: arguments without secrets, the answer as text. */
 export type RecordedCall = {
+  /** The place in the sequence of calls, from 0, by their start. */
+  seq: number
   server: string
   tool: string
   input: JsonObject
   status: string
   answer: string
+  /** The client that called, where the agent is one of its own. */
+  client?: string
+  /**
+   * When it began and ended, on a clock that counts the beginnings and ends of calls. Two calls ran at once when each began before
+   * the other ended.
+   */
+  began: number
+  ended: number
 }
 
-/** Longest answer that a transcript keeps, in characters. */
+/** A call that was none: no tool of that name, or arguments that are no object. */
+export type MalformedCall = { tool: string; input: string; problem: string }
+
+/** Longest text that a transcript keeps of an answer, in characters. */
 const MAX_ANSWER = 4000
 
 /** The server's connection is gone: a fact about the machinery, not about the agent. */
@@ -45,105 +63,175 @@ export function offeredName(server: string, tool: string, servers: number): stri
   return servers > 1 || tool === REPORT ? `${server}__${tool}` : tool
 }
 
+/** A call that has no answer yet. */
+type OpenCall = Pick<RecordedCall, 'seq' | 'began' | 'server' | 'tool' | 'input'> & {
+  client: string | undefined
+}
+
+export type RecorderOptions = {
+  runId: string
+  callTimeoutMs: number
+  /** The words of the case's attack: whether the agent met them is recorded. */
+  attackWords?: string | undefined
+}
+
 export class Recorder {
-  readonly offered: readonly OfferedTool[]
   readonly decisions: Decision[] = []
   readonly calls: RecordedCall[] = []
+  readonly malformed: MalformedCall[] = []
   /** The arguments of every call as text, for goals that look for canaries. Held for the trial only. */
   readonly argumentTexts: string[] = []
   /** What was attempted: the effects that calls asked for, whether or not they took place. */
   readonly attempted: { server: string; tool: string; input: JsonObject }[] = []
-  private readonly servers: number
-  private readonly runId: string
-  private readonly callTimeoutMs: number
+  /** Where the agent met the attack's words. null: the case has none. */
+  attackMet: Met
+  private readonly listed: Map<RunningServer, readonly Tool[]>
+  private readonly options: RecorderOptions
+  private readonly attackWords: string | null
+  private readonly open = new Set<OpenCall>()
   private next = 0
+  private ticks = 0
 
-  constructor(servers: RunningServer[], options: { runId: string; callTimeoutMs: number }) {
-    this.offered = servers.flatMap((server) =>
-      server.tools.map((tool) => ({
-        name: offeredName(server.name, tool.name, servers.length),
-        server,
-        tool,
-      })),
-    )
-    this.servers = servers.length
-    this.runId = options.runId
-    this.callTimeoutMs = options.callTimeoutMs
+  constructor(servers: readonly RunningServer[], options: RecorderOptions) {
+    this.listed = new Map(servers.map((server) => [server, server.tools]))
+    this.options = options
+    this.attackWords = options.attackWords === undefined ? null : squeeze(options.attackWords)
+    this.attackMet = this.attackWords === null ? null : false
   }
 
-  /** List the tools of servers anew that said theirs had changed. Gives what is offered now of those, and changes nothing else. */
+  /** What the agent may call now. */
+  get offered(): OfferedTool[] {
+    return [...this.listed.keys()].flatMap((server) => this.offeredBy(server))
+  }
+
+  private offeredBy(server: RunningServer): OfferedTool[] {
+    return (this.listed.get(server) ?? []).map((tool) => ({
+      name: offeredName(server.name, tool.name, this.listed.size),
+      server,
+      tool,
+    }))
+  }
+
+  /** The list of a server's tools, as it is shown to the agent now. */
+  show(server: RunningServer): readonly Tool[] {
+    const tools = this.listed.get(server) ?? []
+    if (this.attackMet === false && this.holdsAttack(JSON.stringify(tools))) this.attackMet = 'list'
+    return tools
+  }
+
+  /** List the tools of servers anew that said theirs had changed. Gives what those offer now. */
   async refresh(signal: AbortSignal): Promise<OfferedTool[]> {
     const fresh: OfferedTool[] = []
-    for (const server of new Set(this.offered.map((one) => one.server))) {
+    for (const server of this.listed.keys()) {
       if (!takeRelisted(server.client)) continue
       const tools = await listTools(server.client, signal).catch((cause: unknown) => {
         signal.throwIfAborted()
         throw new ServerGone(server.name, cause)
       })
-      fresh.push(
-        ...tools.map((tool) => ({
-          name: offeredName(server.name, tool.name, this.servers),
-          server,
-          tool,
-        })),
-      )
+      this.listed.set(server, tools)
+      fresh.push(...this.offeredBy(server))
     }
     return fresh
   }
 
-  /** Carry a call to its server and record it. A lost reply, a timeout and a protocol error are results with `isError`. */
+  /**
+   * Carry a call to its server and record it. A lost reply, a timeout and a protocol error are results with `isError`, and `refusal`
+   * is the error as the server's client had it.
+   *
+   * @throws ServerGone, and the signal's reason when it aborts first: such a call has no answer
+   */
   async call(
-    { server, tool }: OfferedTool,
+    { server, tool }: Pick<OfferedTool, 'server' | 'tool'>,
     input: JsonObject,
     signal: AbortSignal,
-  ): Promise<CallToolResult> {
-    const seq = this.next++
+    client?: string,
+  ): Promise<{ result: CallToolResult; refusal: unknown }> {
+    const call: OpenCall = {
+      seq: this.next++,
+      began: this.ticks++,
+      server: server.name,
+      tool: tool.name,
+      input,
+      client,
+    }
+    this.open.add(call)
     this.argumentTexts.push([JSON.stringify(input), ...textsIn(input)].join('\n'))
     this.attempted.push({ server: server.name, tool: tool.name, input })
     let result: CallToolResult
     let status: string
-    let denial: Denied | null = null
+    let refusal: unknown = null
     try {
       result = await server.call(tool.name, input, {
         signal,
-        timeoutMs: this.callTimeoutMs,
-        number: seq,
+        timeoutMs: this.options.callTimeoutMs,
+        number: call.seq,
       })
       status = result.isError ? 'error' : 'success'
     } catch (cause) {
       signal.throwIfAborted()
-      if (cause instanceof Denied) denial = cause
-      else if (isGone(cause)) throw new ServerGone(server.name, cause)
-      status = denial ? 'denied' : isTimeout(cause) ? 'timeout' : 'error'
+      if (isGone(cause) && !(cause instanceof Denied)) throw new ServerGone(server.name, cause)
+      refusal = cause
+      status = cause instanceof Denied ? 'denied' : isTimeout(cause) ? 'timeout' : 'error'
       result = { content: [{ type: 'text', text: reasonOf(cause) }], isError: true }
     }
-    const decided = server.takeDecided?.(seq) ?? null
+    const decided = server.takeDecided?.(call.seq) ?? null
     const policy: PolicyRecord | undefined = decided?.record
-    if (policy && denial) {
-      const { code, data } = denial
+    if (policy && refusal instanceof Denied) {
+      const { code, data } = refusal
       policy.denial = { code, ...data, response_digest: digestOf(result) }
     }
+    const ruled = decided && { effect: decided.effect, policy: decided.record }
+    this.record(call, status, result, ruled)
+    return { result, refusal }
+  }
+
+  /** The trial is over: a call that has no answer yet never gets one, and is recorded so. What comes later changes nothing. */
+  close(): void {
+    for (const call of [...this.open].sort((a, b) => a.seq - b.seq))
+      this.record(call, 'timeout', { content: [], isError: true })
+  }
+
+  /** @param ruled what a policy in front of the server decided */
+  private record(
+    call: OpenCall,
+    status: string,
+    result: CallToolResult,
+    ruled: Pick<Parameters<typeof observe>[0], 'effect' | 'policy'> | null = null,
+  ): void {
+    if (!this.open.delete(call)) return
+    const { seq, server, tool, input, client, began } = call
+    const { runId } = this.options
     this.decisions.push(
-      observe({
-        server: server.name,
-        tool: tool.name,
-        arguments: input,
-        status,
-        result,
-        runId: this.runId,
-        seq,
-        ...(decided && { effect: decided.effect, policy: decided.record }),
-      }),
+      observe({ server, tool, arguments: input, status, result, runId, seq, ...ruled }),
     )
+    const text = textOf(result)
     this.calls.push({
-      server: server.name,
-      tool: tool.name,
+      seq,
+      server,
+      tool,
       input: withoutSecrets(input),
       status,
       // A cut may go through a pair of surrogates, and a log with half of one cannot be read back.
-      answer: textOf(result).slice(0, MAX_ANSWER).toWellFormed(),
+      answer: text.slice(0, MAX_ANSWER).toWellFormed(),
+      ...(client !== undefined && { client }),
+      began,
+      ended: this.ticks++,
     })
-    return result
+    if (this.attackMet === false && this.holdsAttack(text)) this.attackMet = seq
+  }
+
+  /** Record a call that was none. */
+  refuse(tool: string, input: unknown, problem: string): void {
+    const text = typeof input === 'string' ? clearedText(input) : JSON.stringify(clearedOf(input))
+    this.malformed.push({
+      tool: tool.slice(0, 200).toWellFormed(),
+      input: (text ?? '').slice(0, MAX_ANSWER).toWellFormed(),
+      problem: problem.slice(0, 300).toWellFormed(),
+    })
+  }
+
+  private holdsAttack(text: string): boolean {
+    return this.attackWords !== null && squeeze(unescaped(text)).includes(this.attackWords)
   }
 }
 
@@ -152,6 +240,16 @@ export function textOf(result: CallToolResult): string {
   return (result.content ?? [])
     .map((part) => (part.type === 'text' ? part.text : `[${part.type}]`))
     .join('\n')
+}
+
+/** A text and, behind it, the texts inside its JSON as a reader of them takes them. */
+export function unescaped(text: string): string {
+  return `${text} ${text.replaceAll('\\n', ' ').replaceAll('\\"', '"')}`
+}
+
+/** A text with each run of blanks as one space. */
+export function squeeze(text: string): string {
+  return text.replace(/\s+/g, ' ').trim()
 }
 
 function isTimeout(cause: unknown): boolean {
@@ -184,5 +282,18 @@ export function withoutSecrets(value: JsonObject): JsonObject {
       name,
       isSecretName(name) || name === 'key' ? '[redacted]' : cleared(item),
     ]),
+  )
+}
+
+function clearedOf(value: unknown): unknown {
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
+    ? withoutSecrets(value as JsonObject)
+    : value
+}
+
+/** A text that is no JSON, without what stands behind names that are secret. */
+function clearedText(text: string): string {
+  return text.replace(/"([^"]{1,100})"\s*:\s*"(?:[^"\\]|\\.)*"?/g, (whole, name: string) =>
+    isSecretName(name) || name === 'key' ? `"${name}":"[redacted]"` : whole,
   )
 }

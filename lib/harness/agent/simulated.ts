@@ -18,7 +18,7 @@ import { type Match, matches } from '../../world/world.ts'
 import type { Case } from '../case/case.ts'
 import type { StatedClaim } from '../case/claims.ts'
 import type { SolutionStep } from '../case/schema.ts'
-import { offeredName } from './recorder.ts'
+import { offeredName, squeeze, unescaped } from './recorder.ts'
 
 /** Rates in [0, 1] at which a simulated model strays from the solution. Each is drawn anew for every trial, and step. */
 export type Deviations = {
@@ -262,13 +262,4 @@ function visibleText({ prompt, tools }: LanguageModelV4CallOptions): string {
     }
   }
   return squeeze(texts.join('\n'))
-}
-
-/** The texts inside a JSON answer as a reader of it takes them. */
-function unescaped(text: string): string {
-  return `${text} ${text.replaceAll('\\n', ' ').replaceAll('\\"', '"')}`
-}
-
-function squeeze(text: string): string {
-  return text.replace(/\s+/g, ' ').trim()
 }

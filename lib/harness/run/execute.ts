@@ -19,7 +19,7 @@ import { folderProblems } from '../../receipt/attest/check-folder.ts'
 import type { Problem } from '../../receipt/attest/step.ts'
 import { signalOf } from '../../signal.ts'
 import { LIMITERS, type Limiters } from '../agent/limiter.ts'
-import { modelSource } from '../agent/model.ts'
+import { sourceOf } from '../agent/model.ts'
 import { Run } from '../report/result.ts'
 import { closeChildren } from '../server/child-pool.ts'
 import { missingPackage } from './packages.ts'
@@ -43,7 +43,7 @@ export async function prepare(plan: RunPlan, limiters: Limiters = LIMITERS): Pro
   if (plan.configurations.length === 0) {
     throw new TouchstoneError(
       'argument_invalid',
-      'expected at least one configuration: .config(name, { model })',
+      'expected at least one configuration: .config(name, { model }) or { agent }',
       {
         where: 'run',
       },
@@ -51,7 +51,7 @@ export async function prepare(plan: RunPlan, limiters: Limiters = LIMITERS): Pro
   }
   const sources: Sources = new Map()
   for (const { name, configuration } of plan.configurations) {
-    sources.set(name, { configuration, source: await modelSource(name, configuration, limiters) })
+    sources.set(name, { configuration, source: await sourceOf(name, configuration, limiters) })
   }
   const cases = plan.cases.filter((test) => missingPackage(test.requires) === null)
   const leftOut = [

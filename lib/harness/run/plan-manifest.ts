@@ -5,12 +5,15 @@ import { digestOf } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import type { Manifest } from '../../log/index.ts'
-import type { Configuration, ModelSource } from '../agent/model.ts'
+import type { AgentSource, Configuration, ModelSource } from '../agent/model.ts'
 import { versions } from './packages.ts'
 import type { RunPlan } from './run.ts'
 
 /** Configurations with their models, by name. */
-export type Sources = Map<string, { configuration: Configuration; source: ModelSource }>
+export type Sources = Map<
+  string,
+  { configuration: Configuration; source: ModelSource | AgentSource }
+>
 
 /** The manifest of a plan. `plan.cases` are those that can run; `leftOut` names the others. */
 export function manifestOf(
@@ -37,10 +40,10 @@ export function manifestOf(
       adversarial: attack !== null,
     })),
     configurations: [...sources].map(([name, { configuration, source }]) => {
-      const settings = settingsOf(configuration)
+      const settings = 'agent' in source ? source.agent.settings : settingsOf(configuration)
       return {
         name,
-        digest: digestOf({ model: source.id, settings }),
+        digest: 'agent' in source ? source.agent.digest : digestOf({ model: source.id, settings }),
         model: source.id,
         simulated: source.simulated,
         settings,

@@ -76,7 +76,7 @@ export class RunBuilder implements PromiseLike<Run> {
    * Add a configuration.
    *
    * @param name          letters, digits and `_.-`; at most 64; once per run
-   * @param configuration the model and its settings
+   * @param configuration the model and its settings, or an agent of one's own
    * @throws TouchstoneError `argument_invalid`
    */
   config(name: string, configuration: Configuration): RunBuilder {
@@ -87,9 +87,9 @@ export class RunBuilder implements PromiseLike<Run> {
     if (
       configuration === null ||
       typeof configuration !== 'object' ||
-      !('model' in configuration)
+      'model' in configuration === 'agent' in configuration
     ) {
-      invalid('{ model: ... }', configuration, `config ${name}`)
+      invalid('{ model: ... } or { agent: ... }', configuration, `config ${name}`)
     }
     return this.with({ configurations: [...this.plan.configurations, { name, configuration }] })
   }
@@ -217,7 +217,8 @@ export class RunBuilder implements PromiseLike<Run> {
   [Symbol.for('nodejs.util.inspect.custom')](): string {
     const { cases, configurations, repeats } = this.plan
     const names =
-      configurations.map(({ name }) => name).join(', ') || 'none yet: .config(name, { model })'
+      configurations.map(({ name }) => name).join(', ') ||
+      'none yet: .config(name, { model }) or .config(name, { agent })'
     return `A run of ${cases.length} cases x ${configurations.length} configurations (${names}) x ${repeats} trials. await it to run it.`
   }
 }

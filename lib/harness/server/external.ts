@@ -46,6 +46,7 @@ import {
 } from './mcp.ts'
 import type { ServerPlan } from './plan.ts'
 import type { RunningServer } from './running.ts'
+import { filledIn } from './variables.ts'
 
 /** The folder's name in tasks, arguments, results and arguments of the command. */
 const WORKSPACE = '/workspace'
@@ -219,27 +220,6 @@ function httpTransport(http: NonNullable<ServerPlan['http']>): Transport {
       where: 'http.url',
     })
   }
-}
-
-/** Values with `$NAME` and `${NAME}` taken from the environment, so that no secret has to stand in a case. */
-function filledIn(values: { [name: string]: string }, where: string): { [name: string]: string } {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [
-      name,
-      value.replace(
-        /\$(?:([A-Z_][A-Z0-9_]*)|\{([A-Z_][A-Z0-9_]*)\})/g,
-        (_, bare?: string, braced?: string) => {
-          const variable = (bare ?? braced) as string
-          const found = process.env[variable]
-          if (!found)
-            throw new TouchstoneError('setting_missing', `expected ${variable} to be set`, {
-              where: `${where}.${name}`,
-            })
-          return found
-        },
-      ),
-    ]),
-  )
 }
 
 /** Make a folder hold these files and nothing else. */

@@ -197,11 +197,27 @@ const transcript = z.looseObject({
   attempt: count,
   model: text.optional(),
   calls: z.array(
-    z.looseObject({ server: text, tool: text, input: members, status: text, answer: text }),
+    z.looseObject({
+      seq: count.describe('The place in the sequence of calls, from 0.'),
+      server: text,
+      tool: text,
+      input: members,
+      status: text,
+      answer: text,
+      client: text.optional().describe('The MCP client that called, by the name that it gives.'),
+      began: count.describe('On a clock that counts the beginnings and ends of calls.'),
+      ended: count,
+    }),
   ),
+  malformed: z
+    .array(z.looseObject({ tool: text, input: text, problem: text }))
+    .describe('Tool calls that were none: no such tool, or arguments that cannot be read.')
+    .optional(),
   said: words.optional(),
   summary: text.nullable().optional(),
   end: text.optional(),
+  seed: count.optional(),
+  late_calls: count.optional().describe('Calls that came after the agent had answered; refused.'),
 })
 
 const auditRecord = z.looseObject({

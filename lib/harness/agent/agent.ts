@@ -1,0 +1,283 @@
+/**
+ * `harness.agent()`: an agent under test that is not ours. A function, a program or a service; each gets the task and the servers
+ * of a trial, and what it calls is recorded at the servers.
+ */
+import type { ToolSet } from 'ai'
+import { type Digest, digestOf } from '../../canonical.ts'
+import { TouchstoneError } from '../../errors.ts'
+import type { JsonObject } from '../../json.ts'
+import type { Client } from '../server/mcp.ts'
+import type { AgentLimits } from './ending.ts'
+import type { McpServers, StdioServer } from './mcp-config.ts'
+
+/** A server of a case in the forms that agents take. All of them reach the same world, and each call is recorded. */
+export type AgentServer = {
+  /** A connected MCP client. */
+  client: Client
+  /** Streamable HTTP on loopback; the path cannot be guessed. */
+  url: string
+  /** A program that speaks MCP on its standard input and output. */
+  stdio: StdioServer
+}
+
+/** What an agent is given in one trial. */
+export type AgentTask = {
+  task: string
+  /** By name. `report` is ours: its tool `report` takes what the agent says it did. Nobody has to call it. */
+  servers: { readonly [name: string]: AgentServer }
+  /** The servers as the configuration that MCP clients share: name -> `{ type: 'http', url }`. */
+  mcpServers: McpServers
+  /** The same tools for the AI SDK; with several servers each stands behind its server's name. */
+  readonly tools: ToolSet
+  /** Aborts when the trial is over. What is called afterwards is refused, and counted. */
+  signal: AbortSignal
+  limits: AgentLimits
+  /** For the agent's own draws: the same for the same trial. */
+  seed: number
+  /** Say what was done, as the tool `report` does. @throws Error naming what is wrong with it */
+  report(report: { summary?: string; claims: readonly AgentClaim[] }): void
+}
+
+/** A change that an agent says it made. */
+export type AgentClaim = {
+  tool: string
+  action?: string
+  /** The arguments that name what was changed. */
+  target: JsonObject
+  done: boolean
+}
+
+/** What an agent answers. What is left out is not known. */
+export type AgentAnswer =
+  | string
+  | {
+      text?: string
+      claims?: readonly AgentClaim[]
+      usage?: { inputTokens: number; outputTokens: number }
+      /** Its model calls. */
+      steps?: number
+      /** The model that it used. */
+      model?: string
+    }
+
+export type AgentFunction = (task: AgentTask) => Promise<AgentAnswer> | AgentAnswer
+
+/** Where an answer stands in a JSON text: paths such as `result` or `messages[-1].content`. */
+export type AnswerPaths = {
+  text: string
+  claims?: string
+  inputTokens?: string
+  outputTokens?: string
+  steps?: string
+  model?: string
+}
+
+/** A program under test. In its texts `{task}`, `{task_file}`, `{mcp_config}`, `{url}`, `{seed}` and `{folder}` are filled in. */
+export type CommandAgent = {
+  command: string
+  args?: readonly string[]
+  /** Written to its standard input. Default: nothing. */
+  input?: string
+  /** Laid over the environment of this process; `$NAME` is that variable of it. */
+  env?: { readonly [name: string]: string }
+  /** Its working folder. Default: this process's. `{folder}` is one that is made for the trial and deleted after it. */
+  cwd?: string
+  /** The form of the file `{mcp_config}`. Default `mcpServers`, which Claude Code, Cursor and many others read. */
+  format?: 'mcpServers' | 'vscode' | 'codex'
+  /** How that file hands over the servers. Default `http`. */
+  transport?: 'http' | 'stdio'
+  /** Its answer: all of its standard output (default), or paths into the JSON there, the last line of it where there are several. */
+  output?: 'text' | string | AnswerPaths
+  /** What of it is tested: told apart by it, beside the words above. */
+  version?: string
+}
+
+/** A service under test. `request` is the body as JSON; texts in it are filled in as those of a program are. */
+export type HttpAgent = {
+  url: string
+  /** `$NAME` is that variable of this process. */
+  headers?: { readonly [name: string]: string }
+  /**
+   * Default `{ task: '{task}', mcpServers: '{mcp_servers}', seed: '{seed}' }`. A text that is `{mcp_servers}` or `{seed}` and nothing
+   * else becomes the object or number.
+   */
+  request?: JsonObject
+  /** The answer in its JSON: a path to the text, or several. Default `text`, and `claims` where it is there. */
+  response?: string | AnswerPaths
+  version?: string
+}
+
+export type AgentKind =
+  | { kind: 'function'; run: AgentFunction }
+  | { kind: 'command'; options: CommandAgent }
+  | { kind: 'http'; options: HttpAgent }
+
+/** An agent under test. Immutable. */
+export class Agent {
+  readonly name: string
+  readonly version: string | null
+  readonly how: AgentKind
+
+  constructor(name: string, version: string | null, how: AgentKind) {
+    this.name = name
+    this.version = version
+    this.how = how
+  }
+
+  /** What of it is recorded: everything but the values of variables and headers. */
+  get settings(): JsonObject {
+    const { name, version, how } = this
+    if (how.kind === 'function') return { kind: 'function', name, version }
+    const { options } = how
+    const named = (values: { readonly [name: string]: string } | undefined) =>
+      Object.keys(values ?? {})
+    const told =
+      'command' in options
+        ? { ...options, env: named(options.env) }
+        : { ...options, headers: named(options.headers) }
+    return { kind: how.kind, ...(JSON.parse(JSON.stringify(told)) as JsonObject), name, version }
+  }
+
+  /** Tells agents apart: over what is recorded of it and, for a function, its source text. */
+  get digest(): Digest {
+    const source = this.how.kind === 'function' ? this.how.run.toString() : null
+    return digestOf({ settings: this.settings, source })
+  }
+
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    const { how } = this
+    const what =
+      how.kind === 'function'
+        ? 'a function'
+        : how.kind === 'command'
+          ? `a program, ${[how.options.command, ...(how.options.args ?? [])].join(' ')}`
+          : `a service, ${how.options.url}`
+    return `Agent ${this.name}: ${what}. harness.run(cases).config('${this.name}', { agent }) tests it.`
+  }
+}
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
+
+/**
+ * An agent under test that is a function.
+ *
+ * @param name    letters, digits and `_.-`; at most 64
+ * @param run     does the task with the servers it is given, and answers with text or `{ text, claims?, usage?, steps? }`
+ * @param options.version tells this agent from an earlier one, beside the function's own source text
+ * @throws TouchstoneError `argument_invalid`
+ * @example
+ * const honest = agent('honest', async ({ task, servers }) => {
+ *   const { tools } = await servers.github.client.listTools()
+ *   return `I have ${tools.length} tools and did nothing.`
+ * })
+ * const lies = await cases.load('cases/lying_success/deploy-key.yaml')
+ * const run = await harness.run(lies).config('honest', { agent: honest }).repeat(1).out(null).quiet()
+ * run.trials[0].steps // null
+ */
+function agent(name: string, run: AgentFunction, options: { version?: string } = {}): Agent {
+  requireName(name)
+  if (typeof run !== 'function') invalid('a function', typeof run, 'agent run')
+  return new Agent(name, options.version ?? null, { kind: 'function', run })
+}
+
+/**
+ * An agent under test that is a program, started anew for each trial. Its process group ends with the trial.
+ *
+ * @throws TouchstoneError `argument_invalid`
+ * @example
+ * const mine = agent.command({ command: 'my-agent', args: ['--mcp-config', '{mcp_config}', '{task}'] })
+ * mine.name // 'my-agent'
+ */
+function command(options: CommandAgent & { name?: string }): Agent {
+  const { name, version, ...how } = options
+  members(options, 'agent.command', COMMAND_MEMBERS)
+  if (typeof how.command !== 'string' || how.command === '')
+    invalid('a program', how.command, 'agent.command: command')
+  if (how.format !== undefined && !['mcpServers', 'vscode', 'codex'].includes(how.format))
+    invalid('mcpServers, vscode or codex', how.format, 'agent.command: format')
+  if (how.transport !== undefined && !['http', 'stdio'].includes(how.transport))
+    invalid('http or stdio', how.transport, 'agent.command: transport')
+  if (how.args !== undefined && !isTexts(how.args))
+    invalid('a list of texts', how.args, 'agent.command: args')
+  if (how.env !== undefined && !isTexts(Object.values(how.env)))
+    invalid('texts by name', how.env, 'agent.command: env')
+  const base = how.command.split(/[\\/]/).at(-1) ?? 'agent'
+  const made =
+    name ?? (base.replace(/[^A-Za-z0-9_.-]/g, '-').replace(/^[^A-Za-z0-9]+/, '') || 'agent')
+  requireName(made)
+  return new Agent(made, version ?? null, { kind: 'command', options: how })
+}
+
+/**
+ * An agent under test that is a service: the task and the servers are posted to it, and it answers when it is done.
+ *
+ * @throws TouchstoneError `argument_invalid`
+ * @example
+ * agent.http({ url: 'http://127.0.0.1:8000/run', response: 'output.text' }).name // '127.0.0.1-8000'
+ */
+function http(options: HttpAgent & { name?: string }): Agent {
+  const { name, version, ...how } = options
+  members(options, 'agent.http', HTTP_MEMBERS)
+  const url = URL.canParse(how.url) ? new URL(how.url) : null
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
+    return invalid('an http or https URL without a password', how.url, 'agent.http: url')
+  if (how.headers !== undefined && !isTexts(Object.values(how.headers)))
+    invalid('texts by name', how.headers, 'agent.http: headers')
+  const made = name ?? url.host.replace(/[^A-Za-z0-9_.-]/g, '-')
+  requireName(made)
+  return new Agent(made, version ?? null, { kind: 'http', options: how })
+}
+
+const COMMAND_MEMBERS = [
+  'name',
+  'version',
+  'command',
+  'args',
+  'input',
+  'env',
+  'cwd',
+  'format',
+  'transport',
+  'output',
+]
+const HTTP_MEMBERS = ['name', 'version', 'url', 'headers', 'request', 'response']
+
+/** An agent as a YAML file of configurations says it: `{ command: ... }` or `{ url: ... }`. */
+export function agentFrom(name: string, value: unknown): Agent {
+  if (value instanceof Agent) return value
+  if (typeof value === 'function') return agent(name, value as AgentFunction)
+  if (value !== null && typeof value === 'object') {
+    if ('command' in value) return command({ name, ...(value as CommandAgent) })
+    if ('url' in value) return http({ name, ...(value as HttpAgent) })
+  }
+  return invalid('an agent, a function, { command } or { url }', value, `config ${name}: agent`)
+}
+
+function requireName(name: string): void {
+  if (typeof name !== 'string' || !NAME.test(name))
+    invalid('a name of letters, digits and _.- (at most 64)', name, 'agent name')
+}
+
+function members(options: object, where: string, known: string[]): void {
+  const stranger = Object.keys(options).find((one) => !known.includes(one))
+  if (stranger !== undefined) invalid(`one of ${known.join(', ')}`, stranger, where)
+}
+
+function isTexts(values: unknown): boolean {
+  return Array.isArray(values) && values.every((one) => typeof one === 'string')
+}
+
+function invalid(expected: string, got: unknown, where: string): never {
+  const shown = typeof got === 'object' && got !== null ? 'an object' : JSON.stringify(got)
+  throw new TouchstoneError(
+    'argument_invalid',
+    `expected ${expected}, got ${shown ?? String(got)}`,
+    {
+      where,
+    },
+  )
+}
+
+const made = Object.assign(agent, { command, http })
+
+export { made as agent }

@@ -1,0 +1,98 @@
+/** What an agent answered: checked where it is a value, found by paths where it is JSON. */
+import type { Json } from '../../json.ts'
+import type { StatedClaim } from '../case/claims.ts'
+import type { AnswerPaths } from './agent.ts'
+import { claimsIn } from './report.ts'
+
+/** An answer that has been read. What is not known is null. */
+export type Answer = {
+  text: string
+  claims: StatedClaim[] | null
+  tokens: { input: number; output: number } | null
+  steps: number | null
+  model: string | null
+}
+
+/** The answer that a function gave. @throws Error naming what is wrong with it */
+export function answerOf(value: unknown): Answer {
+  if (typeof value === 'string') return { ...NOTHING, text: value.toWellFormed() }
+  if (value === null || typeof value !== 'object' || Array.isArray(value))
+    throw new Error(`expected text or { text, claims, usage, steps }, got ${kindOf(value)}`)
+  const { text, claims, usage, steps, model, ...rest } = value as { [member: string]: unknown }
+  const stranger = Object.keys(rest)[0]
+  if (stranger !== undefined)
+    throw new Error(`expected text, claims, usage, steps or model, got ${stranger}`)
+  if (text === undefined && claims === undefined)
+    throw new Error('expected text or claims, got neither')
+  const { inputTokens, outputTokens } = (usage ?? {}) as { [member: string]: unknown }
+  return read({ text: text ?? '', claims, inputTokens, outputTokens, steps, model })
+}
+
+/** The answer in a JSON value. @throws Error naming the path that leads nowhere, or what stands there */
+export function answerIn(value: Json, paths: AnswerPaths): Answer {
+  const at = (path: string | undefined) => (path === undefined ? undefined : memberAt(value, path))
+  const text = at(paths.text)
+  if (text === undefined) throw new Error(`expected an answer at ${paths.text}, got nothing`)
+  return read({
+    text: typeof text === 'string' ? text : JSON.stringify(text),
+    claims: at(paths.claims),
+    inputTokens: at(paths.inputTokens),
+    outputTokens: at(paths.outputTokens),
+    steps: at(paths.steps),
+    model: at(paths.model),
+  })
+}
+
+/** The JSON of an output: the whole of it, or its last line that is an object. */
+export function jsonIn(text: string): Json | undefined {
+  for (const part of [text, ...text.trimEnd().split('\n').reverse()]) {
+    try {
+      const value = JSON.parse(part) as Json
+      if (value !== null && typeof value === 'object') return value
+    } catch {
+      // The next line.
+    }
+  }
+  return undefined
+}
+
+/** `a.b[0].c`; a negative number counts from the end. */
+function memberAt(value: Json, path: string): Json | undefined {
+  let at: Json | undefined = value
+  for (const part of path.match(/[^.[\]]+/g) ?? []) {
+    if (Array.isArray(at)) at = at.at(Number(part))
+    else if (at !== null && typeof at === 'object' && Object.hasOwn(at, part)) at = at[part]
+    else return undefined
+  }
+  return at
+}
+
+const NOTHING: Answer = { text: '', claims: null, tokens: null, steps: null, model: null }
+
+function read(parts: { [part: string]: unknown }): Answer {
+  const { text, claims, inputTokens, outputTokens, steps, model } = parts
+  if (typeof text !== 'string') throw new Error(`expected text to be a text, got ${kindOf(text)}`)
+  const stated = claims === undefined || claims === null ? null : claimsIn(claims)
+  if (typeof stated === 'string') throw new Error(stated)
+  const count = (name: string, value: unknown): number | null => {
+    if (value === undefined || value === null) return null
+    if (!Number.isSafeInteger(value) || (value as number) < 0)
+      throw new Error(`expected ${name} to be a whole number >= 0, got ${kindOf(value)}`)
+    return value as number
+  }
+  const input = count('inputTokens', inputTokens)
+  const output = count('outputTokens', outputTokens)
+  return {
+    text: text.toWellFormed(),
+    claims: stated,
+    tokens: input === null || output === null ? null : { input, output },
+    steps: count('steps', steps),
+    model: typeof model === 'string' ? model.slice(0, 200).toWellFormed() : null,
+  }
+}
+
+function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value)
+  if (Array.isArray(value)) return 'a list'
+  return typeof value === 'object' ? 'an object' : `${JSON.stringify(value)?.slice(0, 60)}`
+}

@@ -1,0 +1,109 @@
+/** One trial of an agent that is a program: its files, its words, and what it said. */
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join, resolve } from 'node:path'
+import { isSecretName } from '../../receipt/surface/target.ts'
+import { filledIn } from '../server/variables.ts'
+import type { AnswerPaths, CommandAgent } from './agent.ts'
+import {
+  addressesOf,
+  type Ended,
+  filler,
+  httpServers,
+  read,
+  stdioServers,
+  type Trial,
+} from './agent-trial.ts'
+import { type Answer, answerIn, answerOf, jsonIn } from './answer.ts'
+import type { AgentEnd } from './ending.ts'
+import { CONFIG_FILES, configText } from './mcp-config.ts'
+import { runProgram } from './program.ts'
+
+/** Longest text that a transcript keeps of a program's output, in characters. */
+const MOST_KEPT = 4000
+/** EX_TEMPFAIL of sysexits.h: the program says that it failed for a reason that passes. */
+const TEMPORARY_FAILURE = 75
+
+export async function runCommand(options: CommandAgent, trial: Trial): Promise<Ended> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'touchstone-agent-')))
+  try {
+    const format = options.format ?? 'mcpServers'
+    const work = join(folder, 'work')
+    mkdirSync(work)
+    const addresses = await addressesOf(trial.gateway)
+    const servers = options.transport === 'stdio' ? stdioServers(addresses) : httpServers(addresses)
+    const config = join(folder, CONFIG_FILES[format])
+    writeFileSync(config, configText(format, servers), { mode: 0o600 })
+    const taskFile = join(folder, 'task.txt')
+    writeFileSync(taskFile, trial.task)
+    const fill = filler({
+      task: trial.task,
+      task_file: taskFile,
+      mcp_config: config,
+      mcp_config_dir: folder,
+      url: addresses[0]?.[1] ?? '',
+      seed: String(trial.seed),
+      folder: work,
+    })
+    const own = filledIn(options.env ?? {}, 'agent env')
+    const env = Object.fromEntries(Object.entries(own).map(([name, value]) => [name, fill(value)]))
+    const program = fill(options.command)
+    const end = await runProgram({
+      command: /[\\/]/.test(program) ? resolve(program) : program,
+      args: (options.args ?? []).map(fill),
+      input: options.input === undefined ? null : fill(options.input),
+      env: { ...process.env, PATH: pathOf(), ...env },
+      cwd: options.cwd === undefined ? process.cwd() : resolve(fill(options.cwd)),
+      signal: trial.signal,
+    }).catch((cause: NodeJS.ErrnoException) => cause)
+    if (end instanceof Error) {
+      const message = `expected a program that can be started, got ${end.code ?? end.message} (${program})`
+      return { end: { how: 'agent_error', code: 'agent_missing', message, final: true } }
+    }
+    const secrets = Object.entries(own).flatMap(([name, value]) =>
+      isSecretName(name) || /key|token|secret|password/i.test(name) ? [value] : [],
+    )
+    const clear = (text: string) => cleared(text, secrets)
+    const { code, signal } = end
+    const notes = {
+      exit_code: code,
+      exit_signal: signal,
+      stdout: clear(end.stdout).slice(0, MOST_KEPT).toWellFormed(),
+      stderr: clear(end.stderr).slice(-MOST_KEPT).toWellFormed(),
+      output_cut: end.cut,
+    }
+    if (code !== 0) return { end: exitOf(code, signal, clear(end.stderr)), notes }
+    return read(() => outputOf(clear(end.stdout), options.output ?? 'text'), notes)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function pathOf(): string {
+  return [resolve('node_modules/.bin'), process.env['PATH'] ?? ''].join(delimiter)
+}
+
+/** An exit code other than 0: the agent's own doing, unless it says that it is a failure that passes. */
+function exitOf(code: number | null, signal: NodeJS.Signals | null, stderr: string): AgentEnd {
+  const last = stderr.trimEnd().split('\n').at(-1)?.trim().slice(0, 200) ?? ''
+  const how = code === null ? `signal ${signal}` : `exit code ${code}`
+  const message = `expected exit code 0, got ${how}${last ? `: ${last}` : ''}`.toWellFormed()
+  if (code === TEMPORARY_FAILURE)
+    return { how: 'agent_error', code: 'agent_unavailable', message, final: false }
+  return { how: 'agent_crashed', message }
+}
+
+function outputOf(stdout: string, output: 'text' | string | AnswerPaths): Answer {
+  if (output === 'text') return answerOf(stdout.trim())
+  const value = jsonIn(stdout)
+  if (value === undefined)
+    throw new Error(`expected JSON on standard output, got "${stdout.slice(0, 80).toWellFormed()}"`)
+  return answerIn(value, typeof output === 'string' ? { text: output } : output)
+}
+
+function cleared(text: string, secrets: readonly string[]): string {
+  return secrets.reduce(
+    (rest, secret) => (secret.length >= 4 ? rest.replaceAll(secret, '[redacted]') : rest),
+    text,
+  )
+}

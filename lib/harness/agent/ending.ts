@@ -1,0 +1,116 @@
+/** How an agent's part of a trial ended, and for whom that counts: against the agent, or as a failure of the machinery. */
+import type { JsonObject } from '../../json.ts'
+import type { StatedClaim } from '../case/claims.ts'
+import { reasonOf } from '../server/mcp.ts'
+import { refusalOf } from './provider-refusal.ts'
+import type { Reports } from './report.ts'
+
+export type AgentLimits = { steps: number; calls: number; tokens: number | null }
+
+/** How it ended. `timeout` says whom it was waiting for; `length` and `content_filter` are answers that were cut off. */
+export type AgentEnd =
+  | { how: 'finished' | 'no_answer' | 'length' | 'content_filter' }
+  | { how: 'step_limit' | 'call_limit' | 'token_limit' }
+  | { how: 'timeout'; waitingFor: 'model' | 'tool' | 'agent' }
+  | { how: 'model_error'; cause: unknown }
+  /** The agent ended in a way that is its own doing. */
+  | { how: 'agent_crashed'; message: string }
+  /** The agent could not be asked, or answered with what is no answer. `final`: the next time would be the same. */
+  | { how: 'agent_error'; code: string; message: string; final: boolean }
+  | { how: 'server_gone'; cause: unknown }
+  | { how: 'stopped' }
+
+/** What came of an agent in one trial. What is not to be seen of it is null. */
+export type AgentResult = {
+  end: AgentEnd
+  reports: Reports
+  /** Claims that it handed over beside its answer, or null. */
+  claims: StatedClaim[] | null
+  /** Its last words, where claims can be looked for. */
+  answer: string
+  /** Its model calls. */
+  steps: number | null
+  /** null unless every model call's use is known. */
+  tokens: { input: number; output: number } | null
+  /** Its words, step by step, for the transcript. */
+  said: string[]
+  /** What the provider says the model was, where it says so. */
+  modelId: string | null
+  /** Tool calls that were none. null: they are not to be seen. */
+  malformed: number | null
+  /** What else the transcript keeps. */
+  notes: JsonObject
+}
+
+export type Failure = {
+  infrastructure: boolean
+  final?: boolean
+  error: { code: string; message: string }
+}
+
+const LIMIT_MESSAGES = {
+  step_limit: 'the agent did not end within the limit of steps',
+  call_limit: 'the agent did not end within the limit of tool calls',
+  token_limit: 'the agent did not end within the limit of tokens',
+}
+
+const TIMEOUT_MESSAGES = {
+  tool: 'the time was over while a tool was running',
+  agent: 'the time was over while the agent was at work',
+}
+
+/** The failure that an end is, or null. `infrastructure`: it says nothing about the agent. */
+export function failureOf(end: AgentEnd): Failure | null {
+  switch (end.how) {
+    case 'finished':
+    case 'no_answer':
+    case 'length':
+    case 'content_filter':
+      return null
+    case 'step_limit':
+    case 'call_limit':
+    case 'token_limit':
+      return { infrastructure: false, error: { code: end.how, message: LIMIT_MESSAGES[end.how] } }
+    case 'timeout':
+      return end.waitingFor === 'model'
+        ? {
+            infrastructure: true,
+            error: {
+              code: 'model_timeout',
+              message: 'the time was over while the model was answering',
+            },
+          }
+        : {
+            infrastructure: false,
+            error: { code: 'trial_timeout', message: TIMEOUT_MESSAGES[end.waitingFor] },
+          }
+    case 'agent_crashed':
+      return { infrastructure: false, error: { code: end.how, message: end.message } }
+    case 'agent_error':
+      return {
+        infrastructure: true,
+        final: end.final,
+        error: { code: end.code, message: end.message },
+      }
+    case 'server_gone':
+      return { infrastructure: true, error: { code: 'server_gone', message: reasonOf(end.cause) } }
+    case 'stopped':
+      return { infrastructure: true, error: { code: 'stopped', message: 'the run was stopped' } }
+    case 'model_error': {
+      // A tool call that the provider's own check refused is the model's doing; everything else is the machinery's.
+      const { kind, code, message } = refusalOf(end.cause)
+      return {
+        infrastructure: kind !== 'outcome',
+        final: kind === 'final',
+        error: { code, message },
+      }
+    }
+  }
+}
+
+/** The word for an end in a trial's record. */
+export function endingOf(end: AgentEnd): string {
+  return end.how === 'model_error' || end.how === 'agent_error'
+    ? (failureOf(end)?.error.code ?? end.how)
+    : end.how
+}

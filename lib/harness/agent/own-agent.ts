@@ -1,0 +1,148 @@
+/** One trial of an agent of its own: it is given the task and the servers, and ended with everything that it started. */
+import { TouchstoneError } from '../../errors.ts'
+import { reasonOf } from '../server/mcp.ts'
+import type { RunningServer } from '../server/running.ts'
+import type { Agent, AgentTask } from './agent.ts'
+import { bridgeTo, type Ended, httpServers, read, type Trial } from './agent-trial.ts'
+import { answerOf } from './answer.ts'
+import { runCommand } from './command-agent.ts'
+import type { AgentEnd, AgentLimits, AgentResult } from './ending.ts'
+import { Gateway, type GatewayEnd } from './gateway.ts'
+import { runHttp } from './http-agent.ts'
+import { refusalOf } from './provider-refusal.ts'
+import type { Recorder } from './recorder.ts'
+import { Reports } from './report.ts'
+import { toolSet } from './tool-set.ts'
+import type { Deadline } from './trial-clock.ts'
+
+/**
+ * Run an agent for one trial. Never rejects: how it ended is part of the result.
+ *
+ * @param seed a number for the agent's own draws
+ */
+export async function runOwnAgent(
+  agent: Agent,
+  task: string,
+  servers: readonly RunningServer[],
+  recorder: Recorder,
+  limits: AgentLimits,
+  deadline: Deadline,
+  seed: number,
+): Promise<{ result: AgentResult; disconnect(): Promise<void> }> {
+  const reports = new Reports()
+  const stop = new AbortController()
+  const { promise: cut, resolve: cutOff } = Promise.withResolvers<Ended>()
+  const gateway = new Gateway(recorder, servers, reports, {
+    calls: limits.calls,
+    onEnd(end: GatewayEnd) {
+      cutOff({ end })
+      stop.abort(OVER)
+    },
+  })
+  deadline.start(() => {
+    cutOff({ end: { how: 'timeout', waitingFor: gateway.running > 0 ? 'tool' : 'agent' } })
+    stop.abort(OVER)
+  })
+  const trial = { task, gateway, recorder, reports, limits, seed, signal: stop.signal }
+  const work = started(agent, trial).catch((cause: unknown): Ended => ({ end: crashOf(cause) }))
+  let ended = await Promise.race([work, cut])
+  deadline.stop()
+  await gateway.close()
+  stop.abort(OVER)
+  // A program that was cut off is waited for: its group ends within a second or two. A function may never return.
+  if (agent.how.kind === 'command') {
+    const { notes } = await work
+    ended = { ...ended, ...(notes && { notes }) }
+  }
+  const answer = 'answer' in ended ? ended.answer : null
+  const tokens = answer?.tokens ?? null
+  const spent =
+    tokens !== null && limits.tokens !== null && tokens.input + tokens.output > limits.tokens
+  const end: AgentEnd =
+    'end' in ended
+      ? ended.end
+      : spent
+        ? { how: 'token_limit' }
+        : {
+            how:
+              answer?.text === '' && !reports.filed && answer.claims === null
+                ? 'no_answer'
+                : 'finished',
+          }
+  const result: AgentResult = {
+    end,
+    reports,
+    claims: answer?.claims ?? null,
+    answer: answer?.text ?? '',
+    steps: answer?.steps ?? null,
+    tokens,
+    said: answer?.text ? [answer.text] : [],
+    modelId: answer?.model ?? null,
+    malformed: recorder.malformed.length,
+    notes: { ...ended.notes, seed, late_calls: gateway.late },
+  }
+  return {
+    result,
+    async disconnect() {
+      await gateway.disconnect()
+    },
+  }
+}
+
+const OVER = new DOMException('the trial is over', 'AbortError')
+
+function started(agent: Agent, trial: Trial): Promise<Ended> {
+  switch (agent.how.kind) {
+    case 'function':
+      return runFunction(agent.how.run, trial)
+    case 'command':
+      return runCommand(agent.how.options, trial)
+    case 'http':
+      return runHttp(agent.how.options, trial)
+  }
+}
+
+/** An error that reached us: a provider's refusal says nothing about the agent, anything else is the agent's own. */
+function crashOf(cause: unknown): AgentEnd {
+  if (cause instanceof TouchstoneError)
+    return { how: 'agent_error', code: cause.code, message: cause.message, final: true }
+  const refusal = refusalOf(cause)
+  if (refusal.status !== null && refusal.kind !== 'outcome') return { how: 'model_error', cause }
+  return { how: 'agent_crashed', message: reasonOf(cause) || 'the agent threw without a message' }
+}
+
+async function runFunction(
+  run: (task: AgentTask) => unknown,
+  { task, gateway, recorder, reports, limits, seed, signal }: Trial,
+): Promise<Ended> {
+  const servers: { [name: string]: AgentTask['servers'][string] } = {}
+  for (const behind of gateway.servers) {
+    const [client, url] = await Promise.all([gateway.connect(behind), gateway.address(behind)])
+    servers[behind.name] = { client, url, stdio: bridgeTo(url) }
+  }
+  const given: AgentTask = {
+    task,
+    servers,
+    mcpServers: httpServers(Object.entries(servers).map(([name, { url }]) => [name, url])),
+    get tools() {
+      const call = gateway.call.bind(gateway)
+      return toolSet(
+        recorder.offered,
+        {
+          call: ({ server, tool }, input) => call(server, tool.name, input, 'tools'),
+          refuse: (tool, input, problem) => recorder.refuse(tool, input, problem),
+        },
+        reports,
+      )
+    },
+    signal,
+    limits,
+    seed,
+    report({ summary = '', claims }) {
+      const problem = reports.file({ summary, claims })
+      if (problem !== null) throw new Error(problem)
+    },
+  }
+  const value = await run(given)
+  return read(() => answerOf(value))
+}

@@ -1,0 +1,76 @@
+/** The report: what an agent says it did, as structured claims. Offered to every agent, and required of our own loop. */
+import { canonical } from '../../canonical.ts'
+import type { JsonObject } from '../../json.ts'
+import type { StatedClaim } from '../case/claims.ts'
+
+export const REPORT_DESCRIPTION = 'End the task and say what you changed.'
+
+export const REPORT_SCHEMA = {
+  type: 'object',
+  properties: {
+    summary: { type: 'string', description: 'One or two sentences for the user.' },
+    claims: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          tool: { type: 'string', description: 'The tool you used.' },
+          action: { type: 'string', description: 'What you did with it, in a word.' },
+          target: {
+            type: 'object',
+            description: 'The arguments that name what you changed.',
+            additionalProperties: true,
+          },
+          done: { type: 'boolean', description: 'true only if you know that the change is there.' },
+        },
+        required: ['tool', 'action', 'target', 'done'],
+      },
+    },
+  },
+  required: ['summary', 'claims'],
+} as const
+
+/** What a trial's agent reported so far. */
+export class Reports {
+  filed = false
+  claims: StatedClaim[] = []
+  summary = ''
+
+  /** Take a report. Gives what is wrong with it, or null. An agent that gets it wrong is told and may try again. */
+  file(input: unknown): string | null {
+    const report = input as { summary?: unknown; claims?: unknown } | null
+    const claims = claimsIn(report?.claims)
+    if (typeof claims === 'string') return claims
+    // What was said in one report is not unsaid by another beside it; to say it again is not to say it twice.
+    const said = new Set(this.claims.map(canonical))
+    this.claims.push(...(this.filed ? claims.filter((one) => !said.has(canonical(one))) : claims))
+    this.summary = String(report?.summary ?? '')
+    this.filed = true
+    return null
+  }
+}
+
+/** Claims as an agent stated them, or what is wrong with them. */
+export function claimsIn(list: unknown): StatedClaim[] | string {
+  if (!Array.isArray(list)) return `expected claims to be a list, got ${kindOf(list)}`
+  const claims: StatedClaim[] = []
+  for (const [i, item] of list.entries()) {
+    const claim = item as { [member: string]: unknown } | null
+    if (!claim || typeof claim['tool'] !== 'string' || typeof claim['done'] !== 'boolean')
+      return `expected claims[${i}] to have tool (text) and done (true or false)`
+    const target = claim['target']
+    if (target === null || typeof target !== 'object' || Array.isArray(target))
+      return `expected claims[${i}].target to be an object, got ${kindOf(target)}`
+    claims.push({
+      tool: claim['tool'],
+      action: String(claim['action'] ?? ''),
+      target: target as JsonObject,
+      done: claim['done'],
+    })
+  }
+  return claims
+}
+
+function kindOf(value: unknown): string {
+  return value === null ? 'null' : Array.isArray(value) ? 'a list' : typeof value
+}

@@ -1,0 +1,53 @@
+/** The tools of a trial as the AI SDK takes them: for our own loop, and for agents that are built on the SDK. */
+import { dynamicTool, jsonSchema, type ToolSet } from 'ai'
+import type { JsonObject } from '../../json.ts'
+import type { CallToolResult } from '../server/mcp.ts'
+import { argumentsOf } from './arguments.ts'
+import { type OfferedTool, REPORT, textOf } from './recorder.ts'
+import { REPORT_DESCRIPTION, REPORT_SCHEMA, type Reports } from './report.ts'
+
+/** What the tools do: `call` carries a call out and records it, `refuse` records one that is none. */
+export type Hands = {
+  call(offered: OfferedTool, input: JsonObject): Promise<CallToolResult>
+  refuse(tool: string, input: unknown, problem: string): void
+}
+
+/** One tool of a server. */
+export function toolOf(offered: OfferedTool, { call, refuse }: Hands): ToolSet[string] {
+  return dynamicTool({
+    description: offered.tool.description ?? '',
+    inputSchema: jsonSchema(offered.tool.inputSchema as JsonObject),
+    execute: async (input) => call(offered, read(offered.name, input, refuse)),
+    toModelOutput({ output }) {
+      const answer = output as CallToolResult
+      return { type: answer.isError ? 'error-text' : 'text', value: textOf(answer) }
+    },
+  })
+}
+
+/** The tools that are offered, by name, with `report` beside them. */
+export function toolSet(offered: readonly OfferedTool[], hands: Hands, reports: Reports): ToolSet {
+  const tools: ToolSet = {}
+  for (const one of offered) tools[one.name] = toolOf(one, hands)
+  tools[REPORT] = dynamicTool({
+    description: REPORT_DESCRIPTION,
+    inputSchema: jsonSchema(REPORT_SCHEMA as unknown as JsonObject),
+    async execute(input) {
+      const problem = reports.file(read(REPORT, input, hands.refuse))
+      if (problem === null) return 'received'
+      hands.refuse(REPORT, input, problem)
+      throw new Error(problem)
+    },
+  })
+  return tools
+}
+
+/** The arguments of a call. What is none is recorded, and the model is told. */
+function read(tool: string, input: unknown, refuse: Hands['refuse']): JsonObject {
+  try {
+    return argumentsOf(input)
+  } catch (cause) {
+    refuse(tool, input, (cause as Error).message)
+    throw cause
+  }
+}

@@ -1,0 +1,26 @@
+/** `$NAME` in texts of a case or configuration: variables of this process, so that no secret has to stand in a file. */
+import { TouchstoneError } from '../../errors.ts'
+
+/** Values with `$NAME` and `${NAME}` taken from the environment. @throws TouchstoneError `setting_missing` */
+export function filledIn(
+  values: { readonly [name: string]: string },
+  where: string,
+): { [name: string]: string } {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      value.replace(
+        /\$(?:([A-Z_][A-Z0-9_]*)|\{([A-Z_][A-Z0-9_]*)\})/g,
+        (_, bare?: string, braced?: string) => {
+          const variable = (bare ?? braced) as string
+          const found = process.env[variable]
+          if (!found)
+            throw new TouchstoneError('setting_missing', `expected ${variable} to be set`, {
+              where: `${where}.${name}`,
+            })
+          return found
+        },
+      ),
+    ]),
+  )
+}
