@@ -1,18 +1,21 @@
 /** `probe`: test an MCP server by a published set, and judge addresses the way that set does. */
-export { type AddressReason, type AddressVerdict, checkAddress } from './address.ts'
+
 export {
   type Connection,
   type ConnectOptions,
   connect,
   type RepeatedConnection,
-} from './connect.ts'
-export { type Declaration, declaration, type Remote } from './declaration.ts'
-export type { Detail, Outcome } from './outcome.ts'
-export { type Reading, readings } from './readings.ts'
-export type { ProbeData, ProbeResult } from './result.ts'
-export type { LatencySpread, ProbeRuns, ProbeRunsData } from './runs.ts'
-export type { ProbeStatement } from './statement.ts'
-export type { Command } from './stdio.ts'
+} from './connect/connect.ts'
+export { type Reading, readings } from './connect/readings.ts'
+export type { ProbeData, ProbeResult } from './connect/result.ts'
+export type { LatencySpread, ProbeRuns, ProbeRunsData } from './connect/runs.ts'
+export type { ProbeStatement } from './connect/statement.ts'
+export type { TaskFinding } from './connect/verdict.ts'
+export { type AddressReason, type AddressVerdict, checkAddress } from './judge/address.ts'
+export type { Detail, Outcome } from './judge/outcome.ts'
+export { checkUrl, type Reason, type UrlReason, type UrlVerdict } from './judge/url.ts'
+export type { Tool, ToolList } from './read/tools.ts'
+export { type Declaration, declaration, type Remote } from './sweep/declaration.ts'
 export {
   readSweep,
   type Sweep,
@@ -21,8 +24,6 @@ export {
   type SweepLine,
   type SweepOptions,
   sweep,
-} from './sweep.ts'
-export type { TaskFinding } from './tasks.ts'
-export type { Tool, ToolList } from './tools.ts'
-export { checkUrl, type Reason, type UrlReason, type UrlVerdict } from './url.ts'
-export type { Transport } from './wire.ts'
+} from './sweep/sweep.ts'
+export type { Command } from './wire/process-group.ts'
+export type { Transport } from './wire/wire.ts'

@@ -3,8 +3,8 @@ import { BlockList } from 'node:net'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { readJson } from '../../lib/files.ts'
-import { checkAddress } from '../../lib/probe/address.ts'
-import { checkEndpoint, checkUrl, dialled } from '../../lib/probe/url.ts'
+import { checkAddress } from '../../lib/probe/judge/address.ts'
+import { checkEndpoint, checkUrl, dialled } from '../../lib/probe/judge/url.ts'
 
 type Row = { id: string; comment: string; input: string; expected: string }
 const rowsOf = (topic: string) =>

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { describe, it } from 'node:test'
-import { deadline } from '../../lib/probe/deadline.ts'
+import { deadline } from '../../lib/probe/judge/deadline.ts'
 
 describe('a deadline', () => {
   it('ends with its caller’s signal, and leaves no listener on it when it is stopped', () => {

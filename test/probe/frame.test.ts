@@ -3,15 +3,15 @@ import { Readable } from 'node:stream'
 import { describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import { readBody } from '../../lib/probe/body.ts'
+import { isAboutAuthentication, Shortfall, shortfallOf } from '../../lib/probe/judge/outcome.ts'
 import {
   answerIn,
   eventReader,
   jsonOf,
   messageText,
   type StreamEvent,
-} from '../../lib/probe/frame.ts'
-import { isAboutAuthentication, Shortfall, shortfallOf } from '../../lib/probe/outcome.ts'
+} from '../../lib/probe/read/frame.ts'
+import { readBody } from '../../lib/probe/wire/body.ts'
 
 const RESULT = '{"jsonrpc":"2.0","id":1,"result":{"name":"caf\u00e9 \u{1f600}"}}'
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { readJson } from '../../lib/files.ts'
-import { CODE_RULES, folded } from '../../lib/probe/hidden.ts'
-import { patternSet, type Rule } from '../../lib/probe/patterns.ts'
+import { CODE_RULES, folded } from '../../lib/probe/read/hidden.ts'
+import { patternSet, type Rule } from '../../lib/probe/read/patterns.ts'
 import { get, isPublished } from '../../lib/scenario/index.ts'
 
 type Row = {

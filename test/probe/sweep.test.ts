@@ -72,7 +72,7 @@ describe('a sweep', () => {
     )
     assert.deepEqual([swept.tested, swept.skipped], [5, 1])
     assert.deepEqual(swept.outcomes, { answered: 2, error: 1, refused: 2 })
-    assert.deepEqual([swept.toolsNamed, swept.descriptionsWithheld, swept.latency?.n], [4, 1, 2])
+    assert.deepEqual([swept.toolsNamed, swept.descriptionsMarked, swept.latency?.n], [4, 1, 2])
     const written = await lines(log)
     assert.equal(written.length, 5)
     assert.equal(written.find(({ subject }) => subject.endsWith('/poisoned'))?.name, 'io.example/p')

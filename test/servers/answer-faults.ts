@@ -184,9 +184,9 @@ export const ANSWER_FAULTS: Fault[] = [
     initializeAs((id) => rpcError(id, -32602, 'Unsupported protocol version')),
   ),
   stops(
-    'version refused, HTTP 400',
+    'version refused with the code of 2026-07-28, HTTP 400',
     'error',
-    'http_status',
+    'modern_only',
     initializeAs(() => rpcError(null, -32022, 'Unsupported'), {}, 400),
   ),
   stops(

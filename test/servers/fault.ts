@@ -3,7 +3,7 @@
  *
  * Sources of the tables are the rows of the project's survey of real servers, and the set's own sentences.
  */
-import type { Detail, Outcome } from '../../lib/probe/outcome.ts'
+import type { Detail, Outcome } from '../../lib/probe/judge/outcome.ts'
 import type { Behaviour } from './stage.ts'
 
 export type Fault = {

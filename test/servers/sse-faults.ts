@@ -1,6 +1,6 @@
 /** One-fault servers over server-sent events: a GET opens the stream, POSTs go where its endpoint event says. */
 import type { ServerResponse } from 'node:http'
-import type { Detail, Outcome } from '../../lib/probe/outcome.ts'
+import type { Detail, Outcome } from '../../lib/probe/judge/outcome.ts'
 import { type Behaviour, HOST } from './stage.ts'
 import { answer, TOOLS } from './well.ts'
 

@@ -6,7 +6,7 @@ import { createServer as createHttp, type IncomingMessage, type ServerResponse }
 import { createServer as createHttps } from 'node:https'
 import { type AddressInfo, createServer as createTcp, type Server, type Socket } from 'node:net'
 import { createServer as createTls } from 'node:tls'
-import type { Seams } from '../../lib/probe/dial.ts'
+import type { Seams } from '../../lib/probe/wire/dial.ts'
 import { type Authority, authority, type Certificate } from './authority.ts'
 
 export const HOST = 'mcp.example.test'

@@ -1,9 +1,9 @@
 /** A registry's `server.json`: the remote servers it declares, as tests. The file is written by anybody and proves nothing. */
 
-import { TouchstoneError } from '../errors.ts'
-import { readJson } from '../files.ts'
-import { Connection, type ConnectOptions } from './connect.ts'
-import type { ProbeResult } from './result.ts'
+import { TouchstoneError } from '../../errors.ts'
+import { readJson } from '../../files.ts'
+import { Connection, type ConnectOptions } from '../connect/connect.ts'
+import type { ProbeResult } from '../connect/result.ts'
 
 export type Remote = {
   url: string

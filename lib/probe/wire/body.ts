@@ -10,7 +10,7 @@ import {
   createInflate,
   createZstdDecompress,
 } from 'node:zlib'
-import { Shortfall, shortfallOf } from './outcome.ts'
+import { Shortfall, shortfallOf } from '../judge/outcome.ts'
 
 const DECODERS: Record<string, () => Transform> = {
   gzip: createGunzip,
@@ -35,7 +35,7 @@ export type BodyLimits = {
  *
  * We ask for `identity`; a server that compresses all the same is read through one gzip, deflate, br or zstd layer.
  *
- * @param take gets each chunk; true ends the reading
+ * @param take gets each chunk; true ends the reading. It may take its time: nothing more is read until it is done
  * @returns `found` when `take` said so, once the body is out of the way; `ended` when the body ended
  * @throws Shortfall `answer_too_large`, `content_encoding`, and what the connection's own error means
  */
@@ -43,7 +43,7 @@ export function readBody(
   body: Readable,
   encoding: string | undefined,
   limits: BodyLimits,
-  take: (chunk: Uint8Array) => boolean,
+  take: (chunk: Uint8Array) => boolean | Promise<boolean>,
 ): Promise<'found' | 'ended'> {
   const coding = (encoding ?? '').trim().toLowerCase()
   const unpacker = coding === '' || coding === 'identity' ? null : DECODERS[coding]?.()
@@ -71,12 +71,25 @@ export function readBody(
       fail(new Shortfall('content_encoding'))
       return
     }
+    // What comes behind a chunk that is still being looked at waits until that is done.
+    let looking: Promise<void> | null = null
+    const afterLook = (next: () => void) => (looking === null ? next() : looking.then(next))
+    const source = unpacker ?? body
     const read = (chunk: Uint8Array) => {
       if (settled) return
       const allowed = limits.maxBytes - readBytes
       readBytes += chunk.length
-      if (take(chunk.length > allowed ? chunk.subarray(0, allowed) : chunk)) finish('found')
-      else if (readBytes > limits.maxBytes) fail(new Shortfall('answer_too_large'))
+      const judge = (found: boolean) => {
+        if (found) finish('found')
+        else if (readBytes > limits.maxBytes) fail(new Shortfall('answer_too_large'))
+      }
+      const found = take(chunk.length > allowed ? chunk.subarray(0, allowed) : chunk)
+      if (typeof found === 'boolean') return judge(found)
+      source.pause()
+      looking = found.then(judge, fail).then(() => {
+        looking = null
+        source.resume()
+      })
     }
     body.on('data', (chunk: Uint8Array) => {
       limits.count(chunk.length)
@@ -86,14 +99,16 @@ export function readBody(
         if (settled && wireBytes > limits.maxBytes) body.destroy()
       } else if (wireBytes > limits.maxBytes) fail(new Shortfall('answer_too_large'))
     })
-    body.on('error', (error) => fail(shortfallOf(error)))
+    body.on('error', (error) => afterLook(() => fail(shortfallOf(error))))
     body.on('close', () => {
-      if (!body.readableEnded) fail(new Shortfall('connection_dropped'))
+      afterLook(() => body.readableEnded || fail(new Shortfall('connection_dropped')))
     })
     if (unpacker) {
       unpacker.on('data', read)
       unpacker.on('end', () => finish('ended'))
-      unpacker.on('error', (cause) => fail(new Shortfall('content_encoding', { cause })))
+      unpacker.on('error', (cause) =>
+        afterLook(() => fail(new Shortfall('content_encoding', { cause }))),
+      )
       body.pipe(unpacker)
     } else body.on('end', () => finish('ended'))
   })

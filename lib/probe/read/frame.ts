@@ -5,9 +5,13 @@
  * UTF-8), and strict where it does: only a JSON-RPC 2.0 message with our id is an answer.
  */
 import { createParser } from 'eventsource-parser'
-import type { RpcError } from './outcome.ts'
+import type { RpcError } from '../judge/outcome.ts'
+import { isObject, type Outline, outlineOf } from './outline.ts'
 
-export type Method = 'initialize' | 'notifications/initialized' | 'tools/list'
+export type Method = 'initialize' | 'notifications/initialized' | 'server/discover' | 'tools/list'
+
+/** What a server sent that was no answer: a request or a notification of its own, or an error with another id. */
+export type Aside = 'request' | 'log' | 'notification' | 'error_with_another_id' | null
 
 export type RpcAnswer = { result: unknown; error: null } | { result: null; error: RpcError }
 
@@ -19,6 +23,40 @@ export function messageText(method: Method, id?: number, params?: Record<string,
     method,
     ...(params ? { params } : {}),
   })
+}
+
+/** An answer with its result in bounded size, as it is carried on. */
+export type Read = { outline: Outline; error: null } | { outline: null; error: RpcError }
+
+/** What a text that a server sent holds. */
+export type Reading = {
+  /** False when the text is no JSON. */
+  json: boolean
+  answer: Read | null
+  /** What it is when it is not the answer. */
+  aside: Aside
+}
+
+/** Read one JSON text: the answer to request `id`, if it is in it, and otherwise what else it is. */
+export function readAnswer(text: Uint8Array | string, id: number, alone: boolean): Reading {
+  const value = jsonOf(text)
+  const found = answerIn(value, id, alone)
+  if (found === null) return { json: value !== undefined, answer: null, aside: asideOf(value) }
+  const answer: Read =
+    found.error === null
+      ? { outline: outlineOf(found.result), error: null }
+      : { outline: null, error: found.error }
+  return { json: true, answer, aside: null }
+}
+
+function asideOf(value: unknown): Aside {
+  if (!isObject(value)) return null
+  const { method, id, error } = value
+  if (typeof method === 'string') {
+    if (id !== undefined) return 'request'
+    return method === 'notifications/message' ? 'log' : 'notification'
+  }
+  return isObject(error) ? 'error_with_another_id' : null
 }
 
 /**
@@ -50,7 +88,7 @@ export function answerIn(value: unknown, id: number, alone: boolean): RpcAnswer 
     String(message.id) === String(id)
   const nobodys = alone && failed && (message.id === undefined || message.id === null)
   if (!ours && !nobodys) return null
-  if (failed) return { result: null, error: rpcError(message.error) }
+  if (failed) return { result: null, error: rpcError(message.error, ours) }
   return Object.hasOwn(message, 'result') ? { result: message.result, error: null } : null
 }
 
@@ -63,7 +101,7 @@ export function jsonOf(body: Uint8Array | string): unknown {
   }
 }
 
-function rpcError(error: unknown): RpcError {
+function rpcError(error: unknown, ownId: boolean): RpcError {
   const { code, message, data } = (
     typeof error === 'object' && error !== null ? error : { message: error }
   ) as {
@@ -71,10 +109,26 @@ function rpcError(error: unknown): RpcError {
     message?: unknown
     data?: unknown
   }
+  const about = words(data)
   return {
     code: Number.isSafeInteger(code) ? (code as number) : null,
-    text: `${words(message)} ${words(data)}`,
+    message: typeof message === 'string' ? message.slice(0, 1024).toWellFormed() : null,
+    text: `${words(message)} ${about}`,
+    supported: versionsIn(data),
+    aboutEnvelope: /_meta\b|io\.modelcontextprotocol\//.test(about),
+    ownId,
   }
+}
+
+/** The revisions that an error's `data.supported` names, at most eight: the form of a date and nothing else is kept. */
+function versionsIn(data: unknown): string[] {
+  const supported = isObject(data) ? data['supported'] : null
+  return Array.isArray(supported)
+    ? supported
+        .slice(0, 64)
+        .filter((each) => typeof each === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(each))
+        .slice(0, 8)
+    : []
 }
 
 /** The text in a value of an error, as far as it is cheap to have: deep nesting is not walked. */

@@ -4,17 +4,18 @@
  * Memory does not grow with results: each is written and let go. What stays is one key and at most one number per entry.
  */
 import { appendFileSync, existsSync } from 'node:fs'
-import { count, duration, type Look, table, tone } from '../display.ts'
-import { TouchstoneError } from '../errors.ts'
-import { cutTornTail, streamLines, textOf } from '../lines.ts'
-import { progress } from '../progress.ts'
-import { Shown } from '../shown.ts'
-import { signalOf } from '../signal.ts'
-import type { Outcome } from './outcome.ts'
-import { TONES } from './report.ts'
-import { type ProbeData, ProbeResult } from './result.ts'
-import { type LatencySpread, spread } from './runs.ts'
-import { runTest } from './tasks.ts'
+import { count, duration, type Look, table, tone } from '../../display.ts'
+import { TouchstoneError } from '../../errors.ts'
+import { cutTornTail, streamLines, textOf } from '../../lines.ts'
+import { progress } from '../../progress.ts'
+import { Shown } from '../../shown.ts'
+import { signalOf } from '../../signal.ts'
+import { TONES } from '../connect/report.ts'
+import { type ProbeData, ProbeResult } from '../connect/result.ts'
+import { type LatencySpread, spread } from '../connect/runs.ts'
+import { runTest } from '../connect/tasks.ts'
+import type { Outcome } from '../judge/outcome.ts'
+import { connectionSet, DEFAULT_SET } from '../judge/set.ts'
 
 export type SweepEntry =
   | string
@@ -41,7 +42,8 @@ export type SweepData = {
   details: Record<string, number>
   latency: LatencySpread | null
   toolsNamed: number
-  descriptionsWithheld: number
+  /** Descriptions that match a rule of the pattern set. No description's text is in the log. */
+  descriptionsMarked: number
   log: string | null
 }
 
@@ -54,7 +56,7 @@ export class Sweep extends Shown implements SweepData {
   readonly details: Record<string, number>
   readonly latency: LatencySpread | null
   readonly toolsNamed: number
-  readonly descriptionsWithheld: number
+  readonly descriptionsMarked: number
   readonly log: string | null
 
   constructor(data: Omit<SweepData, 'schema'>) {
@@ -65,7 +67,7 @@ export class Sweep extends Shown implements SweepData {
     this.details = data.details
     this.latency = data.latency
     this.toolsNamed = data.toolsNamed
-    this.descriptionsWithheld = data.descriptionsWithheld
+    this.descriptionsMarked = data.descriptionsMarked
     this.log = data.log
   }
 
@@ -92,7 +94,7 @@ export class Sweep extends Shown implements SweepData {
       this.latency
         ? `latency of answered handshakes: median ${duration(this.latency.medianMs)}, ${duration(this.latency.minMs)} to ${duration(this.latency.maxMs)}`
         : 'no handshake was answered',
-      `${count(this.toolsNamed, 'tool')} named, ${count(this.descriptionsWithheld, 'description')} withheld`,
+      `${count(this.toolsNamed, 'tool')} named, ${count(this.descriptionsMarked, 'description')} that match a rule`,
     ].join('\n')
   }
 }
@@ -159,7 +161,7 @@ export async function sweep(
     const result = new ProbeResult(
       url,
       transport,
-      !local,
+      local ? null : connectionSet(DEFAULT_SET).name,
       await runTest({ url, transport, local }, {}, signal),
     )
     const line = lineOf(result, name)
@@ -223,14 +225,14 @@ class Totals {
   private readonly details: Record<string, number> = {}
   private readonly latenciesMs: number[] = []
   private toolsNamed = 0
-  private withheld = 0
+  private marked = 0
 
   add({ outcome, detail, latencyMs, tools }: ProbeData): void {
     this.outcomes[outcome] = (this.outcomes[outcome] ?? 0) + 1
     this.details[detail] = (this.details[detail] ?? 0) + 1
     if (latencyMs !== null) this.latenciesMs.push(latencyMs)
     this.toolsNamed += tools?.named ?? 0
-    this.withheld += tools?.withheld ?? 0
+    this.marked += tools?.marked ?? 0
   }
 
   toJSON(): Omit<SweepData, 'schema' | 'tested' | 'skipped' | 'log'> {
@@ -239,7 +241,7 @@ class Totals {
       details: this.details,
       latency: spread(this.latenciesMs),
       toolsNamed: this.toolsNamed,
-      descriptionsWithheld: this.withheld,
+      descriptionsMarked: this.marked,
     }
   }
 }

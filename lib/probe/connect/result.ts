@@ -1,14 +1,20 @@
-import type { Look } from '../display.ts'
-import { type IssueOptions, issueProbe, type Receipt } from '../receipt/index.ts'
-import { Shown } from '../shown.ts'
-import type { Detail, Outcome } from './outcome.ts'
+/**
+ * What one connection test came to: plain data for programs, a report for people, and the statement that a receipt commits to.
+ */
+import type { Look } from '../../display.ts'
+import { type IssueOptions, issueProbe, type Receipt } from '../../receipt/index.ts'
+import { Shown } from '../../shown.ts'
+import type { Detail, Outcome } from '../judge/outcome.ts'
+import type { Era, SetName } from '../judge/set.ts'
+import type { Reason } from '../judge/url.ts'
+import type { ToolList } from '../read/tools.ts'
+import type { Transport } from '../wire/wire.ts'
+import type { StatelessMeasures } from './modern-findings.ts'
+import type { Greeting, Own } from './own.ts'
 import { reportOf } from './report.ts'
-import { connectionTest, type SetName } from './set.ts'
 import { type ProbeStatement, statementOf } from './statement.ts'
-import type { Findings, TaskFinding } from './tasks.ts'
-import type { ToolList } from './tools.ts'
-import type { Reason } from './url.ts'
-import type { Transport } from './wire.ts'
+import type { Findings } from './tasks.ts'
+import type { TaskFinding } from './verdict.ts'
 
 export type ProbeData = Findings & {
   schema: 'touchstone.probe.v0'
@@ -28,31 +34,44 @@ export class ProbeResult extends Shown implements ProbeData {
   readonly outcome: Outcome
   readonly detail: Detail
   readonly reason: Reason | null
+  readonly era: Era
   readonly tasks: TaskFinding[]
   readonly latencyMs: number | null
+  readonly latencyNote: Findings['latencyNote']
   readonly protocolVersion: string | null
+  readonly supportedVersions: string[]
+  readonly greeting: Greeting | null
   readonly tools: ToolList | null
+  readonly stateless: StatelessMeasures | null
   readonly sent: string[]
   readonly bytesRead: number
   readonly startedAt: string
   readonly durationMs: number
+  readonly own: Own | null
 
-  constructor(subject: string, transport: Transport, published: boolean, findings: Findings) {
+  /** @param set the published set that was run; null for a server of one's own */
+  constructor(subject: string, transport: Transport, set: SetName | null, findings: Findings) {
     super()
-    this.set = published ? connectionTest().name : null
+    this.set = set
     this.subject = subject.toWellFormed()
     this.transport = transport
     this.outcome = findings.outcome
     this.detail = findings.detail
     this.reason = findings.reason
+    this.era = findings.era
     this.tasks = findings.tasks
     this.latencyMs = findings.latencyMs
+    this.latencyNote = findings.latencyNote
     this.protocolVersion = findings.protocolVersion
+    this.supportedVersions = findings.supportedVersions
+    this.greeting = findings.greeting
     this.tools = findings.tools
+    this.stateless = findings.stateless
     this.sent = findings.sent
     this.bytesRead = findings.bytesRead
     this.startedAt = findings.startedAt
     this.durationMs = findings.durationMs
+    this.own = findings.own
   }
 
   /** Tasks attempted: 2, or 0 for a test that was refused. */

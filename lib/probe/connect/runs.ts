@@ -1,6 +1,7 @@
-import { count, duration, foreign, type Look, table, tone } from '../display.ts'
-import { Shown } from '../shown.ts'
-import type { Outcome } from './outcome.ts'
+/** Several tests of one server: how its latency is distributed, and whether it answers the same way each time. */
+import { count, duration, foreign, type Look, table, tone } from '../../display.ts'
+import { Shown } from '../../shown.ts'
+import type { Outcome } from '../judge/outcome.ts'
 import { TONES, why } from './report.ts'
 import type { ProbeData, ProbeResult } from './result.ts'
 

@@ -5,25 +5,34 @@
  * The whole stream counts as one answer for the byte limit. A later `endpoint` event is ignored, or a server could move
  * requests to another host after the host was checked.
  */
-import { untilAborted } from '../abort.ts'
+
+import { untilAborted } from '../../abort.ts'
+import type { Deadline } from '../judge/deadline.ts'
+import { judgeReply, Shortfall } from '../judge/outcome.ts'
+import { type ConnectionSet, headersOf, type Limits } from '../judge/set.ts'
+import { watchStalls } from '../judge/stall.ts'
+import { checkEndpoint } from '../judge/url.ts'
+import { eventReader, type Method, messageText } from '../read/frame.ts'
+import { answerFrom } from '../read/reader.ts'
 import { abandon, readBody } from './body.ts'
-import type { Deadline } from './deadline.ts'
 import type { Line } from './dial.ts'
-import { answerIn, eventReader, jsonOf, type Method, messageText, type RpcAnswer } from './frame.ts'
-import { answerOf, ownHeaders } from './http.ts'
-import { isAboutAuthentication, judgeReply, Shortfall } from './outcome.ts'
-import type { Limits } from './set.ts'
-import { checkEndpoint } from './url.ts'
-import { rpcShortfall, type Wire } from './wire.ts'
+import { answerOf } from './exchange.ts'
+import { rpcShortfall, type Waiting, type Wire } from './wire.ts'
 
 /** Open the stream and wait for its endpoint. @throws Shortfall, or the clock's reason */
 export async function openSse(
   url: URL,
   line: Line,
   clock: Deadline,
-  limits: Limits,
-  local: boolean,
+  options: {
+    limits: Limits
+    local: boolean
+    client: ConnectionSet['client']
+    extra: Record<string, string>
+  },
 ): Promise<Wire> {
+  const { limits, local } = options
+  const common = headersOf(options.client, options.extra)
   const counted = { bytesRead: 0 }
   const reading = {
     maxBytes: limits.maxResponseBytes,
@@ -33,7 +42,7 @@ export async function openSse(
 
   const reply = await line.send(url, {
     method: 'GET',
-    headers: { ...ownHeaders(), accept: 'text/event-stream' },
+    headers: { ...common, accept: 'text/event-stream' },
     signal: clock.signal,
     label: 'GET',
   })
@@ -42,18 +51,14 @@ export async function openSse(
     // The body is not read: it can hold no answer, as nothing has been asked.
     abandon(reply.body)
     const fault = new Shortfall('content_type')
-    throw judgeReply({ httpStatus: reply.httpStatus, header: reply.header, rpc: null, fault })
+    throw judgeReply({ ...reply, rpc: null, fault })
   }
 
   const endpoint = Promise.withResolvers<URL>()
   // Awaited only when somebody waits; without this a stream that fails early would end the process.
   endpoint.promise.catch(() => {})
   let named = false
-  let waiting: {
-    id: number
-    resolve(answer: RpcAnswer): void
-    reject(error: unknown): void
-  } | null = null
+  let waiting: Waiting | null = null
   let ended: Shortfall | null = null
 
   const reader = eventReader(({ event, data }) => {
@@ -67,18 +72,28 @@ export async function openSse(
         endpoint.reject(new Shortfall(detail, { reason: target.reason }))
       }
     } else if (event === 'message' && waiting) {
-      const answer = answerIn(jsonOf(data), waiting.id, false)
-      if (answer) waiting.resolve(answer)
+      events.push(data)
     }
   })
+  let events: string[] = []
+  const look = async (texts: string[]): Promise<boolean> => {
+    const asked = waiting
+    for (const text of asked ? texts : []) {
+      const { id, resolve } = asked as Waiting
+      const { answer } = await answerFrom(text, id, false)
+      if (answer) resolve({ answer, page: { text, id, alone: false } })
+    }
+    return false
+  }
   const fall = (fault: Shortfall) => {
     ended = fault
     endpoint.reject(fault)
     waiting?.reject(fault)
   }
   readBody(reply.body, reply.header('content-encoding'), reading, (chunk) => {
+    events = []
     reader.feed(chunk)
-    return false
+    return events.length === 0 ? false : look(events)
   }).then(
     () => fall(new Shortfall(named ? 'not_an_answer' : 'no_endpoint')),
     (error) => fall(error instanceof Shortfall ? error : new Shortfall('other', { cause: error })),
@@ -96,7 +111,7 @@ export async function openSse(
     line.send(target, {
       method: 'POST',
       headers: {
-        ...ownHeaders(),
+        ...common,
         'content-type': 'application/json',
         accept: 'application/json, text/event-stream',
         ...(version ? { 'mcp-protocol-version': version } : {}),
@@ -118,12 +133,7 @@ export async function openSse(
       const reply = await post(body, label, clock.signal, left)
       if (reply.httpStatus >= 300) {
         const { answer, fault } = await answerOf(reply, id, reading, clock, limits.stepMs)
-        throw judgeReply({
-          httpStatus: reply.httpStatus,
-          header: reply.header,
-          rpc: answer?.error ?? null,
-          fault,
-        })
+        throw judgeReply({ ...reply, rpc: answer?.error ?? null, fault })
       }
       abandon(reply.body)
     } catch (error) {
@@ -143,18 +153,22 @@ export async function openSse(
     async ask(id, method, params) {
       if (ended) throw ended
       let sentAt = performance.now()
-      const answered = new Promise<RpcAnswer>((resolve, reject) => {
+      let stalled = () => 0
+      const answered = new Promise<Parameters<Waiting['resolve']>[0]>((resolve, reject) => {
         waiting = { id, resolve, reject }
       })
       const watched = postAndWatch(messageText(method, id, params), id, method, (at) => {
         sentAt = at
+        stalled = watchStalls()
       })
       watched.catch(() => {})
       try {
-        const answer = await untilAborted(Promise.race([answered, watched]), clock.signal)
-        if (answer.error) throw rpcShortfall(answer.error, isAboutAuthentication)
-        return { result: answer.result, elapsedMs: performance.now() - sentAt }
+        const { answer, page } = await untilAborted(Promise.race([answered, watched]), clock.signal)
+        if (answer.error) throw rpcShortfall(answer.error)
+        const elapsedMs = performance.now() - sentAt
+        return { outline: answer.outline, page, elapsedMs, stalledMs: stalled() }
       } finally {
+        stalled()
         waiting = null
         answered.catch(() => {})
       }

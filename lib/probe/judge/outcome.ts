@@ -10,6 +10,7 @@ export type Outcome = 'answered' | 'needs_credentials' | 'no_answer' | 'error' |
 /** Why, as a stable code. Each belongs to one outcome, save that those of a failed tool list stand beside `answered`. */
 export type Detail =
   | 'handshake_complete'
+  | 'request_answered'
   // needs_credentials
   | 'http_401'
   | 'http_403'
@@ -37,8 +38,18 @@ export type Detail =
   | 'not_json'
   | 'not_an_answer'
   | 'rpc_error'
+  | 'modern_only'
   | 'no_endpoint'
   | 'other'
+  // error, of the set for revision 2026-07-28
+  | 'version_unsupported'
+  | 'header_mismatch'
+  | 'capability_required'
+  | 'method_not_found'
+  | 'meta_rejected'
+  | 'legacy_only'
+  | 'result_type'
+  | 'version_not_listed'
   // refused
   | 'url_refused'
   | 'address_refused'
@@ -48,6 +59,7 @@ export type Detail =
 
 const OUTCOME_OF: Record<Detail, Outcome> = {
   handshake_complete: 'answered',
+  request_answered: 'answered',
   http_401: 'needs_credentials',
   http_403: 'needs_credentials',
   http_403_challenge: 'needs_credentials',
@@ -72,8 +84,17 @@ const OUTCOME_OF: Record<Detail, Outcome> = {
   not_json: 'error',
   not_an_answer: 'error',
   rpc_error: 'error',
+  modern_only: 'error',
   no_endpoint: 'error',
   other: 'error',
+  version_unsupported: 'error',
+  header_mismatch: 'error',
+  capability_required: 'error',
+  method_not_found: 'error',
+  meta_rejected: 'error',
+  legacy_only: 'error',
+  result_type: 'error',
+  version_not_listed: 'error',
   url_refused: 'refused',
   address_refused: 'refused',
   endpoint_refused: 'refused',
@@ -83,6 +104,7 @@ const OUTCOME_OF: Record<Detail, Outcome> = {
 /** One plain sentence per detail, for reports. */
 export const SAYS: Record<Detail, string> = {
   handshake_complete: 'it completed the handshake',
+  request_answered: 'it answered under 2026-07-28',
   http_401: 'it asked for credentials (HTTP 401)',
   http_403: 'it asked for credentials (HTTP 403)',
   http_403_challenge:
@@ -108,8 +130,18 @@ export const SAYS: Record<Detail, string> = {
   not_json: 'its answer was not JSON',
   not_an_answer: 'what it sent was not an answer to the request',
   rpc_error: 'it answered with a JSON-RPC error',
+  modern_only: 'it speaks only 2026-07-28 or later, which has no initialize',
   no_endpoint: 'its event stream named no usable endpoint',
   other: 'something else stopped it',
+  version_unsupported: 'it does not support revision 2026-07-28',
+  header_mismatch: 'it says that a header is missing or differs from the body',
+  capability_required: 'it demands a capability that this client does not have',
+  method_not_found: 'it does not know the method',
+  meta_rejected: 'it rejected the parameters of the request',
+  legacy_only:
+    'it refused without an error of 2026-07-28, which is how an earlier revision answers',
+  result_type: 'its result was of a type that this request cannot have',
+  version_not_listed: 'it does not list 2026-07-28 among the revisions it supports',
   url_refused: 'the address check refused the URL, so nothing was attempted',
   address_refused: 'the name led to an address that is not public, so nothing was attempted',
   endpoint_refused:
@@ -117,27 +149,30 @@ export const SAYS: Record<Detail, string> = {
   not_reached: 'not reached',
 }
 
+type More = {
+  httpStatus?: number | null
+  rpc?: RpcError | null
+  reason?: Reason | null
+  /** Where a redirect pointed, as the server wrote it. Told only to the server's owner. */
+  location?: string | null
+  cause?: unknown
+}
+
 /** How a test or one of its requests fell short. Internal: a result carries the codes, nobody outside catches this. */
 export class Shortfall extends Error {
   readonly detail: Detail
   readonly httpStatus: number | null
-  readonly rpcCode: number | null
+  readonly rpc: RpcError | null
   readonly reason: Reason | null
+  readonly location: string | null
 
-  constructor(
-    detail: Detail,
-    more: {
-      httpStatus?: number | null
-      rpcCode?: number | null
-      reason?: Reason | null
-      cause?: unknown
-    } = {},
-  ) {
+  constructor(detail: Detail, more: More = {}) {
     super(SAYS[detail], { cause: more.cause })
     this.detail = detail
     this.httpStatus = more.httpStatus ?? null
-    this.rpcCode = more.rpcCode ?? null
+    this.rpc = more.rpc ?? null
     this.reason = more.reason ?? null
+    this.location = more.location ?? null
   }
 
   get outcome(): Outcome {
@@ -192,8 +227,30 @@ export function shortfallOf(error: unknown): Shortfall {
   return new Shortfall(BY_CODE[known] ?? 'other', { cause: error })
 }
 
-/** What a JSON-RPC answer came to. `text` is the server's own and is never stored, only read for what it is about. */
-export type RpcError = { code: number | null; text: string }
+/** A JSON-RPC error as far as it is read. `message` and `text` are the server's own: never stored of a stranger's. */
+export type RpcError = {
+  code: number | null
+  message: string | null
+  /** Message and data as words, to judge what they are about. */
+  text: string
+  /** Revisions that `data.supported` names, at most eight, each of the form of a date. */
+  supported: string[]
+  /** `data` names the `_meta` envelope of revision 2026-07-28. */
+  aboutEnvelope: boolean
+  /** Its id is the request's own. */
+  ownId: boolean
+}
+
+/** Codes that revision 2026-07-28 defines. */
+export const MODERN_CODES = { headerMismatch: -32020, capability: -32021, version: -32022 } as const
+const FIRST_MODERN = '2026-07-28'
+
+/** Does an error that answers `initialize` say that the server speaks only revisions without it? */
+export function isModernOnly({ code, supported, aboutEnvelope }: RpcError): boolean {
+  if (code === MODERN_CODES.version || code === MODERN_CODES.headerMismatch) return true
+  if (code === -32602 && aboutEnvelope) return true
+  return supported.length > 0 && supported.every((version) => version >= FIRST_MODERN)
+}
 
 const AUTH_WORDS =
   /\b(?:un)?authori[sz](?:ed|ation)\b|\bunauthenticated\b|\bauthenticat\w*|\bforbidden\b|\b(?:api|access)[ _-]?keys?\b|\b(?:access|bearer|auth)[ _-]?tokens?\b|\bcredentials?\b|\b(?:log|sign)[ _-]?in\b|\b40[13]\b|\bpermission denied\b/i
@@ -221,19 +278,24 @@ export type Reply = {
  * What an HTTP answer without a JSON-RPC result means, in the set's order: credentials asked for by the response, then by
  * the JSON-RPC error, then the HTTP status, then the body.
  */
-export function judgeReply({ httpStatus, header, rpc, fault }: Reply): Shortfall {
-  const more = { httpStatus, rpcCode: rpc?.code ?? null, cause: fault ?? undefined }
-  if (httpStatus === 401) return new Shortfall('http_401', more)
-  if (httpStatus === 403) {
-    return new Shortfall(
-      header('cf-mitigated') === 'challenge' ? 'http_403_challenge' : 'http_403',
-      more,
-    )
-  }
-  if (header('www-authenticate') !== undefined) return new Shortfall('www_authenticate', more)
-  if (rpc && isAboutAuthentication(rpc.text)) return new Shortfall('auth_error', more)
+export function judgeReply(reply: Reply): Shortfall {
+  const { httpStatus, header, rpc, fault } = reply
+  const more = { httpStatus, rpc, location: header('location') ?? null, cause: fault ?? undefined }
+  const asked = credentialsAsked(reply)
+  if (asked) return new Shortfall(asked, more)
+  if (rpc && isModernOnly(rpc)) return new Shortfall('modern_only', more)
   if (httpStatus >= 300 && httpStatus < 400) return new Shortfall('redirect', more)
   if (httpStatus >= 400) return new Shortfall('http_status', more)
   if (rpc) return new Shortfall('rpc_error', more)
   return new Shortfall(fault?.detail ?? 'not_an_answer', { ...more, reason: fault?.reason ?? null })
+}
+
+/** How an answer asked for credentials, by its status and headers first and by its words then; null when it did not. */
+export function credentialsAsked({ httpStatus, header, rpc }: Reply): Detail | null {
+  if (httpStatus === 401) return 'http_401'
+  if (httpStatus === 403) {
+    return header('cf-mitigated') === 'challenge' ? 'http_403_challenge' : 'http_403'
+  }
+  if (header('www-authenticate') !== undefined) return 'www_authenticate'
+  return rpc && isAboutAuthentication(rpc.text) ? 'auth_error' : null
 }

@@ -3,10 +3,10 @@
  *
  * Patterns run on re2js, so that no description can make matching slow. Rules that need context are code (`hidden.ts`).
  */
-import { TouchstoneError } from '../errors.ts'
-import { get } from '../scenario/index.ts'
+import { TouchstoneError } from '../../errors.ts'
+import { get } from '../../scenario/index.ts'
+import { nameOf, type SetName } from '../judge/set.ts'
 import { CODE_RULES, folded } from './hidden.ts'
-import { nameOf, type SetName } from './set.ts'
 
 export type Rule = {
   id: string
@@ -27,6 +27,8 @@ export type PatternSet = {
    * @param tools the names of this server's own tools
    */
   match(text: string, tools: ReadonlySet<string>): string[]
+  /** The same in small steps: each `yield` stands behind one pattern. */
+  matching(text: string, tools: ReadonlySet<string>): Generator<void, string[], unknown>
 }
 
 type PatternDocument = { rules: Rule[]; reads: { maxCharacters: number } }
@@ -79,23 +81,41 @@ async function compile(name: string): Promise<PatternSet> {
     return false
   }
 
+  function* matching(text: string, tools: ReadonlySet<string>): Generator<void, string[], unknown> {
+    const cut = text.length > reads.maxCharacters ? text.slice(0, reads.maxCharacters) : text
+    const plain = folded(cut)
+    const matched: string[] = []
+    for (const { id, code, on, patterns } of compiled) {
+      const seen = on === 'raw' ? cut : plain
+      if (code !== undefined && code !== 'other_tool') {
+        // What is not read is not stored.
+        const found = CODE_RULES[code]?.(seen) ?? false
+        if (found || (code === 'padding' && cut.length < text.length)) matched.push(id)
+        yield
+        continue
+      }
+      for (const pattern of patterns) {
+        const found =
+          pattern.test(seen) && (code === undefined || ordersAboutOther(pattern, seen, tools))
+        yield
+        if (!found) continue
+        matched.push(id)
+        break
+      }
+    }
+    return matched
+  }
+
   return {
     set: nameOf(published),
     rules,
+    matching,
     match(text, tools) {
-      const cut = text.length > reads.maxCharacters ? text.slice(0, reads.maxCharacters) : text
-      const plain = folded(cut)
-      const matched = compiled.filter(({ code, on, patterns }) => {
-        const seen = on === 'raw' ? cut : plain
-        if (code === undefined) return patterns.some((pattern) => pattern.test(seen))
-        // What is not read is not stored.
-        if (code === 'padding' && cut.length < text.length) return true
-        if (code !== 'other_tool') return CODE_RULES[code]?.(seen) ?? false
-        return patterns.some(
-          (pattern) => pattern.test(seen) && ordersAboutOther(pattern, seen, tools),
-        )
-      })
-      return matched.map((rule) => rule.id)
+      const steps = matching(text, tools)
+      for (;;) {
+        const { value, done } = steps.next()
+        if (done) return value
+      }
     },
   }
 }

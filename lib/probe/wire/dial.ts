@@ -9,9 +9,9 @@ import { Resolver } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { Agent, Dispatcher } from 'undici'
-import { untilAborted } from '../abort.ts'
-import { checkAddress } from './address.ts'
-import { Shortfall, shortfallOf } from './outcome.ts'
+import { untilAborted } from '../../abort.ts'
+import { checkAddress } from '../judge/address.ts'
+import { Shortfall, shortfallOf } from '../judge/outcome.ts'
 
 /** What tests put in the place of the world outside. None of it is public. */
 export type Seams = {
@@ -47,6 +47,8 @@ export type Ask = {
   label: string
   /** Called when the request truly begins to leave, with `performance.now()`: name, TCP and TLS came before it. */
   left?: ((at: number) => void) | undefined
+  /** Over a connection of its own, which no request before it has used. Default false. */
+  fresh?: boolean
 }
 
 export type Line = {
@@ -68,6 +70,8 @@ export async function openLine(options: {
   local: boolean
   signal: AbortSignal
   seams: Seams
+  /** An authority to trust beside the system's, PEM. */
+  ca?: string | undefined
 }): Promise<Line> {
   const { Agent, buildConnector, request } = await import('undici')
   const { local, signal, seams } = options
@@ -101,7 +105,8 @@ export async function openLine(options: {
     )
   }
 
-  const tls = seams.ca ? { ca: await withSystemAuthorities(seams.ca) } : {}
+  const own = options.ca ?? seams.ca
+  const tls = own ? { ca: await withSystemAuthorities(own) } : {}
   const connector = buildConnector({
     timeout: 8_000,
     maxCachedSessions: 0,
@@ -111,7 +116,16 @@ export async function openLine(options: {
     ...tls,
     ...(local ? {} : { lookup }),
   })
-  const agent: Agent = new Agent({
+  const agents: Agent[] = []
+  // A server that closes a connection behind its answer may do so while the next request is on its way. Once it has done it,
+  // no connection is used twice.
+  let closesBehind = false
+  const openAgent = (): Agent => {
+    const made = new Agent(agentOptions)
+    agents.push(made)
+    return made
+  }
+  const agentOptions: Agent.Options = {
     connections: 4,
     pipelining: 1,
     allowH2: true,
@@ -126,26 +140,32 @@ export async function openLine(options: {
         return
       }
       connector(to, (error, socket) => {
-        const remote = socket ? plain(socket.remoteAddress ?? '') : ''
-        if (error || local || (remote !== '' && dialledTo.has(remote))) {
-          if (error) callback(error, null)
-          else callback(null, socket)
-          return
-        }
+        if (error) return callback(error, null)
+        socket.once('end', () => {
+          closesBehind = true
+        })
+        const remote = plain(socket.remoteAddress ?? '')
+        if (local || dialledTo.has(remote)) return callback(null, socket)
         socket.destroy()
+        // A peer that has reset the connection by now has no address any more. That is its doing and no refusal of ours.
+        if (remote === '') return callback(new Shortfall('connection_dropped'), null)
         const { reason } = checkAddress(remote.slice(1, -1))
-        callback(
-          new Shortfall('address_refused', { reason: reason === 'ok' ? 'not_an_address' : reason }),
-          null,
-        )
+        const refused = reason === 'ok' ? 'not_an_address' : reason
+        callback(new Shortfall('address_refused', { reason: refused }), null)
       })
     },
-  })
+  }
+  const shared = openAgent()
 
   const sent: string[] = []
   return {
     sent,
-    async send(url, { method, headers, body, signal: until, label, left }) {
+    async send(url, { method, headers, body, signal: until, label, left, fresh = false }) {
+      // Two turns: one so that a connection whose answer has just ended counts as free and is taken again, one so that its end
+      // is heard of if the server has closed it.
+      await turn()
+      await turn()
+      const agent = fresh || closesBehind ? openAgent() : shared
       const noting: Dispatcher = agent.compose((dispatch) => (opts, handler) => {
         const start = handler.onRequestStart?.bind(handler)
         handler.onRequestStart = (controller, context) => {
@@ -155,8 +175,6 @@ export async function openLine(options: {
         }
         return dispatch(opts, handler)
       })
-      // One turn, so that a connection whose answer has just ended counts as free and is taken again.
-      await new Promise((resolve) => setImmediate(resolve))
       try {
         const reply = await request(url, {
           method,
@@ -178,8 +196,12 @@ export async function openLine(options: {
         throw shortfallOf(error)
       }
     },
-    close: () => agent.destroy().catch(() => {}),
+    close: () => Promise.all(agents.map((agent) => agent.destroy().catch(() => {}))).then(() => {}),
   }
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
 }
 
 /** All addresses, or a refusal when even one of them is not public. */
@@ -208,8 +230,8 @@ async function resolveName(host: string, signal: AbortSignal): Promise<string[]>
 }
 
 async function withSystemAuthorities(ca: string): Promise<string[]> {
-  const { rootCertificates } = await import('node:tls')
-  return [...rootCertificates, ca]
+  const { getCACertificates } = await import('node:tls')
+  return [...getCACertificates('default'), ca]
 }
 
 /** One text per address, whatever form it came in: IPv4 and the same address mapped into IPv6 are one. */

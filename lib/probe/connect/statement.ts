@@ -1,11 +1,11 @@
 /** The plain data that a receipt of a connection test commits to. */
-import { type Digest, digestOf } from '../canonical.ts'
-import { TouchstoneError } from '../errors.ts'
-import type { Detail, Outcome } from './outcome.ts'
+import { type Digest, digestOf } from '../../canonical.ts'
+import { TouchstoneError } from '../../errors.ts'
+import type { Detail, Outcome } from '../judge/outcome.ts'
+import { DEFAULT_SET, type SetName, setNamed } from '../judge/set.ts'
+import type { Reason } from '../judge/url.ts'
+import type { Transport } from '../wire/wire.ts'
 import type { ProbeData } from './result.ts'
-import { connectionTest, type SetName } from './set.ts'
-import type { Reason } from './url.ts'
-import type { Transport } from './wire.ts'
 
 export type ProbeStatement = {
   schema: 'touchstone.probe.statement.v0'
@@ -25,6 +25,7 @@ export type ProbeStatement = {
     named: number
     more: boolean
     withheld: number
+    unread: number
     digest: Digest
     pattern_set: SetName
   } | null
@@ -35,13 +36,13 @@ export type ProbeStatement = {
 
 /** @throws TouchstoneError `set_unpublished` when the test was not the published one */
 export function statementOf(data: ProbeData): ProbeStatement {
-  const { set } = connectionTest()
   if (data.set === null) {
     throw new TouchstoneError(
       'set_unpublished',
-      `expected a run of ${set.id} ${set.version}, got a local test: it ran without the address rules`,
+      `expected a run of a published set such as ${DEFAULT_SET}, got a local test: it ran without the address rules`,
     )
   }
+  const { set } = setNamed(data.set)
   const { tools } = data
   return {
     schema: 'touchstone.probe.statement.v0',
@@ -66,6 +67,7 @@ export function statementOf(data: ProbeData): ProbeStatement {
       named: tools.named,
       more: tools.more,
       withheld: tools.withheld,
+      unread: tools.unread,
       digest: tools.digest,
       pattern_set: tools.patternSet,
     },
