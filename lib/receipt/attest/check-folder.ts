@@ -26,7 +26,7 @@ import { Verification } from './verification.ts'
  * checked.receipt // false
  */
 export async function checkFolder(dir: string): Promise<Verification> {
-  const bytes = await readRunBytes(dir)
+  const bytes = await readRunBytes(dir, { hash: false })
   const { manifest } = bytes
   const records = bytes.log.flatMap(({ record }) => (record ? [record] : []))
   const name = manifest?.id ?? '?'
@@ -112,7 +112,10 @@ export async function folderProblems(folder: Inspected): Promise<FolderProblems>
       problems.push({ code: 'evidence_damaged', where: `trial ${key}`, detail })
     return { problems, levels }
   }
-  const { derived, ...found } = await checkTrials(await readRunBytes(dir), () => null)
+  const { derived, ...found } = await checkTrials(
+    await readRunBytes(dir, { hash: false }),
+    () => null,
+  )
   for (const { key, attempt } of lastAttempts(attempts)) {
     const own = derived.get(attemptId(key, attempt))
     if (own) levels.set(key, own)

@@ -246,10 +246,10 @@ function fileProblems(
     present.add(path)
     const row = expected.get(path)
     if (!row) add(path, 'added', 'the receipt does not have it')
-    else if (row['digest'] !== digest)
-      add(path, 'edited', `expected ${row['digest']}, got ${digest}`)
     else if (row['size_bytes'] !== size_bytes)
       add(path, 'edited', `expected ${row['size_bytes']} bytes, got ${size_bytes}`)
+    else if (row['digest'] !== digest)
+      add(path, 'edited', `expected ${row['digest']}, got ${digest}`)
   }
   for (const path of bytes.odd) add(path, 'added', 'expected plain files, got a link or a device')
   for (const path of expected.keys())

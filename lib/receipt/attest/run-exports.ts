@@ -35,8 +35,8 @@ export class ExportLines {
   private readonly found: Problem[] = []
   private next: KeyedLine | null = null
 
-  constructor(dir: string) {
-    this.lines = keyedLines(dir, FILES.audit)
+  constructor(bytes: RunBytes) {
+    this.lines = keyedLines(bytes, FILES.audit)
   }
 
   async take(record: TrialRecord): Promise<FoundExport[]> {

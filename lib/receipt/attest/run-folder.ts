@@ -22,8 +22,15 @@ import {
 /** The files that hold the receipt itself. No receipt can commit to them. */
 export const RECEIPT_FILES = ['receipt.json', 'test-result.json'] as const
 
-/** One file, its path relative to the run's folder with `/` between names. */
-export type FileEntry = { path: string; digest: Digest; size_bytes: number }
+/** A manifest is never this long. It is read whole, so a longer one is not read at all. */
+const MAX_MANIFEST_BYTES = 64 << 20
+
+/**
+ * One file, its path relative to the run's folder with `/` between names.
+ *
+ * `digest` is null for a file that was not read, since its size alone is not what the receipt has.
+ */
+export type FileEntry = { path: string; digest: Digest | null; size_bytes: number }
 
 /** A line of the trial log. `record` is null where the line cannot be read; `problem` says why. */
 export type LoggedAttempt = {
@@ -39,22 +46,43 @@ export type RunBytes = {
   files: FileEntry[]
   /** What is neither a file nor a folder, such as a link: its bytes could lie anywhere. */
   odd: string[]
+  /** Files that are too long to be what the receipt has. They are not read. */
+  tooLong: ReadonlySet<string>
   manifest: Manifest | null
   /** Why the manifest cannot be read. */
   manifestProblem: string | null
   log: LoggedAttempt[]
 }
 
-/** Read a folder. @throws TouchstoneError `file_unreadable` for a folder or file that the system does not hand out */
-export async function readRunBytes(dir: string): Promise<RunBytes> {
+/**
+ * Read a folder.
+ *
+ * @param options `sizes`: those that a receipt has in bytes, by path; a file of another size is not
+ *   hashed, and one that is more than twice as long is not read. `hash`: false hashes no file
+ * @throws TouchstoneError `file_unreadable` for a folder or file that the system does not hand out
+ */
+export async function readRunBytes(
+  dir: string,
+  options: { sizes?: ReadonlyMap<string, number>; hash?: boolean } = {},
+): Promise<RunBytes> {
+  const { sizes, hash = true } = options
   const files: FileEntry[] = []
   const odd: string[] = []
+  const tooLong = new Set<string>()
   for (const { path, plain } of namesIn(dir)) {
-    if (!plain) odd.push(path)
+    const size = plain ? lstatSync(join(dir, path), { throwIfNoEntry: false })?.size : undefined
+    if (size === undefined) {
+      odd.push(path)
+      continue
+    }
+    const expected = sizes ? (sizes.get(path) ?? 0) : size
+    if (size > 2 * expected + (1 << 20)) tooLong.add(path)
+    if (!hash || size !== expected) files.push({ path, digest: null, size_bytes: size })
     else files.push({ path, ...(await digestOfFile(join(dir, path))) })
   }
+  const has = (name: string) => files.some(({ path }) => path === name)
   const log: LoggedAttempt[] = []
-  if (files.some((file) => file.path === FILES.trials)) {
+  if (has(FILES.trials) && !tooLong.has(FILES.trials)) {
     for await (const one of streamLines(join(dir, FILES.trials))) {
       const { bytes, line } = one
       if (bytes.length === 0) continue
@@ -66,14 +94,20 @@ export async function readRunBytes(dir: string): Promise<RunBytes> {
     }
   }
   const { value: manifest, problem } = attempt(() => {
-    if (!files.some((file) => file.path === FILES.manifest))
+    const entry = files.find(({ path }) => path === FILES.manifest)
+    if (!entry)
       throw new TouchstoneError('run_unknown', `expected ${FILES.manifest}, got no such file`)
+    if (entry.size_bytes > MAX_MANIFEST_BYTES)
+      throw new TouchstoneError(
+        'run_invalid',
+        `expected a manifest of at most ${MAX_MANIFEST_BYTES} bytes, got ${entry.size_bytes}`,
+      )
     return requireManifest(
       parse(readBytes(join(dir, FILES.manifest)), FILES.manifest),
       FILES.manifest,
     )
   })
-  return { dir, files, odd, manifest, manifestProblem: problem, log }
+  return { dir, files, odd, tooLong, manifest, manifestProblem: problem, log }
 }
 
 /**
@@ -99,9 +133,10 @@ export function attemptId(key: string, attempt: number): string {
 
 /** The lines of a file that begin with a trial's key and attempt. A line that cannot be read comes as a problem. */
 export async function* keyedLines(
-  dir: string,
+  { dir, tooLong }: Pick<RunBytes, 'dir' | 'tooLong'>,
   file: string,
 ): AsyncGenerator<{ line: number; problem: string } | KeyedLine> {
+  if (tooLong.has(file)) return
   const path = join(dir, file)
   // Only a plain file: a pipe or a device in its place need not have an end.
   if (!lstatSync(path, { throwIfNoEntry: false })?.isFile()) return

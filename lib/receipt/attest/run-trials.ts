@@ -43,7 +43,7 @@ export async function checkTrials(
   }
   const exports = bytes.files.some(({ path }) => path.startsWith(`${AUDIT_FOLDER}/`))
     ? new ExportFiles(bytes, servers)
-    : new ExportLines(bytes.dir)
+    : new ExportLines(bytes)
   const decisions: Problem[] = []
   const levels: Problem[] = []
   const derived: TrialProblems['derived'] = new Map()
@@ -112,7 +112,7 @@ async function eachGroup(
     done.add(first.id)
     lines = []
   }
-  for await (const line of keyedLines(bytes.dir, file)) {
+  for await (const line of keyedLines(bytes, file)) {
     if ('problem' in line) {
       problems.push({
         code: `${word}_unreadable`,

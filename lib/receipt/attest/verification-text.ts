@@ -19,6 +19,10 @@ const MARKS: Record<Verdict, { mark: string; tone: Tone; says: string }> = {
   could_not_check: { mark: '?', tone: 'unsure', says: 'could not check' },
 }
 
+/** Said beside the verdict on a run: what its steps do not compute again. */
+const MARKED =
+  'Not computed again: whether each goal and attack was met. Both marks are the run’s own judgement of its worlds.'
+
 /** Problems that one step prints before it only counts. */
 const SHOWN = 8
 
@@ -46,8 +50,11 @@ export function verificationText(result: VerificationData, look: Look = {}): str
   return lines.join('\n')
 }
 
-function verdictLine({ verdict, steps, signed_by, receipt }: VerificationData, look: Look): string {
-  const of = (wanted: Verdict) => steps.filter((step) => step.verdict === wanted).length
+function verdictLine(
+  { verdict, steps, signed_by, receipt, of }: VerificationData,
+  look: Look,
+): string {
+  const having = (wanted: Verdict) => steps.filter((step) => step.verdict === wanted).length
   const all = count(steps.length, 'step')
   if (verdict === 'verified' && !receipt)
     return tone(
@@ -57,14 +64,17 @@ function verdictLine({ verdict, steps, signed_by, receipt }: VerificationData, l
     )
   if (verdict === 'verified') {
     const by = signed_by ? `, signed by the key you gave (${signed_by.slice(0, 12)}…)` : ''
-    return tone(`Verified: all ${all} hold${by}.`, 'good', look)
+    const line = tone(`Verified: all ${all} hold${by}.`, 'good', look)
+    return of?.kind === 'run' ? `${line}\n${wrap(MARKED, look.width ?? 100)}` : line
   }
   if (verdict === 'failed') {
-    const open = of('could_not_check') ? `, ${of('could_not_check')} could not be checked` : ''
-    return tone(`Failed: ${of('failed')} of ${all} did not hold${open}.`, 'bad', look)
+    const open = having('could_not_check')
+      ? `, ${having('could_not_check')} could not be checked`
+      : ''
+    return tone(`Failed: ${having('failed')} of ${all} did not hold${open}.`, 'bad', look)
   }
   return tone(
-    `Not fully checked: ${of('verified')} of ${all} hold, none failed, ${of('could_not_check')} could not be checked.`,
+    `Not fully checked: ${having('verified')} of ${all} hold, none failed, ${having('could_not_check')} could not be checked.`,
     'unsure',
     look,
   )

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { canonical } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { readBytes } from '../../files.ts'
-import { decode, type JsonObject } from '../../json.ts'
+import { decode, type Json, type JsonObject } from '../../json.ts'
 import { FILES, lastAttempts } from '../../log/index.ts'
 import type { ScenarioSet } from '../../scenario/index.ts'
 import { isObject } from '../surface/decision.ts'
@@ -29,7 +29,7 @@ import {
   testResultOf,
 } from './run-predicate.ts'
 import { readStatement, type Statement } from './statement.ts'
-import { differences, judged, type Step, unchecked } from './step.ts'
+import { differences, judged, objectsIn, type Step, unchecked } from './step.ts'
 import { nameOf, Verification, type VerificationData } from './verification.ts'
 
 export type CheckOptions = {
@@ -85,7 +85,8 @@ export async function checkReceipt(
   const dir = dirname(file)
   // A folder is a run's, whatever was taken out of it; beside a lone receipt there may be no run at all.
   const here = folder || Object.values(FILES).some((name) => existsSync(join(dir, name)))
-  const bytes = kind === 'run' && here ? await readRunBytes(dir) : null
+  const bytes =
+    kind === 'run' && here ? await readRunBytes(dir, { sizes: sizesIn(predicate['files']) }) : null
   const content = statement as unknown as JsonObject
   const steps = kind === 'run' ? await runSteps(content, bytes, set) : checkProbe(content, set)
   const beside = file.endsWith('receipt.json')
@@ -105,6 +106,11 @@ export async function checkReceipt(
     recomputed: bytes && set ? recomputedOf(bytes, set) : null,
     does_not_establish: Array.isArray(said) ? said.filter((one) => typeof one === 'string') : [],
   })
+}
+
+/** The sizes that a receipt commits to, by path. */
+function sizesIn(files: Json | undefined): Map<string, number> {
+  return new Map(objectsIn(files).map((row) => [String(row['path']), Number(row['size_bytes'])]))
 }
 
 const NOTHING: Omit<VerificationData, 'schema' | 'verdict' | 'receipt' | 'steps'> = {

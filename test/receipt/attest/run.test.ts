@@ -223,10 +223,7 @@ test('numbers from a log that is not the receipt’s are shown as that', async (
   writeFileSync(join(dir, 'trials.ndjson'), '\n', { flag: 'a' })
   const text = (await check(dir)).text()
   assert.match(text, /Failed: 1 of 17 steps did not hold\./)
-  assert.match(
-    text,
-    /✗ trial log +trial_log_edited {2}trials\.ndjson: expected sha256:[0-9a-f]{12}…/,
-  )
+  assert.match(text, /✗ trial log +trial_log_edited {2}trials\.ndjson: expected \d+ bytes, got \d+/)
   assert.match(text, /Computed from the trial log that lies here, which is not the receipt’s:/)
 })
 

@@ -1,6 +1,6 @@
 /** One real run receipt and its folder, altered after the fact: each alteration is found, and named by a code of its own. */
 import assert from 'node:assert/strict'
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
@@ -412,5 +412,29 @@ describe('a receipt whose folder was altered', () => {
       }),
       { numRuns: 40 },
     )
+  })
+})
+
+describe('files of a size that the receipt does not have', () => {
+  test('are named by their size, and not read: 8 GB of holes take no time', async () => {
+    const dir = copy()
+    for (const name of ['report.md', 'decisions.ndjson', 'added.bin']) {
+      if (name === 'added.bin') writeFileSync(join(dir, name), '')
+      truncateSync(join(dir, name), 8 * 2 ** 30)
+    }
+    const result = await check(dir)
+    const found = failures(result)
+    assert.ok(found.includes('other files: file_edited'), found.join('; '))
+    assert.ok(found.includes('other files: file_added'), found.join('; '))
+    assert.ok(found.includes('decisions: decision_log_edited'), found.join('; '))
+    assert.match(result.text(), /report\.md: expected \d+ bytes, got 8589934592/)
+  })
+
+  test('a manifest of gigabytes is named, and not read', async () => {
+    const dir = copy()
+    truncateSync(join(dir, 'manifest.json'), 2 * 2 ** 30)
+    assert.ok(failures(await check(dir)).includes('manifest: manifest_edited'))
+    rmSync(join(dir, 'receipt.json'))
+    assert.equal((await receipt.checkFolder(dir)).verdict, 'failed')
   })
 })
