@@ -28,7 +28,7 @@ if (step === 'clean') {
   // Everything of lib/ that is not TypeScript: fonts and their licence.
   for (const path of globSync('lib/**/*', { withFileTypes: true })) {
     const from = join(path.parentPath, path.name)
-    if (!path.isFile() || from.endsWith('.ts')) continue
+    if (!path.isFile() || /\.(ts|md)$/.test(from)) continue
     mkdirSync(dirname(join('dist', from)), { recursive: true })
     copyFileSync(from, join('dist', from))
   }

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { canonical, digest, digestOf, domainDigest, isDigest } from '../lib/canonical.ts'
 import { readJson } from '../lib/files.ts'
 import { type Json, MAX_DEPTH, parse } from '../lib/json.ts'
+import fc from './property.ts'
 
 type Row<I, E> = { id: string; comment: string; input: I; expected: E }
 function rowsOf<I, E>(name: string): Row<I, E>[] {

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import fc from 'fast-check'
 import {
   cutTornTail,
   documentsIn,
@@ -17,6 +16,7 @@ import {
   readLinesSync,
   streamLines,
 } from '../lib/lines.ts'
+import fc from './property.ts'
 
 const made = mkdtempSync(join(tmpdir(), 'touchstone-lines-'))
 after(() => rmSync(made, { recursive: true, force: true }))

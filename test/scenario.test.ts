@@ -85,6 +85,8 @@ test('an archive that was changed along with the text does not match the digest 
 })
 
 test('publishing writes RFC 8785 text, enters the archive, and can be read back', () => {
+  // Reading defaults to the sets that ship. Writing does not: in an installed package that is somebody else's folder.
+  assert.throws(() => scenarios.publish(set, {} as never), { code: 'argument_invalid' })
   const made = scenarios.publish(set, { root })
   assert.equal(readFileSync(join(root, 'my-set', '1.0.json'), 'utf8'), canonical(set))
   assert.deepEqual(scenarios.get('my-set@1.0', { root }), made)

@@ -9,18 +9,21 @@ import type { JsonObject } from '../json.ts'
 import { asciiOnly, type TextLook } from './plot.ts'
 import { toPng, toSvg } from './render.ts'
 
-export type ChartKind =
-  | 'strip'
-  | 'heat'
-  | 'slope'
-  | 'transition'
-  | 'forest'
-  | 'levels'
-  | 'ecdf'
-  | 'reliability'
-  | 'noise'
-  | 'latency'
-  | 'own'
+/** Every kind of chart, each named like the function that draws it. */
+export const CHART_KINDS = [
+  'strip',
+  'heat',
+  'slope',
+  'transition',
+  'forest',
+  'levels',
+  'ecdf',
+  'reliability',
+  'noise',
+  'latency',
+  'own',
+] as const
+export type ChartKind = (typeof CHART_KINDS)[number]
 
 /** Media types and what to show under them, as Jupyter front ends take it. */
 export type MimeBundle = Record<string, unknown>

@@ -48,7 +48,12 @@ export function imageProtocol(
 /** The longest piece of base64 that one kitty sequence may carry. */
 const KITTY_PIECE = 4096
 
-/** A PNG as escape sequences of a protocol, without a line feed behind it. */
+/**
+ * A PNG as escape sequences of a protocol, without a line feed behind it.
+ *
+ * @example
+ * encodeImage(new Uint8Array([1]), 'iterm').slice(1, 12) // ']1337;File='
+ */
 export function encodeImage(png: Uint8Array, protocol: ImageProtocol): string {
   const data = Buffer.from(png.buffer, png.byteOffset, png.byteLength).toString('base64')
   if (protocol === 'iterm')
@@ -67,6 +72,10 @@ export function encodeImage(png: Uint8Array, protocol: ImageProtocol): string {
  *
  * @param stream default standard output
  * @returns what was written
+ * @example
+ * let said = ''
+ * const rows = [{ configuration: 'a', level: 'verified' as const, count: 3 }]
+ * await show(chart.levels(rows), { write: (text: string) => (said += text) }, {}) // 'text'
  */
 export async function show(
   chart: Chart<unknown>,

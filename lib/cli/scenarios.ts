@@ -8,7 +8,7 @@ import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb.ts'
 
 export const sets: Verb = {
   usage:
-    'touchstone scenarios list | show ID@VERSION | verify FILE | publish CASES... --id ID --version V [options]',
+    'touchstone scenarios list | show ID@VERSION | verify FILE | publish CASES... --id ID --version V --out FOLDER',
   says: 'The published scenario sets: what there is, the text of one, and whether a file is one of them. "publish" freezes cases (files, folders or globs) as a set of their own; what is published is never overwritten.',
   options: {
     id: { type: 'string', value: 'ID', says: 'publish: lower-case words with dashes' },
@@ -21,7 +21,7 @@ export const sets: Verb = {
     out: {
       type: 'string',
       value: 'DIR',
-      says: 'the folder of published sets. Default: the one that ships',
+      says: 'the folder of published sets. Default, for reading: the one that ships',
     },
     json: JSON_OPTION,
   },
@@ -31,7 +31,7 @@ export const sets: Verb = {
     const json = words.flag('json')
     const out = words.text('out')
     const at = out === undefined ? {} : { root: out }
-    if (action === 'publish' && what !== undefined) return publish(words, [what, ...more], at)
+    if (action === 'publish' && what !== undefined) return publish(words, [what, ...more])
     if (more.length > 0)
       throw new TouchstoneError(
         'usage',
@@ -83,13 +83,13 @@ export const sets: Verb = {
   },
 }
 
-async function publish(words: Words, from: string[], at: { root?: string }): Promise<number> {
-  const [id, version] = [words.text('id'), words.text('version')]
-  if (id === undefined || version === undefined)
-    throw new TouchstoneError('usage', 'expected --id ID and --version V')
+async function publish(words: Words, from: string[]): Promise<number> {
+  const [id, version, root] = [words.text('id'), words.text('version'), words.text('out')]
+  if (id === undefined || version === undefined || root === undefined)
+    throw new TouchstoneError('usage', 'expected --id ID, --version V and --out FOLDER')
   const title = words.text('title')
   const all = await cases.load(from)
-  const set = scenarios.publish(all, { ...at, id, version, ...(title !== undefined && { title }) })
+  const set = scenarios.publish(all, { root, id, version, ...(title !== undefined && { title }) })
   const named = {
     id: set.id,
     version: set.version,
@@ -102,7 +102,7 @@ async function publish(words: Words, from: string[], at: { root?: string }): Pro
     words.flag('json'),
     [
       `Published ${set.id}@${set.version}: ${count(all.length, 'case')}, ${set.digest}`,
-      `It stands ${at.root === undefined ? 'among the sets that ship' : `in ${join(at.root, set.id, `${set.version}.json`)}`}.`,
+      `It stands in ${join(root, set.id, `${set.version}.json`)}.`,
     ].join('\n'),
   )
   return EXIT.asHoped

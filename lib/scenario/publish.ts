@@ -16,7 +16,6 @@ import {
   pathOf,
   readArchive,
   type ScenarioSet,
-  SHIPPED,
 } from './read.ts'
 
 /** What every set of cases says of how it is run and how far its results reach. */
@@ -44,8 +43,8 @@ const AGENT_SET: JsonObject = {
 }
 
 export type PublishOptions = {
-  /** Folder of sets, default the shipped ones. */
-  root?: string
+  /** Folder of published sets to write into, made where it is missing. */
+  root: string
   /** For a list of cases: lower-case words with dashes. */
   id?: string
   /** For a list of cases, such as `1.0`. */
@@ -69,9 +68,14 @@ export type PublishOptions = {
  */
 export function publish(
   what: object | readonly PublishedCase[],
-  options: PublishOptions = {},
+  options: PublishOptions,
 ): ScenarioSet {
-  const root = options.root ?? SHIPPED
+  const root: unknown = options?.root
+  // Reading may default to the sets that ship; writing into an installed package may not.
+  if (typeof root !== 'string' || root === '')
+    throw new TouchstoneError('argument_invalid', 'expected a folder to publish into, got none', {
+      where: 'root',
+    })
   const set = Array.isArray(what) ? setOfCases(what as readonly PublishedCase[], options) : what
   const made = checked(set, 'the set')
   const text = canonical(made.set)

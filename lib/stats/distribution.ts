@@ -10,7 +10,12 @@ import { number, positive, share, whole } from './domain.ts'
 
 const MAX = Number.MAX_SAFE_INTEGER
 
-/** Density of the standard normal. */
+/**
+ * Density of the standard normal.
+ *
+ * @example
+ * normalDensity(0) // 0.398942
+ */
 export function normalDensity(z: number): number {
   return Math.exp((-number(z, 'z') * z) / 2) * 0.3989422804014327
 }
@@ -216,7 +221,13 @@ export function binomialQuantile(q: number, n: number, p: number): number {
   return low
 }
 
-/** Density of the beta distribution, inside (0, 1). */
+/**
+ * Density of the beta distribution.
+ *
+ * @param x inside (0, 1)
+ * @example
+ * betaDensity(0.5, 2, 2) // 1.500
+ */
 export function betaDensity(x: number, a: number, b: number): number {
   share(x, 'x')
   return betaFactor(x, 1 - x, positive(a, 'a'), positive(b, 'b')) / (x * (1 - x))

@@ -13,7 +13,13 @@ import { list, source } from './domain.ts'
 /** A source of uniform numbers in [0, 1). */
 export type Rng = () => number
 
-/** The four words of state as a stream of unsigned 32-bit words. Exported for its known answers. */
+/**
+ * The four words of state as a stream of unsigned 32-bit words. Exported for its known answers.
+ *
+ * @example
+ * const next = xoshiro128([1, 2, 3, 4])
+ * ;[next(), next(), next()] // [11520, 0, 5927040]
+ */
 export function xoshiro128(state: readonly [number, number, number, number]): () => number {
   let [a, b, c, d] = list(state, 'four words', 'state').map((word) => word | 0) as [
     number,

@@ -3,14 +3,24 @@
  */
 import { list, named, number, numbers, scores } from './domain.ts'
 
-/** Mean of some numbers; NaN of none. */
+/**
+ * Mean of some numbers; NaN of none.
+ *
+ * @example
+ * mean([1, 2, 6]) // 3
+ */
 export function mean(values: readonly number[]): number {
   let sum = 0
   for (const value of list(values, 'numbers', 'values')) sum += number(value, 'values')
   return values.length === 0 ? NaN : sum / values.length
 }
 
-/** Sample variance (divisor n - 1); NaN for fewer than two numbers. */
+/**
+ * Sample variance (divisor n - 1); NaN for fewer than two numbers.
+ *
+ * @example
+ * variance([1, 2, 6]) // 7
+ */
 export function variance(values: readonly number[]): number {
   list(values, 'numbers', 'values')
   if (values.length < 2) return NaN

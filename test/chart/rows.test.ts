@@ -1,11 +1,11 @@
 /** Bad rows are refused by code, naming row and field; names come out harmless, short and distinct. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import * as chart from '../../lib/chart/index.ts'
 import { labels } from '../../lib/chart/rows.ts'
 import { textWidth } from '../../lib/display.ts'
 import { TouchstoneError } from '../../lib/errors.ts'
+import fc from '../property.ts'
 
 type Loose = (rows: unknown, options?: unknown) => unknown
 const { strip, heat, slope, forest, levels, ecdf, reliability, noise, latency } =

@@ -281,6 +281,13 @@ difference in goal rate (percentage points)
     )
   })
 
+  test('own is its rows as a table, under its title and notes', () => {
+    const text = shown('own', 80)
+    assert.match(text, /^\nWhat a run of some size can see\nMade-up figures, no intervals\./)
+    assert.match(text, /\nrepeats {2}cases {4}seen\n {6}1 {5}10 {5}0\.6\n {6}1 {5}20 {2}0\.4243\n/)
+    assert.equal(text.trimEnd().split('\n').length, 4 + 1 + 18)
+  })
+
   test('latency says never where a server does not get there', () => {
     assert.equal(
       shown('latency', 80),

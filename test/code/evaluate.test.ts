@@ -3,9 +3,9 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { createEvaluator, type Evaluator } from '../../lib/code/evaluate.ts'
 import { signalOf } from '../../lib/signal.ts'
+import fc from '../property.ts'
 
 /** Lines typed one after the other, and the value of the last. */
 async function typed(lines: string[], evaluator: Evaluator = createEvaluator()): Promise<unknown> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { type Cell, format, parse } from '../../lib/notebook/parse.ts'
+import fc from '../property.ts'
 
 const brief = (text: string) => parse(text).map(({ kind, source, line }) => [kind, source, line])
 

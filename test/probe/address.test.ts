@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { BlockList } from 'node:net'
 import { describe, it } from 'node:test'
-import fc from 'fast-check'
 import { readJson } from '../../lib/files.ts'
 import { checkAddress } from '../../lib/probe/judge/address.ts'
 import { checkEndpoint, checkUrl, dialled } from '../../lib/probe/judge/url.ts'
+import fc from '../property.ts'
 
 type Row = { id: string; comment: string; input: string; expected: string }
 const rowsOf = (topic: string) =>

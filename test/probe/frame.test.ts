@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import fc from 'fast-check'
 import { isAboutAuthentication, Shortfall, shortfallOf } from '../../lib/probe/judge/outcome.ts'
 import {
   answerIn,
@@ -12,6 +11,7 @@ import {
   type StreamEvent,
 } from '../../lib/probe/read/frame.ts'
 import { readBody } from '../../lib/probe/wire/body.ts'
+import fc from '../property.ts'
 
 const RESULT = '{"jsonrpc":"2.0","id":1,"result":{"name":"caf\u00e9 \u{1f600}"}}'
 

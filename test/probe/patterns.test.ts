@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import fc from 'fast-check'
 import { readJson } from '../../lib/files.ts'
 import { CODE_RULES, folded } from '../../lib/probe/read/hidden.ts'
 import { patternSet, type Rule } from '../../lib/probe/read/patterns.ts'
 import { get, isPublished } from '../../lib/scenario/index.ts'
+import fc from '../property.ts'
 
 type Row = {
   id: string

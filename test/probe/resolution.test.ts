@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import fc from 'fast-check'
 import { runTest } from '../../lib/probe/connect/tasks.ts'
 import { checkAddress } from '../../lib/probe/judge/address.ts'
 import { Shortfall } from '../../lib/probe/judge/outcome.ts'
 import { openLine, type Seams } from '../../lib/probe/wire/dial.ts'
+import fc from '../property.ts'
 import { PUBLIC_ADDRESS, type Stage, seams, stage, trust } from '../servers/stage.ts'
 import { well } from '../servers/well.ts'
 

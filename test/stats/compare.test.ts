@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { compare, type Pair, withinError } from '../../lib/stats/compare.ts'
 import { detectable } from '../../lib/stats/power.ts'
+import fc from '../property.ts'
 import { close, known, passes } from './known.ts'
 
 type Counts = { a: number[]; aTrials: number[]; b: number[]; bTrials: number[] }

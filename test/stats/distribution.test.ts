@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import * as distribution from '../../lib/stats/distribution.ts'
+import fc from '../property.ts'
 import { close, known } from './known.ts'
 
 type Call = { f: string; args: number[] }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import {
   cmhExact,
   fewestMoved,
@@ -10,6 +9,7 @@ import {
   stratifiedPermutation,
 } from '../../lib/stats/exact.ts'
 import { rng } from '../../lib/stats/random.ts'
+import fc from '../property.ts'
 import { close, known, passes } from './known.ts'
 
 type Input = { f: string; differences: number[]; lost: number; gained: number } & Record<

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { compareLevels, type LevelPair } from '../../lib/stats/ordinal.ts'
+import fc from '../property.ts'
 import { close, known } from './known.ts'
 
 type Expected = Record<'superiority' | 'p' | 'low' | 'high', number>

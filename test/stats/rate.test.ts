@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { rate } from '../../lib/stats/rate.ts'
+import fc from '../property.ts'
 import { close, passes } from './known.ts'
 
 const cases = fc.array(fc.array(fc.integer({ min: 0, max: 1 }), { maxLength: 8 }), {

@@ -1,7 +1,6 @@
 /** What every world keeps to: pure tools, a log made from differences alone, and the same end from the same start. */
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import fc from 'fast-check'
 import { cases } from '../../lib/index.ts'
 import { importAudit } from '../../lib/receipt/audit/import.ts'
 import {
@@ -16,6 +15,7 @@ import {
   worldNames,
 } from '../../lib/world/index.ts'
 import { SHIPPED } from '../../lib/world/own.ts'
+import fc from '../property.ts'
 
 type Call = { tool: string; input: unknown }
 

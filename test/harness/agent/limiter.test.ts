@@ -1,7 +1,6 @@
 /** The limiter: who may call when, what it learns, and that nobody is forgotten. On a clock whose sleeps take no time. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import fc from 'fast-check'
 import { Limiter, Limiters } from '../../../lib/harness/agent/limiter.ts'
 import {
   durationMs,
@@ -11,6 +10,7 @@ import {
 } from '../../../lib/harness/agent/provider-refusal.ts'
 import { execute } from '../../../lib/harness/run/execute.ts'
 import { cases, harness } from '../../../lib/index.ts'
+import fc from '../../property.ts'
 import { jumpingClock, solves, startGroq } from '../../servers/groq.ts'
 
 const error = (

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { resolve } from 'node:path'
 import { describe, it } from 'node:test'
-import fc from 'fast-check'
 import { FaultEngine } from '../../../lib/harness/server/engine.ts'
 import { ExternalBackend } from '../../../lib/harness/server/external-backend.ts'
 import { FAULT_KINDS, type Fault, kindsFor } from '../../../lib/harness/server/fault.ts'
@@ -10,6 +9,7 @@ import { frontOf } from '../../../lib/harness/server/front.ts'
 import { type Client, callTool, listTools, takeRelisted } from '../../../lib/harness/server/mcp.ts'
 import type { RunningServer } from '../../../lib/harness/server/running.ts'
 import { harness } from '../../../lib/index.ts'
+import fc from '../../property.ts'
 
 /** Every text is as long as the others, so that an imitated answer can be right to the byte. */
 const drive = harness.server('files').state({ files: [{ path: '/a', text: 'text 00' }] })

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { dsse } from '@sigstore/core'
-import fc from 'fast-check'
 import { digest } from '../../../lib/canonical.ts'
 import * as receipt from '../../../lib/receipt/index.ts'
+import fc from '../../property.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-dsse-'))
 after(() => rmSync(folder, { recursive: true }))

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { copyFileSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { receipt } from '../../../lib/index.ts'
+import fc from '../../property.ts'
 import {
   at,
   check,

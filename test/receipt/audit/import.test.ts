@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import fc from 'fast-check'
 import type { JsonObject } from '../../../lib/json.ts'
 import * as receipt from '../../../lib/receipt/index.ts'
+import fc from '../../property.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-audit-'))
 after(() => rmSync(folder, { recursive: true }))

@@ -4,13 +4,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import fc from 'fast-check'
+import type { Arbitrary } from 'fast-check'
 import { canonical } from '../../../lib/canonical.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import * as receipt from '../../../lib/receipt/index.ts'
 import { confirm } from '../../../lib/receipt/ladder/confirm.ts'
 import { allocate, type Offer } from '../../../lib/receipt/ladder/join.ts'
 import { readDecision } from '../../../lib/receipt/surface/decision.ts'
+import fc from '../../property.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-laws-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -283,9 +284,7 @@ describe('the join', () => {
     })
   const offers = fc
     .integer({ min: 0, max: 5 })
-    .chain((n) => fc.tuple(...Array.from({ length: n }, (_, i) => offer(i)))) as fc.Arbitrary<
-    Offer[]
-  >
+    .chain((n) => fc.tuple(...Array.from({ length: n }, (_, i) => offer(i)))) as Arbitrary<Offer[]>
   const fits = (a: Offer, b: Offer) =>
     a.attribute === null || b.attribute === null || a.attribute === b.attribute
 

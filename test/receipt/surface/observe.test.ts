@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
 import { canonical } from '../../../lib/canonical.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import * as receipt from '../../../lib/receipt/index.ts'
 import { trim } from '../../../lib/receipt/surface/target.ts'
+import fc from '../../property.ts'
 
 type Row = { id: string; comment: string; input: Record<string, unknown>; expected: unknown }
 const rowsOf = (topic: string): Row[] =>
