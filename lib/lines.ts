@@ -42,15 +42,17 @@ export type Line = {
 /** A line as JSON. */
 export type JsonLine = { value: Json; line: number; text: string; next: number }
 
-/** Cuts chunks into lines. */
-class Splitter {
+/** Cuts chunks into lines. Of a line longer than `mostBytes` that many bytes and one more are kept. */
+export class Splitter {
   private parts: Uint8Array[] = []
   private held = 0
   private line = 0
   private next: number
+  private readonly mostBytes: number
 
-  constructor(from: number) {
+  constructor(from: number, mostBytes = MAX_LINE_BYTES) {
     this.next = from
+    this.mostBytes = mostBytes
   }
 
   *push(chunk: Uint8Array): Generator<Line> {
@@ -72,7 +74,7 @@ class Splitter {
   }
 
   private hold(part: Uint8Array): void {
-    const kept = part.subarray(0, MAX_LINE_BYTES + 1 - this.held)
+    const kept = part.subarray(0, this.mostBytes + 1 - this.held)
     if (kept.length > 0) this.parts.push(kept)
     this.held += kept.length
   }

@@ -4,10 +4,11 @@ import { join } from 'node:path'
 import { lookOf, table } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import * as receipt from '../receipt/index.ts'
-import { EXIT, JSON_OPTION, print, type Verb } from './verb.ts'
+import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb.ts'
 
 export const verify: Verb = {
-  usage: 'touchstone verify FILE|DIR... [options]',
+  usage: 'touchstone verify FILE|DIR|BUNDLE... [options]',
+  more: `A bundle of one privileged action is checked with --profile ${receipt.PROFILES.join(' or ')}: whether it is whole, whether its records keep the profile, and what it then shows. Exit 1 unless it is valid.`,
   says: "Checks a receipt (a run's folder, or a receipt's file) step by step, holds a run's folder without a receipt against itself, or derives the level of every call from decisions (a surface, or NDJSON) and audit exports. Nothing is asked of any provider. Exit 1 when something failed, 3 when nothing did but a step of a receipt could not be checked.",
   options: {
     audit: {
@@ -37,10 +38,23 @@ export const verify: Verb = {
       value: 'DIR',
       says: 'for a receipt: the folder of published sets. Default: the one that ships',
     },
+    profile: {
+      type: 'string',
+      value: 'PROFILE',
+      says: `for a bundle: ${receipt.PROFILES.join(' or ')}. It is never guessed`,
+    },
     json: JSON_OPTION,
   },
   takes: { least: 1, most: Number.POSITIVE_INFINITY },
-  async run(words) {
+  async run(words, signal) {
+    if (words.text('profile') !== undefined) return verifyBundle(words, signal)
+    const bundle = words.positionals.find((path) => /\.(tar\.gz|tgz)$/.test(path))
+    if (bundle !== undefined)
+      throw new TouchstoneError(
+        'usage',
+        `expected --profile ${receipt.PROFILES.join(' or ')} beside a bundle, got none`,
+        { where: bundle },
+      )
     const minLevel = words.text('min-level')
     if (minLevel !== undefined && !receipt.LEVELS.includes(minLevel as receipt.Level)) {
       throw new TouchstoneError(
@@ -106,6 +120,29 @@ export const verify: Verb = {
     }
     return short ? EXIT.fellShort : open ? EXIT.incomplete : EXIT.asHoped
   },
+}
+
+/** Options that say something of receipts or of decisions, and nothing of a bundle. */
+const NOT_OF_BUNDLES = ['audit', 'ledger', 'min-level', 'key', 'set', 'sets']
+
+/** `touchstone verify BUNDLE --profile PROFILE`. Whatever the bundle is, its report is the one thing that is printed. */
+async function verifyBundle(words: Words, signal: AbortSignal): Promise<number> {
+  const foreign = NOT_OF_BUNDLES.find((name) => words.text(name) !== undefined)
+  if (foreign !== undefined)
+    throw new TouchstoneError('usage', `expected a bundle alone beside --profile, got --${foreign}`)
+  const [path = '', ...others] = words.positionals
+  if (others.length > 0)
+    throw new TouchstoneError('usage', `expected one bundle, got ${others.length + 1}`)
+  const profile = receipt.PROFILES.find((one) => one === words.text('profile'))
+  if (profile === undefined)
+    throw new TouchstoneError(
+      'usage',
+      `expected ${receipt.PROFILES.join(' or ')}, got "${words.text('profile')}"`,
+      { where: '--profile' },
+    )
+  const report = await receipt.verifyBundle(path, { profile, signal })
+  print(report, words.flag('json'), report.text(lookOf(process.stdout)))
+  return report.ok ? EXIT.asHoped : EXIT.fellShort
 }
 
 export const audit: Verb = {

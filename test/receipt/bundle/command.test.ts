@@ -1,0 +1,63 @@
+/** `touchstone verify BUNDLE --profile`: one report on standard output, and what the exit code says. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { after, test } from 'node:test'
+import { receipt } from '../../../lib/index.ts'
+import { bundle, decision, observation, V0, V1 } from './made.ts'
+
+const root = resolve(import.meta.dirname, '../../..')
+const folder = mkdtempSync(join(tmpdir(), 'bundle-command-'))
+after(() => rmSync(folder, { recursive: true }))
+
+function touchstone(...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--import', 'tsx', join(root, 'repl.ts'), ...args],
+    { cwd: root, encoding: 'utf8' },
+  )
+  return { status, stdout, stderr }
+}
+
+const file = join(folder, 'denied.tar.gz')
+writeFileSync(file, bundle({ payloads: [decision(), observation()] }))
+
+test('0 for a valid bundle; --json prints exactly what the call returns', async () => {
+  const { status, stdout, stderr } = touchstone('verify', '--profile', V0, '--json', file)
+  assert.equal(status, 0)
+  assert.equal(stderr, '')
+  const report = await receipt.verifyBundle(file, { profile: V0 })
+  assert.deepEqual(JSON.parse(stdout), JSON.parse(JSON.stringify(report)))
+})
+
+test('1 for a bundle that is not valid under the profile, with the reason for people', () => {
+  const { status, stdout } = touchstone('verify', file, '--profile', V1)
+  assert.equal(status, 1)
+  assert.match(stdout, /^Whole, but invalid under privileged-mcp-action\/v1/)
+  assert.match(stdout, /schema_unknown at events\.ndjson:2/)
+})
+
+test('1 for a path that cannot be read and for a folder: a report, not an error', () => {
+  for (const path of [folder, join(folder, 'none.tar.gz')]) {
+    const { status, stdout, stderr } = touchstone('verify', path, '--profile', V0, '--json')
+    assert.equal(status, 1)
+    assert.equal(stderr, '')
+    assert.equal(JSON.parse(stdout).bundle_integrity, 'fail')
+  }
+})
+
+test('2 for a bundle without a profile, an unknown profile, two bundles, options of receipts', () => {
+  for (const [args, expected] of [
+    [[file], /expected --profile privileged-mcp-action\/v0 or privileged-mcp-action\/v1/],
+    [[file, '--profile', 'v0'], /expected privileged-mcp-action\/v0 or .*, got "v0"/],
+    [[file, file, '--profile', V0], /expected one bundle, got 2/],
+    [[file, '--profile', V0, '--key', 'x'], /got --key/],
+  ] as const) {
+    const { status, stdout, stderr } = touchstone('verify', ...args)
+    assert.equal(status, 2)
+    assert.equal(stdout, '')
+    assert.match(stderr, expected)
+  }
+})
