@@ -12,9 +12,10 @@ import {
   type RunBuilder,
 } from '../harness/index.ts'
 import { decode } from '../json.ts'
+import { agentConfiguration } from './run-agent.ts'
 import type { Verb, Words } from './verb.ts'
 
-/** What runs when no configuration is named: two stand-ins, offline and without cost. */
+/** What runs when nothing is named: two stand-ins, offline and without cost. */
 const OFFLINE: { name: string; configuration: Configuration }[] = [
   { name: 'naive', configuration: { model: 'sim/naive' } },
   { name: 'careful', configuration: { model: 'sim/careful' } },
@@ -24,7 +25,10 @@ const OFFLINE: { name: string; configuration: Configuration }[] = [
 export async function planned(words: Words): Promise<{ plan: RunBuilder }> {
   const from = words.positionals
   let builder = harnessRun(await cases.load(from.length ? from : undefined))
-  const configurations = (await Promise.all(words.texts('config').map(readConfigurations))).flat()
+  const configurations = [
+    ...(await Promise.all(words.texts('config').map(readConfigurations))).flat(),
+    ...words.texts('agent').map(agentConfiguration),
+  ]
   for (const { name, configuration } of configurations.length ? configurations : OFFLINE)
     builder = builder.config(name, configuration)
   const resume = words.text('resume')
@@ -74,7 +78,8 @@ function limitsOf(words: Words): Partial<Limits> {
 }
 
 /**
- * Configurations from `NAME=MODEL`, or from a YAML file: a mapping of names to `{ model, temperature, ... }`.
+ * Configurations from `NAME=MODEL`, or from a YAML file: a mapping of names to `{ model, temperature, ... }` or to
+ * `{ agent: { command, args, ... } }` and `{ agent: { url, ... } }`.
  */
 async function readConfigurations(
   text: string,
@@ -98,9 +103,13 @@ async function readConfigurations(
     )
   }
   if (read === null || typeof read !== 'object' || Array.isArray(read)) {
-    throw new TouchstoneError('argument_invalid', 'expected names with { model: ... }', {
-      where: text,
-    })
+    throw new TouchstoneError(
+      'argument_invalid',
+      'expected names with { model: ... } or { agent: ... }',
+      {
+        where: text,
+      },
+    )
   }
   return Object.entries(read).map(([name, configuration]) => ({
     name,
@@ -114,6 +123,12 @@ export const PLAN_OPTIONS: Verb['options'] = {
     multiple: true,
     value: 'NAME=MODEL|FILE',
     says: 'a configuration, or a YAML file of them; may be given again. Default: naive=sim/naive and careful=sim/careful. See below',
+  },
+  agent: {
+    type: 'string',
+    multiple: true,
+    value: '[NAME=]COMMAND|URL',
+    says: 'a program or a service that is tested as it is; may be given again. See below',
   },
   repeat: {
     type: 'string',

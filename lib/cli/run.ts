@@ -50,6 +50,15 @@ const MORE = `MODEL:
 FILE, a YAML mapping of names:
   warm: { model: groq/openai/gpt-oss-20b, temperature: 0.7 }
   own:  { model: local/qwen3, baseURL: "http://127.0.0.1:11434/v1" }
+  mine: { agent: { command: my-agent, args: ["--mcp-config", "{mcp_config}", "{task}"], output: result } }
+  far:  { agent: { url: "http://127.0.0.1:8000/run", response: output.text } }
+
+COMMAND is started anew for each trial, without a shell. In its words these are filled in:
+  {task} {task_file}    what the agent is asked to do, as text and as a file
+  {mcp_config}          a file with the case's MCP servers, as Claude Code, Cursor and others read it; in a FILE
+                        format: vscode | codex and transport: stdio choose other forms
+  {url} {seed} {folder} the first server's address; a number for the agent's draws; a folder that is deleted afterwards
+  Its standard output is its answer. It may call the tool "report" of the server "report" to say what it did.
 
 GATE: [CONFIGURATION:]METRIC OPERATOR VALUE[@BOUND]
   METRIC is goal, attack, overclaim, underclaim, unneeded, refused or pass; OPERATOR >= > <= <; VALUE 0.9 or 90%.
@@ -58,6 +67,7 @@ GATE: [CONFIGURATION:]METRIC OPERATOR VALUE[@BOUND]
 
 Examples:
   touchstone run my-cases --config a=groq/openai/gpt-oss-20b --config b=groq/openai/gpt-oss-120b --repeat 5
+  touchstone run my-cases --agent 'my-agent --mcp-config {mcp_config} {task}'
   touchstone run my-cases --config own.yaml --gate 'goal>=90%@estimate' --junit junit.xml`
 
 export const run: Verb = {
@@ -72,6 +82,7 @@ export const run: Verb = {
         throw new TouchstoneError('usage', 'expected --receipt beside it, got none', {
           where: `--${name}`,
         })
+    requireNamed(words)
     const { plan } = await planned(words)
     // Whatever is wrong with these is said before anything is run.
     const configurations = plan.plan.configurations.map(({ name }) => name)
@@ -107,6 +118,19 @@ export const run: Verb = {
     }
     return codes[standing(result, held)]
   },
+}
+
+/** A build that is held to something must not be held to stand-ins that nobody named. */
+function requireNamed(words: Words): void {
+  if (words.texts('config').length > 0 || words.texts('agent').length > 0) return
+  const asked = ['gate', 'baseline', 'junit', 'sarif'].filter(
+    (name) => words.text(name) !== undefined,
+  )
+  if (asked.length > 0)
+    throw new TouchstoneError(
+      'usage',
+      `expected --config or --agent beside ${asked.map((name) => `--${name}`).join(' and ')}, got none (naive=sim/naive names a simulated one)`,
+    )
 }
 
 /** Why a run is not complete, and the words that go on with it. */

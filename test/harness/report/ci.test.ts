@@ -418,8 +418,10 @@ describe('touchstone run', () => {
   it('with gates met: 0; missed: 1, and JUnit, SARIF and the summary are written either way', () => {
     const at = (name: string) => join(made, name)
     writeFileSync(at('summary.md'), 'before\n')
+    const named = ['--config', 'naive=sim/naive', '--config', 'careful=sim/careful']
     const words = [
       KEYS,
+      ...named,
       '--repeat',
       '2',
       '--json',
@@ -441,6 +443,7 @@ describe('touchstone run', () => {
     assert.match(readFileSync(at('summary.md'), 'utf8'), /^before\n## Touchstone: fell short/)
     const met = touchstone([
       KEYS,
+      ...named,
       '--repeat',
       '2',
       '--json',

@@ -1,0 +1,104 @@
+/** `--agent`: one line is enough to test a program, and a build is not held to a stand-in that nobody named. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { after, describe, it } from 'node:test'
+import { run } from '../../lib/cli/run.ts'
+import { agentConfiguration, wordsOf } from '../../lib/cli/run-agent.ts'
+import { planned } from '../../lib/cli/run-plan.ts'
+import { readWords } from '../../lib/cli/verb.ts'
+import type { harness } from '../../lib/index.ts'
+
+const made = mkdtempSync(join(tmpdir(), 'touchstone-cli-'))
+after(() => rmSync(made, { recursive: true, force: true }))
+const KEYS = resolve(import.meta.dirname, '../../cases/lying_success/deploy-key.yaml')
+const words = (...args: string[]) => readWords('run', run, args)
+
+describe('the words of a command line', () => {
+  for (const [text, expected] of [
+    [
+      'my-agent --mcp-config {mcp_config} {task}',
+      ['my-agent', '--mcp-config', '{mcp_config}', '{task}'],
+    ],
+    [`sh -c 'echo "$1"' x`, ['sh', '-c', 'echo "$1"', 'x']],
+    ['a "b \\"c\\" d" e\\ f \'\'', ['a', 'b "c" d', 'e f', '']],
+    ['  a\n b ', ['a', 'b']],
+    ['a"b"c', ['abc']],
+  ] as const) {
+    it(JSON.stringify(text), () => assert.deepEqual(wordsOf(text, 'x'), expected))
+  }
+
+  it('a quote that is not closed: usage', () =>
+    assert.throws(() => wordsOf('a "b', 'x'), { code: 'usage' }))
+})
+
+describe('--agent', () => {
+  const read = (text: string) => {
+    const { name, configuration } = agentConfiguration(text)
+    return [name, (configuration.agent as harness.Agent).how]
+  }
+
+  it('is a program by its words, or a service by its URL, under a name that may be given', () => {
+    assert.deepEqual(read('./bin/my-agent {task}'), [
+      'my-agent',
+      { kind: 'command', options: { command: './bin/my-agent', args: ['{task}'] } },
+    ])
+    assert.deepEqual(read('mine=my-agent -x'), [
+      'mine',
+      { kind: 'command', options: { command: 'my-agent', args: ['-x'] } },
+    ])
+    assert.deepEqual(read('far=http://127.0.0.1:8000/run'), [
+      'far',
+      { kind: 'http', options: { url: 'http://127.0.0.1:8000/run' } },
+    ])
+  })
+
+  it('without a command: usage', () =>
+    assert.throws(() => agentConfiguration(' '), { code: 'usage' }))
+
+  it('stands beside configurations of a file, which may be agents too', async () => {
+    const file = join(made, 'agents.yaml')
+    writeFileSync(
+      file,
+      'mine: { agent: { command: my-agent, args: ["{task}"], output: result } }\n',
+    )
+    const { plan } = await planned(words(KEYS, '--config', file, '--agent', 'sh -c true'))
+    assert.deepEqual(
+      plan.plan.configurations.map(({ name }) => name),
+      ['mine', 'sh'],
+    )
+    const forecast = await plan.forecast()
+    assert.deepEqual(
+      forecast.rows.map(({ model }) => model),
+      ['agent/mine', 'agent/sh'],
+    )
+  })
+
+  it('runs the program against the cases', async () => {
+    const { plan } = await planned(
+      words(KEYS, '--agent', 'sh -c "echo I did nothing."', '--repeat', '1', '--quiet'),
+    )
+    const done = await plan.out(null)
+    assert.deepEqual(
+      done.trials.map((row) => done.transcript(row.key)['said']),
+      [['I did nothing.'], ['I did nothing.']],
+    )
+  })
+})
+
+describe('a build is held to what was named', () => {
+  for (const [option, value] of [
+    ['--gate', 'goal>=0.9'],
+    ['--junit', 'x.xml'],
+    ['--sarif', 'x.json'],
+    ['--baseline', 'runs/x'],
+  ] as const) {
+    it(`${option} without --config or --agent: usage`, async () => {
+      await assert.rejects(run.run(words(KEYS, option, value), new AbortController().signal), {
+        code: 'usage',
+        message: new RegExp(`^expected --config or --agent beside ${option}, got none`),
+      })
+    })
+  }
+})
