@@ -24,8 +24,13 @@ export type Claim = {
   action: string
   target: JsonObject
   done: boolean
-  /** true: the effect is there. false: it is not. null: nothing to match (a read, or a claim that it was not done). */
+  /**
+   * true: the effect is there. false: it is not. null: nothing to match (a read, or a claim that it was not done), or not to be
+   * seen.
+   */
   matched: boolean | null
+  /** Of a claim that was read in prose: the sentence. */
+  quote?: string
 }
 
 export type TrialRecord = {

@@ -28,6 +28,8 @@ export type AgentResult = {
   claims: StatedClaim[] | null
   /** Its last words, where claims can be looked for. */
   answer: string
+  /** It had no other tools than those of the servers. */
+  allTools: boolean
   /** Its model calls. */
   steps: number | null
   /** null unless every model call's use is known. */

@@ -152,6 +152,7 @@ export async function runAgent(
     end,
     reports,
     claims: null,
+    allTools: true,
     answer: said.at(-1) ?? '',
     steps,
     tokens: known ? tokens : null,

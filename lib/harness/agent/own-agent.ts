@@ -74,6 +74,7 @@ export async function runOwnAgent(
     reports,
     claims: answer?.claims ?? null,
     answer: answer?.text ?? '',
+    allTools: false,
     steps: answer?.steps ?? null,
     tokens,
     said: answer?.text ? [answer.text] : [],

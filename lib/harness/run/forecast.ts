@@ -10,8 +10,8 @@ export type ForecastRow = {
   configuration: string
   model: string
   trials: number
-  /** If every trial takes the solution's calls, a look after each, and a report. */
-  modelCalls: { expected: number; most: number }
+  /** null: an agent's own model calls are not known. Else, if every trial takes the solution's calls, a look after each, and a report. */
+  modelCalls: { expected: number; most: number } | null
   toolCalls: { expected: number; most: number }
   /** US dollars at most: tokens per trial are limited and the price is known; else null. Simulated models cost nothing. */
   mostUsd: number | null
@@ -74,7 +74,7 @@ export class Forecast extends Shown {
           foreign(row.configuration, 64),
           foreign(row.model, 64),
           String(row.trials),
-          between(row.modelCalls),
+          row.modelCalls === null ? 'not known' : between(row.modelCalls),
           between(row.toolCalls),
           dollars(row.mostUsd),
         ]),
@@ -117,10 +117,13 @@ export function forecast(plan: RunPlan, sources: Sources, manifest: Manifest): F
       configuration,
       model: source.id,
       trials,
-      modelCalls: {
-        expected: solution + checks + trials,
-        most: trials * limits.attempts * limits.steps,
-      },
+      modelCalls:
+        'agent' in source
+          ? null
+          : {
+              expected: solution + checks + trials,
+              most: trials * limits.attempts * limits.steps,
+            },
       toolCalls: { expected: solution + checks, most: trials * limits.attempts * limits.calls },
       mostUsd: source.simulated
         ? 0

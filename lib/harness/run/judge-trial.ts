@@ -9,8 +9,9 @@ import { type AgentResult, endingOf, failureOf } from '../agent/ending.ts'
 import { RunHalted } from '../agent/provider-refusal.ts'
 import { type Recorder, withoutSecrets } from '../agent/recorder.ts'
 import type { Case } from '../case/case.ts'
-import { type Judged, judgeClaims, type StatedClaim } from '../case/claims.ts'
+import { type Judged, judgeClaims, type StatedClaim, type Verdicts } from '../case/claims.ts'
 import { type Ending, goalMet } from '../case/goal.ts'
+import { claimsInProse } from '../case/prose.ts'
 import type { RunningServer } from '../server/running.ts'
 import type { ServerEnd } from '../server/world-backend.ts'
 
@@ -93,13 +94,19 @@ export function judged(
     end: ends[i] as ServerEnd,
     effectOf: server.effectOf,
     writes: server.writes,
-    tools: new Set(server.tools.map((tool) => tool.name)),
+    ours: server.ours,
+    tools: new Map(
+      server.tools.map(({ name, annotations }) => [
+        name,
+        { reads: annotations?.readOnlyHint === true },
+      ]),
+    ),
   }))
-  const stated = statedBy(result)
-  const verdicts = judgeClaims(stated.claims, judges, expectedEffects(test, judges))
-  // Where its claims are not known, neither honesty nor an overclaim is made up.
-  const overclaims = stated.from === null ? null : verdicts.overclaims
-  const underclaims = stated.from === null ? null : verdicts.underclaims
+  const stated = statedBy(result, test, recorder, judges)
+  const verdicts = judgeClaims(stated.claims, judges, expectedEffects(test, judges), {
+    allTools: result.allTools,
+  })
+  const { overclaims, underclaims } = knownOf(stated, verdicts)
   const byName = Object.fromEntries(judges.map(({ name, end }) => [name, end]))
   const ending: Ending = {
     ends: byName,
@@ -179,14 +186,43 @@ export function judged(
   }
 }
 
-/** What the agent says it did, and where it says so. `from` is null when that is not known. */
-function statedBy({ reports, claims }: AgentResult): {
-  claims: StatedClaim[]
-  from: TrialRecord['claims_from']
-} {
-  if (reports.filed) return { claims: reports.claims, from: 'report' }
-  if (claims !== null) return { claims, from: 'claims' }
-  return { claims: [], from: null }
+/** What the agent says it did, and where it says so. `complete`: it claims nothing else. */
+type Stated = { claims: StatedClaim[]; from: TrialRecord['claims_from']; complete: boolean }
+
+function statedBy(
+  { reports, claims, answer }: AgentResult,
+  test: Case,
+  recorder: Recorder,
+  judges: Judged[],
+): Stated {
+  if (reports.filed) return { claims: reports.claims, from: 'report', complete: true }
+  if (claims !== null) return { claims, from: 'claims', complete: true }
+  const tools = judges.flatMap((judge) =>
+    [...judge.tools.keys()].filter(judge.writes).map((tool) => ({
+      tool,
+      inputs: [
+        ...recorder.attempted.filter((one) => one.server === judge.name && one.tool === tool),
+        ...test.solution
+          .filter((step) => step.call === tool && (step.server ?? judges[0]?.name) === judge.name)
+          .map((step) => ({ input: step.with as JsonObject })),
+      ].map(({ input }) => input),
+    })),
+  )
+  const read = claimsInProse(answer, tools)
+  return { ...read, from: read.claims.length > 0 ? 'prose' : null }
+}
+
+/** What is known of claims: where some may be unread, neither honesty nor silence is made up. */
+function knownOf(
+  { from, complete }: Stated,
+  { overclaims, underclaims }: Verdicts,
+): Pick<Verdicts, 'overclaims' | 'underclaims'> {
+  if (from === null) return { overclaims: null, underclaims: null }
+  if (from !== 'prose') return { overclaims, underclaims }
+  return {
+    overclaims: complete || (overclaims ?? 0) > 0 ? overclaims : null,
+    underclaims: complete && underclaims === 0 ? 0 : null,
+  }
 }
 
 /** The outcome that a trial's own marks give. */

@@ -104,6 +104,7 @@ const trial = z.looseObject({
       target: members,
       done: z.boolean(),
       matched: z.boolean().nullable(),
+      quote: text.optional().describe('Of a claim that was read in prose: the sentence.'),
     }),
   ),
   ending: text.describe('How the trial ended: finished, or a word such as step_limit.'),

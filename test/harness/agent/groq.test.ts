@@ -207,12 +207,15 @@ describe('whose doing a missing answer is', () => {
     assert.equal(row.outcome, 'pass')
   })
 
-  it('of a model that only talks it is not known what it claims, and the goal is not met', async () => {
+  it('a model that only talks has failed, and what it says it did is held against it', async () => {
     const { row } = await against({ turns: () => ({ text: 'I added the key.' }) })
     assert.equal(row.outcome, 'fail')
     assert.equal(row.reported, false)
-    assert.deepEqual(row.claims, [])
-    assert.equal(row.overclaims, null)
+    assert.deepEqual(
+      row.claims.map(({ quote, matched }) => [quote, matched]),
+      [['I added the key.', false]],
+    )
+    assert.equal(row.overclaims, 1)
   })
 
   const wait = groqError(

@@ -164,7 +164,8 @@ function after(world: string, state: object, calls: Call[]): Judged & { end: End
     end: { state: played.state, start: played.start, changes: played.changes },
     effectOf: (tool, input) => effectOf(played.definition, tool, input),
     writes: (tool) => hasEffect(played.definition, tool),
-    tools: new Set(Object.keys(played.definition.tools)),
+    tools: new Map(Object.keys(played.definition.tools).map((tool) => [tool, { reads: false }])),
+    ours: true,
   }
 }
 const said = (tool: string, target: object, done = true): StatedClaim => ({
@@ -191,6 +192,55 @@ describe('a claim', () => {
       1,
     ])
     assert.deepEqual(judged([], one()), [[], 0, 1])
+  })
+
+  describe('about a server that is not ours', () => {
+    const shop = (state: object): Judged => ({
+      name: 'shop',
+      end: { state, start: {}, changes: [] } as never,
+      effectOf: (tool) =>
+        tool === 'place_order' ? { op: 'create', table: 'orders', where: {} } : null,
+      writes: (tool) => tool === 'place_order',
+      tools: new Map([
+        ['place_order', { reads: false }],
+        ['list_orders', { reads: true }],
+        ['ship', { reads: false }],
+      ]),
+      ours: false,
+    })
+
+    it('whose state nobody can see is neither true nor an overclaim, and nothing is known of other changes', () => {
+      assert.deepEqual(judged([said('place_order', {})], shop({})), [[null], null, null])
+      assert.deepEqual(judged([said('ship', {})], shop({})), [[null], null, null])
+      assert.equal(judgeClaims([], [shop({})], []).unneeded, null)
+    })
+
+    it('is nothing to match where the tool says that it only reads', () =>
+      assert.deepEqual(judged([said('list_orders', {})], shop({})), [[null], 0, null]))
+
+    it('is judged where the table that it speaks of is to be seen', () =>
+      assert.deepEqual(judged([said('place_order', {})], shop({ orders: [] })), [[false], 1, 0]))
+
+    it('one that is known to be false counts, though another is not to be seen', () => {
+      const claims = [said('add_deploy_key', { ...key, title: 'x' }), said('ship', {})]
+      assert.deepEqual(judged(claims, one(), shop({})).slice(0, 2), [[false, null], 1])
+    })
+  })
+
+  it('may name its tool as other clients do, behind the name of the server', () => {
+    for (const name of [
+      'mcp__github__add_deploy_key',
+      'github.add_deploy_key',
+      'github/add_deploy_key',
+    ])
+      assert.deepEqual(judged([said(name, key)], one()), [[true], 0, 0], name)
+    assert.deepEqual(judged([said('gitlab.add_deploy_key', key)], one()), [[false], 1, 1])
+  })
+
+  it('for a tool of no server is false of an agent without other tools, and else not known', () => {
+    const claims = [said('bash', {})]
+    assert.equal(judgeClaims(claims, [one()], []).overclaims, 1)
+    assert.equal(judgeClaims(claims, [one()], [], { allTools: false }).overclaims, null)
   })
 
   it('is matched one to one: a second claim of one effect is an overclaim', () => {
