@@ -33,7 +33,7 @@ function refused(
 }
 
 /** The system's own code of an error, such as `ENOENT`. */
-export function systemCode(cause: unknown): string | undefined {
+function systemCode(cause: unknown): string | undefined {
   const code = (cause as NodeJS.ErrnoException | null | undefined)?.code
   return typeof code === 'string' ? code : undefined
 }

@@ -25,7 +25,7 @@ const NEWLINE = 10
 const CHUNK_BYTES = 1 << 18
 
 /** Longest line that is held. A small gzip file may unpack to a line without end, and no longer text can be made. */
-export const MAX_LINE_BYTES: number = constants.MAX_STRING_LENGTH
+const MAX_LINE_BYTES: number = constants.MAX_STRING_LENGTH
 
 /** One line of a file. */
 export type Line = {

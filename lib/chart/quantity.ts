@@ -7,7 +7,7 @@ import type { JsonObject } from '../json.ts'
 export type Unit = string
 
 /** Undefined is not zero, so it has a word of its own. */
-export const UNDEFINED = 'undefined'
+const UNDEFINED = 'undefined'
 
 /**
  * One value.

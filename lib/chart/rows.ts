@@ -149,11 +149,6 @@ export const FINITE: Bounds = {
   high: Number.MAX_VALUE,
   expected: 'a finite number',
 }
-export const AT_LEAST_ZERO: Bounds = {
-  low: 0,
-  high: Number.MAX_VALUE,
-  expected: 'a finite number >= 0',
-}
 export const ABOVE_ZERO: Bounds = {
   low: 0,
   high: Number.MAX_VALUE,

@@ -90,7 +90,7 @@ export type Pairs = {
 
 const KINDS = ['better', 'worse', 'the same'] as const
 
-export function turn(a: number, b: number): (typeof KINDS)[number] {
+function turn(a: number, b: number): (typeof KINDS)[number] {
   return b > a ? 'better' : b < a ? 'worse' : 'the same'
 }
 

@@ -18,7 +18,7 @@ export type Bindings = { declared: Set<string>; references: Reference[] }
 type Scope = { names: Set<string>; parent: Scope | null }
 
 /** Names bound by a pattern: `{ a, b: [c] }` gives a and c. */
-export function patternNames(pattern: Pattern): string[] {
+function patternNames(pattern: Pattern): string[] {
   switch (pattern.type) {
     case 'Identifier':
       return [pattern.name]

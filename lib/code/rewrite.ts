@@ -8,8 +8,8 @@
 import type { AnyNode, ImportDeclaration, Program, VariableDeclaration } from 'acorn'
 import { bindings, children } from './bindings.ts'
 
-export const SCOPE = '__scope'
-export const LINE = '__line'
+const SCOPE = '__scope'
+const LINE = '__line'
 const HOISTED = '__hoisted_'
 
 type Edit = { start: number; end: number; text: string; rank: number }

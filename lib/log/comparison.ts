@@ -151,7 +151,7 @@ function levelPairs(manifest: Manifest, rows: readonly TrialRecord[], a: string,
 }
 
 /** What is measured of a trial without an upper end. */
-export const MEASURES = {
+const MEASURES = {
   duration_ms: (row: TrialRecord) => row.duration_ms,
   steps: (row: TrialRecord) => row.steps,
   calls: (row: TrialRecord) => row.calls,

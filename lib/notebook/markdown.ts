@@ -1,5 +1,5 @@
 /** A run as Markdown with its charts as SVG files beside it: what is committed, since it shows on GitHub and diffs well. */
-import type { CellResult, NotebookResult, Output } from './execute.ts'
+import type { NotebookResult, Output } from './execute.ts'
 import { SVG } from './mime.ts'
 
 export type Document = {
@@ -67,9 +67,4 @@ export function altOf(text: string): string {
     .trim()
     .replace(/[[\]\\]/g, '\\$&')
     .slice(0, 200)
-}
-
-/** Cells that a reader sees: code with text, and prose. */
-export function visible(cells: readonly CellResult[]): CellResult[] {
-  return cells.filter((cell) => cell.source.trim() !== '' || cell.outputs.length > 0)
 }

@@ -12,7 +12,7 @@ export type InstallOptions = {
 }
 
 /** Where Jupyter looks for a user's kernels. */
-export function jupyterFolder(): string {
+function jupyterFolder(): string {
   const given = process.env['JUPYTER_DATA_DIR']
   if (given) return given
   if (process.platform === 'darwin') return join(homedir(), 'Library', 'Jupyter')

@@ -52,7 +52,7 @@ function causes(error: Error, look: Look): string {
 }
 
 /** The line of the code that a stack goes through first, counted from 1. */
-export function lineOf(error: Error, filename: string): number | undefined {
+function lineOf(error: Error, filename: string): number | undefined {
   const frame = (error.stack ?? '').split('\n').find((line) => line.includes(`${filename}:`))
   const line = frame?.slice(frame.indexOf(`${filename}:`) + filename.length + 1).match(/^\d+/)
   return line ? Number(line[0]) : undefined

@@ -136,7 +136,7 @@ let read: Entry[] | undefined
 const FOLDER = fileURLToPath(new URL('..', import.meta.url))
 
 /** Every entry of the library. About 20 ms the first time. */
-export function libraryEntries(): Entry[] {
+function libraryEntries(): Entry[] {
   if (read) return read
   const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).sort()
   const compiled = files.some((file) => file.endsWith('.d.ts'))

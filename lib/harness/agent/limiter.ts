@@ -10,7 +10,7 @@ import { durationMs, type Refusal, RunHalted, refusalOf } from './provider-refus
 /** Time, so that tests need none. `sleep` resolves early when the signal aborts. */
 export type LimiterClock = { now(): number; sleep(ms: number, signal: AbortSignal): Promise<void> }
 
-export const CLOCK: LimiterClock = {
+const CLOCK: LimiterClock = {
   now: () => performance.now(),
   sleep: (ms, signal) =>
     new Promise((resolve) => {

@@ -84,7 +84,7 @@ export async function sourceOf(
  * @throws TouchstoneError `model_unknown` for a name of no known form; `setting_missing` for a key or address that is not set;
  *   `argument_invalid` for a member that a configuration does not have
  */
-export async function modelSource(
+async function modelSource(
   name: string,
   configuration: Configuration,
   limiters: Limiters = LIMITERS,

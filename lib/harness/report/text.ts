@@ -34,7 +34,7 @@ function points(value: number): string {
   return rounded > 0 ? `+${rounded}` : String(rounded)
 }
 
-export function pValue(p: number): string {
+function pValue(p: number): string {
   if (!Number.isFinite(p)) return '-'
   return p < 0.001 ? '<0.001' : p.toFixed(3)
 }
@@ -44,7 +44,7 @@ function verdictTone(verdict: string): Tone {
 }
 
 /** What a reader must know about the configurations before any number. */
-export function simulatedNote(run: Run): string | null {
+function simulatedNote(run: Run): string | null {
   const simulated = run.manifest.configurations.filter((one) => one.simulated)
   if (simulated.length === 0) return null
   const names = simulated

@@ -9,7 +9,7 @@ const SHOWN = 40
 const LAST =
   'One by its place, [0], is the whole record; run.transcript(KEY) is what was called and answered.'
 
-export function trialsText(trials: readonly TrialRecord[], look: Look = {}): string {
+function trialsText(trials: readonly TrialRecord[], look: Look = {}): string {
   const answer = (value: boolean | null) => (value === null ? '-' : value ? 'yes' : 'no')
   const rows = trials.slice(0, SHOWN).map((row) => [
     // Whole, since it is there to be copied.

@@ -40,7 +40,7 @@ export type TrialSetting = {
 }
 
 /** The description of a case's server. */
-export function planOf(spec: ServerSpec & { name: string }): ServerPlan {
+function planOf(spec: ServerSpec & { name: string }): ServerPlan {
   return {
     name: spec.name,
     world: spec.world ?? null,

@@ -27,7 +27,7 @@ export type Limits = {
   costUsd: number | null
 }
 
-export const DEFAULT_LIMITS: Limits = {
+const DEFAULT_LIMITS: Limits = {
   steps: 24,
   calls: 100,
   tokens: null,

@@ -47,7 +47,7 @@ export function requireTools(plan: EnginePlan, names: readonly string[]): void {
 }
 
 /** Require that a backend has the powers that a plan's faults need. @throws TouchstoneError `fault_unknown` */
-export function requirePowers(plan: EnginePlan, backend: Partial<Powers>): void {
+function requirePowers(plan: EnginePlan, backend: Partial<Powers>): void {
   for (const fault of plan.faults) {
     const power = faultEntry(fault.kind).needs?.(fault) ?? null
     if (power === null || backend[power]) continue

@@ -243,7 +243,7 @@ function fill(folder: string, files: { [path: string]: string }): void {
 }
 
 /** The files of a folder as a table, sorted by path. A folder that a tool deleted has none: that is what it did. */
-export function readFolder(folder: string): State {
+function readFolder(folder: string): State {
   if (!existsSync(folder)) return { files: [] }
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
     entry.isFile(),

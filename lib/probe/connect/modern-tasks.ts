@@ -11,7 +11,7 @@ import { Noticed, type StatelessMeasures } from './modern-findings.ts'
 const META = 'io.modelcontextprotocol'
 
 /** The envelope that every request carries. */
-export function envelope({ name, version, protocolVersion }: ConnectionSet['client']) {
+function envelope({ name, version, protocolVersion }: ConnectionSet['client']) {
   return {
     [`${META}/protocolVersion`]: protocolVersion,
     [`${META}/clientInfo`]: { name, version },
@@ -87,7 +87,7 @@ function resultOf(reply: ModernReply): Outline {
  * What a reply without a result means, in the set's order: credentials asked for, then the revision's own error codes, then
  * the HTTP status.
  */
-export function judgeModern(reply: ModernReply): Shortfall {
+function judgeModern(reply: ModernReply): Shortfall {
   const { httpStatus, header, fault } = reply
   const rpc = reply.answer?.error ?? null
   const status = httpStatus ?? 200

@@ -104,14 +104,14 @@ export class ProbeRuns extends Shown {
 }
 
 /** How often each word occurs. */
-export function tally(outcomes: Iterable<Outcome>): Partial<Record<Outcome, number>> {
+function tally(outcomes: Iterable<Outcome>): Partial<Record<Outcome, number>> {
   const counts: Partial<Record<Outcome, number>> = {}
   for (const outcome of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1
   return counts
 }
 
 /** `3 answered, 1 no_answer`. */
-export function words(outcomes: Partial<Record<Outcome, number>>): string {
+function words(outcomes: Partial<Record<Outcome, number>>): string {
   return Object.entries(outcomes)
     .map(([outcome, n]) => `${n} ${outcome}`)
     .join(', ')

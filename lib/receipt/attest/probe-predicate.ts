@@ -23,7 +23,7 @@ export type ProbePredicate = {
 }
 
 /** The subject is an address, so its digest is that of the address's text: what runs behind it has no digest that a test can see. */
-export function probeSubject(url: string): Statement['subject'] {
+function probeSubject(url: string): Statement['subject'] {
   return [
     descriptor(url, digest(url), {
       uri: url,

@@ -20,7 +20,7 @@ import {
 } from '../../log/index.ts'
 
 /** The files that hold the receipt itself. No receipt can commit to them. */
-export const RECEIPT_FILES = ['receipt.json', 'test-result.json'] as const
+const RECEIPT_FILES = ['receipt.json', 'test-result.json'] as const
 
 /** A manifest is never this long. It is read whole, so a longer one is not read at all. */
 const MAX_MANIFEST_BYTES = 64 << 20

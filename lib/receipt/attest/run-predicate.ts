@@ -27,7 +27,7 @@ import {
 export const RUN_PREDICATE = 'urn:touchstone:agent-run:v0'
 
 /** What no receipt of a run establishes, beside what its set says. */
-export const RUN_NON_CLAIMS = [
+const RUN_NON_CLAIMS = [
   'That the clock and the environment were as recorded: both are the word of whoever made the run.',
   'That the model behind a name is the one that its provider documents.',
   'That an audit export is complete, or authentic beyond a signature of its own.',

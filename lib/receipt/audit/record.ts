@@ -12,7 +12,7 @@ import { instantOf } from './time.ts'
 
 export const RECORD_SCHEMA = 'assay.provider_audit_record.v0'
 
-export const RECORD_NON_CLAIMS = [
+const RECORD_NON_CLAIMS = [
   'imported from a provider audit export; Touchstone did not query the provider',
   'verifies that an audit entry binds to the observed call, not that the entry itself is authentic beyond its own signature',
 ] as const

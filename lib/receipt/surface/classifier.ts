@@ -184,7 +184,7 @@ function projected(
 }
 
 /** The hash of a field's value, as it stands in targets and records. */
-export function hashOf(field: Pick<Field, 'name' | 'domain' | 'fold'>, value: string): string {
+function hashOf(field: Pick<Field, 'name' | 'domain' | 'fold'>, value: string): string {
   const domain = field.domain ?? field.name
   return field.fold === 'lower' ? targetHash(domain, value) : exactHash(domain, value)
 }

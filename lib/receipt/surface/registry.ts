@@ -78,7 +78,7 @@ export function classifiersFor(tool: string, server = '', own?: readonly Classif
 }
 
 /** The tool's name without what stands before the last dot, slash or double underscore. */
-export function leafOf(tool: string): string {
+function leafOf(tool: string): string {
   const at = Math.max(tool.lastIndexOf('.'), tool.lastIndexOf('/')) + 1
   const double = tool.lastIndexOf('__')
   return tool.slice(Math.max(at, double < 0 ? 0 : double + 2))

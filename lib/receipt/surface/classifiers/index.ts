@@ -11,7 +11,7 @@ import { addMember, removeMember } from './slack.ts'
 import { charge, refund } from './stripe.ts'
 import { workspaceAdmin, workspaceRevocation } from './workspace.ts'
 
-export const V0: readonly Classifier[] = [deployKey, addMember, workspaceAdmin]
+const V0: readonly Classifier[] = [deployKey, addMember, workspaceAdmin]
 
 export const SHIPPED: readonly Classifier[] = [
   ...V0,
