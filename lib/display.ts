@@ -3,7 +3,9 @@
  *
  * Pure: nothing here writes. Who prints decides on `colors` and `width`.
  */
+
 import { stripVTControlCharacters, styleText } from 'node:util'
+import { printable } from './errors.ts'
 
 export type Tone = 'good' | 'bad' | 'unsure' | 'quiet' | 'strong'
 const TONES: Record<Tone, Parameters<typeof styleText>[0]> = {
@@ -50,10 +52,7 @@ export function tone(text: string, as: Tone, look: Look = {}): string {
 export function foreign(text: string, max = 200): string {
   // What stands in a file of others need not be the text that its place calls for.
   const said: string = typeof text === 'string' ? text : (JSON.stringify(text) ?? typeof text)
-  const safe = said
-    .toWellFormed()
-    .replace(/[\t\n\r]+/g, ' ')
-    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}]/gu, '\ufffd')
+  const safe = printable(said.replace(/[\t\n\r]+/g, ' '))
   const characters = [...safe]
   return characters.length > max ? `${characters.slice(0, max - 1).join('')}…` : safe
 }

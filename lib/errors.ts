@@ -72,6 +72,22 @@ export type ErrorCode =
  * const e = new TouchstoneError('argument_invalid', 'expected a rate in [0, 1], got 2', { where: 'options.rate' })
  * e.message // 'expected a rate in [0, 1], got 2 (options.rate)'
  */
+/**
+ * A text that a terminal only shows: control characters, escape sequences, bidirectional overrides
+ * and invisible characters become U+FFFD. Line feeds and tabs stay.
+ *
+ * @example
+ * printable('a\u001b[31mb\nc') // 'a\ufffd[31mb\nc'
+ */
+export function printable(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}]/gu, (character) =>
+      character === '\n' || character === '\t' ? character : '\ufffd',
+    )
+}
+
+/** An error whose message may quote anybody's text: it is `printable`. */
 export class TouchstoneError extends Error {
   readonly code: ErrorCode
   readonly where: string | undefined
@@ -82,7 +98,7 @@ export class TouchstoneError extends Error {
     options: { where?: string | undefined; cause?: unknown } = {},
   ) {
     super(
-      options.where ? `${message} (${options.where})` : message,
+      printable(options.where ? `${message} (${options.where})` : message),
       'cause' in options ? { cause: options.cause } : undefined,
     )
     this.name = 'TouchstoneError'

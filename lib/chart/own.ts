@@ -21,7 +21,8 @@ const SHOWN = 60
  *
  * @param rows    plain objects; they become the data of the drawing and, in a terminal, a table
  * @param drawing a Vega-Lite unit, layer or facet without its data: `{ mark, encoding }`
- * @throws TouchstoneError `chart_invalid` for rows that are no plain objects; a drawing that does not compile is refused when drawn
+ * @throws TouchstoneError `chart_invalid` for rows that are no plain objects, and for a drawing that reads or links to anything but
+ *   its rows (`url`, `href`); a drawing that does not compile is refused when drawn
  * @example
  * const c = own([{ k: 1, error: 0.4 }, { k: 5, error: 0.2 }], {
  *   mark: 'line',
@@ -36,6 +37,7 @@ export function own<Row extends object>(
   options: OwnOptions,
 ): Chart<Row> {
   const read = rows.map((row, i) => plainRow(row, i))
+  requireOwnRows(drawing, 'drawing')
   const { title, notes = [] } = options
   const spec = read.length
     ? frame(title, notes, { width: 420, height: 230, ...drawing, data: { values: read as Json[] } })
@@ -43,6 +45,24 @@ export function own<Row extends object>(
   const text = (look: TextLook) =>
     page(title, notes, read.length ? inText(read, look) : ['No rows.'], look)
   return new Chart<Row>({ kind: 'own', title, notes, rows: [...rows], spec, text })
+}
+
+/** Members of a drawing that name something elsewhere, or that a page would take as settings of its own. */
+const ELSEWHERE = new Set(['url', 'href', 'usermeta'])
+
+function requireOwnRows(value: Json, where: string): void {
+  if (value === null || typeof value !== 'object') return
+  for (const [name, one] of Object.entries(value)) {
+    if (ELSEWHERE.has(name))
+      throw new TouchstoneError(
+        'chart_invalid',
+        `expected a drawing of its own rows, got "${name}"`,
+        {
+          where: `${where}.${name}`,
+        },
+      )
+    requireOwnRows(one as Json, `${where}.${name}`)
+  }
 }
 
 function plainRow(row: unknown, i: number): JsonObject {

@@ -42,6 +42,18 @@ export async function needed<T>(what: string, get: () => Promise<T>): Promise<T>
   }
 }
 
+/** A drawing holds its rows. It reads no file and no address, and links to none. */
+const NOTHING_ELSE = {
+  load: refuse,
+  sanitize: refuse,
+  http: refuse,
+  file: refuse,
+}
+
+async function refuse(uri: string): Promise<never> {
+  throw new TouchstoneError('chart_invalid', `expected a drawing of its own rows, got ${uri}`)
+}
+
 /** One chart at a time: ids of clip paths count up from a reset, and two charts drawn at once would share the count. */
 let drawing: Promise<unknown> = Promise.resolve()
 
@@ -64,7 +76,11 @@ export async function toSvg(
     try {
       const compiled = vegaLite.compile(structuredClone(spec) as never, { logger: logger as never })
       vega.resetSVGDefIds()
-      const view = new vega.View(vega.parse(compiled.spec), { renderer: 'none', logger })
+      const view = new vega.View(vega.parse(compiled.spec), {
+        renderer: 'none',
+        logger,
+        loader: NOTHING_ELSE as never,
+      })
       try {
         return await view.toSVG()
       } finally {

@@ -2,7 +2,7 @@
 import { existsSync, globSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Document, isNode, LineCounter, parseAllDocuments } from 'yaml'
+import { type Document, isNode, isScalar, LineCounter, parseAllDocuments, visit } from 'yaml'
 import { TouchstoneError } from '../../errors.ts'
 import { readBytes, unreadable } from '../../files.ts'
 import { decode } from '../../json.ts'
@@ -98,7 +98,7 @@ export function filesOf(given: string): string[] {
 
 export function casesIn(text: string, source: string): { test: Case; locate: Locate }[] {
   const lines = new LineCounter()
-  const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false })
+  const documents = documentsIn(text, lines, source)
   if (!Array.isArray(documents) || documents.length === 0) {
     throw new TouchstoneError('case_invalid', 'expected a case, got an empty file', {
       where: `${source}:1:1`,
@@ -114,6 +114,7 @@ export function casesIn(text: string, source: string): { test: Case; locate: Loc
       throw new TouchstoneError('yaml_syntax', `expected YAML, got: ${problem.message}`, {
         where: at(problem.pos[0]),
       })
+    requireKeysOnce(document, at)
     const locate: Locate = (path) => at(offsetOf(document, path))
     let value: unknown
     try {
@@ -125,6 +126,40 @@ export function casesIn(text: string, source: string): { test: Case; locate: Loc
       })
     }
     return { test: readCase(value, locate), locate }
+  })
+}
+
+/**
+ * The documents of a text. The library's own check of repeated keys takes time in the square of
+ * their number, so `requireKeysOnce` does it.
+ */
+function documentsIn(text: string, lineCounter: LineCounter, source: string) {
+  try {
+    return parseAllDocuments(text, { lineCounter, prettyErrors: false, uniqueKeys: false })
+  } catch (cause) {
+    // The parser calls itself for each level.
+    if (!(cause instanceof RangeError)) throw cause
+    throw new TouchstoneError('yaml_syntax', 'expected YAML of fewer levels, got too many', {
+      where: source,
+      cause,
+    })
+  }
+}
+
+/** @throws TouchstoneError `yaml_syntax` at the second of two equal keys of a mapping */
+function requireKeysOnce(document: Document, at: (offset: number) => string): void {
+  visit(document, {
+    Map(_, { items }) {
+      const seen = new Set<unknown>()
+      for (const { key } of items) {
+        if (!isScalar(key)) continue
+        if (seen.has(key.value))
+          throw new TouchstoneError('yaml_syntax', 'expected YAML, got: Map keys must be unique', {
+            where: at(key.range?.[0] ?? 0),
+          })
+        seen.add(key.value)
+      }
+    },
   })
 }
 

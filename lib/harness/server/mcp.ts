@@ -1,7 +1,6 @@
 /**
- * The one place that touches the MCP SDK: servers made from a list of tools, clients over any transport.
- *
- * Clients and servers share one JSON Schema validator, because each would otherwise build its own, which costs more than a trial.
+ * The one place that touches the MCP SDK's clients and servers: servers made from a list of tools,
+ * clients over any transport.
  */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
@@ -14,12 +13,10 @@ import {
   type Tool,
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js'
-import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv'
 import { TouchstoneError } from '../../errors.ts'
+import { schemaValidator } from './schema-validator.ts'
 
 export type { CallToolResult, Client, Server, Tool, Transport }
-
-const jsonSchemaValidator = new AjvJsonSchemaValidator()
 
 /** What a served tool is called with. `call` is the number that the recorder gave the call, over an in-memory transport. */
 export type ToolCall = {
@@ -39,7 +36,7 @@ export function createServer(
 ): Server {
   const server = new Server(
     { name, version: '0.1.0' },
-    { capabilities: { tools: { listChanged: true } }, jsonSchemaValidator },
+    { capabilities: { tools: { listChanged: true } }, jsonSchemaValidator: schemaValidator },
   )
   server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: await tools() }))
   server.setRequestHandler(CallToolRequestSchema, (request, extra) => {
@@ -64,7 +61,10 @@ export async function connectClient(
   transport: Transport,
   options: { timeoutMs?: number; signal?: AbortSignal | undefined } = {},
 ): Promise<Client> {
-  const client = new Client({ name: 'touchstone', version: '0.1.0' }, { jsonSchemaValidator })
+  const client = new Client(
+    { name: 'touchstone', version: '0.1.0' },
+    { jsonSchemaValidator: schemaValidator },
+  )
   client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
     relisted.add(client)
     relistings.get(client)?.()
