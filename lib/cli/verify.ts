@@ -43,11 +43,21 @@ export const verify: Verb = {
       value: 'PROFILE',
       says: `for a bundle: ${receipt.PROFILES.join(' or ')}. It is never guessed`,
     },
+    decisions: {
+      type: 'string',
+      value: 'FILE',
+      says: 'for a bundle: recorded calls; with --audit they show what the bundle leaves incomplete',
+    },
     json: JSON_OPTION,
   },
   takes: { least: 1, most: Number.POSITIVE_INFINITY },
   async run(words, signal) {
     if (words.text('profile') !== undefined) return verifyBundle(words, signal)
+    if (words.text('decisions') !== undefined)
+      throw new TouchstoneError(
+        'usage',
+        'expected --profile and a bundle beside --decisions, got none',
+      )
     const bundle = words.positionals.find((path) => /\.(tar\.gz|tgz)$/.test(path))
     if (bundle !== undefined)
       throw new TouchstoneError(
@@ -122,8 +132,8 @@ export const verify: Verb = {
   },
 }
 
-/** Options that say something of receipts or of decisions, and nothing of a bundle. */
-const NOT_OF_BUNDLES = ['audit', 'ledger', 'min-level', 'key', 'set', 'sets']
+/** Options that say nothing of a bundle. */
+const NOT_OF_BUNDLES = ['min-level', 'key', 'set', 'sets']
 
 /** `touchstone verify BUNDLE --profile PROFILE`. Whatever the bundle is, its report is the one thing that is printed. */
 async function verifyBundle(words: Words, signal: AbortSignal): Promise<number> {
@@ -140,7 +150,20 @@ async function verifyBundle(words: Words, signal: AbortSignal): Promise<number> 
       `expected ${receipt.PROFILES.join(' or ')}, got "${words.text('profile')}"`,
       { where: '--profile' },
     )
+  const decisions = words.text('decisions')
+  const [audit, ledger] = [words.texts('audit'), words.text('ledger')]
+  if (decisions === undefined && (audit.length > 0 || ledger !== undefined))
+    throw new TouchstoneError(
+      'usage',
+      'expected --decisions beside evidence for a bundle, got none',
+    )
   const report = await receipt.verifyBundle(path, { profile, signal })
+  if (decisions !== undefined) {
+    const evidence = { audit, ...(ledger !== undefined && { ledger }) }
+    const both = receipt.beside(report, decisions, evidence)
+    print(both, words.flag('json'), both.text(lookOf(process.stdout)))
+    return report.ok ? EXIT.asHoped : EXIT.fellShort
+  }
   print(report, words.flag('json'), report.text(lookOf(process.stdout)))
   return report.ok ? EXIT.asHoped : EXIT.fellShort
 }

@@ -44,6 +44,13 @@ export { type Imported, type ImportOptions, importAudit, importAuditFile } from 
 export type { AuthenticityOptions, Importer, Reading } from './audit/importer.ts'
 export { importer, importers } from './audit/importers.ts'
 export { type AuditRecord, type Authenticity, RECORD_SCHEMA, record } from './audit/record.ts'
+export {
+  type BesideData,
+  type BesideRow,
+  BundleBesideLadder,
+  beside,
+  type CallMatch,
+} from './bundle/beside.ts'
 export { type BundleAction, BundleReport, type BundleReportData } from './bundle/bundle-report.ts'
 export type { ClaimName, ClaimStatus, Claims } from './bundle/claims.ts'
 export { PROFILES, type Profile } from './bundle/profile.ts'

@@ -23,6 +23,7 @@ import {
 } from '../../log/index.ts'
 import type { IssueRunOptions, Receipt } from '../../receipt/attest/issue.ts'
 import type { Problem } from '../../receipt/attest/step.ts'
+import type { Profile } from '../../receipt/bundle/profile.ts'
 import type { Decision } from '../../receipt/surface/decision.ts'
 import { Shown } from '../../shown.ts'
 import { type MeasureComparison, type Plan, pilot, plan } from '../../stats/index.ts'
@@ -156,6 +157,19 @@ export class Run extends Shown {
     })
   }
 
+  /**
+   * The bundle of one call that a policy decided on, as a gateway in front of the server would write it.
+   *
+   * @param key     key of a trial
+   * @param options `call`: the call's place in the trial, from 0; default: the one call that a policy decided on
+   * @returns the bytes of a `.tar.gz` for `receipt.verifyBundle`. Its events carry the trial's start as their time
+   * @throws TouchstoneError `argument_invalid` for another key or call, several calls and no `call`, an unknown target
+   */
+  async bundle(key: string, options: { profile: Profile; call?: number }): Promise<Uint8Array> {
+    const { bundleOf } = await import('./trial-bundle.ts')
+    return bundleOf(this, key, options)
+  }
+
   /** Rates with intervals over cases, levels, times, of each configuration. */
   summary(options: { level?: number } = {}): ConfigurationSummary[] {
     this.requireSound()
@@ -267,7 +281,7 @@ export class Run extends Shown {
   [Symbol.for('touchstone.completeString')]({ method }: { method: string }): string[] {
     if (method === 'compare') return this.configurations
     if (method === 'plot') return [...PLOT_KINDS]
-    return method === 'transcript' ? this.trials.map((row) => row.key) : []
+    return method === 'transcript' || method === 'bundle' ? this.trials.map((row) => row.key) : []
   }
 }
 

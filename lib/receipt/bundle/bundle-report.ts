@@ -1,7 +1,7 @@
 /** What `verifyBundle` found: the profile's report for programs, and the same for people. */
-import { inspect } from 'node:util'
 import type { Digest } from '../../canonical.ts'
 import { count, foreign, type Look, pad, type Tone, tone, wrap } from '../../display.ts'
+import { Shown } from '../../shown.ts'
 import { CLAIMS, type ClaimName, type ClaimStatus, type Claims } from './claims.ts'
 import type { NotWhole, Step } from './not-whole.ts'
 import type { Profile } from './profile.ts'
@@ -53,11 +53,12 @@ export type Outcome =
     }
 
 /** The result of `verifyBundle`. Its data is `toJSON()`. */
-export class BundleReport {
+export class BundleReport extends Shown {
   readonly profile: Profile
   private readonly outcome: Outcome
 
   constructor(profile: Profile, outcome: Outcome) {
+    super()
     this.profile = profile
     this.outcome = outcome
   }
@@ -115,19 +116,6 @@ export class BundleReport {
   /** The report as text. @param look colours and width, default plain and 100 characters */
   text(look: Look = {}): string {
     return render(this, this.outcome, look)
-  }
-
-  [inspect.custom](_depth: number, options: { colors?: boolean; breakLength?: number }): string {
-    const width = Number.isFinite(options.breakLength)
-      ? Math.max(60, options.breakLength ?? 100)
-      : 100
-    return this.text({ colors: options.colors ?? false, width })
-  }
-
-  [Symbol.for('Jupyter.display')](): Record<string, string> {
-    const text = this.text({ width: 100 })
-    const html = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
-    return { 'text/plain': text, 'text/html': `<pre>${html}</pre>` }
   }
 }
 

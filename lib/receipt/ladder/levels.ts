@@ -163,7 +163,8 @@ export function onlyMembers(value: unknown, names: readonly string[], where: str
     )
 }
 
-function* decisionsOf(input: Decisions): Generator<{ value: unknown; where: string }> {
+/** Each decision of the input, unread, with its place. */
+export function* decisionsOf(input: Decisions): Generator<{ value: unknown; where: string }> {
   if (typeof input === 'string') return yield* decisionsInFile(input)
   const run = isObject(input) && 'decisions' in input && !('observed_tool_decisions' in input)
   const list = decisionsIn(run ? input['decisions'] : input)

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, test } from 'node:test'
 import { receipt } from '../../../lib/index.ts'
-import { bundle, decision, observation, V0, V1 } from './made.ts'
+import { allow, bundle, decision, jcs, observation, sha256, V0, V1 } from './made.ts'
 
 const root = resolve(import.meta.dirname, '../../..')
 const folder = mkdtempSync(join(tmpdir(), 'bundle-command-'))
@@ -60,4 +60,34 @@ test('2 for a bundle without a profile, an unknown profile, two bundles, options
     assert.equal(stdout, '')
     assert.match(stderr, expected)
   }
+})
+
+test('--decisions and --audit show the ladder beside the bundle, and the exit code stays the bundle’s', () => {
+  const call = receipt.observe({
+    server: 'github',
+    tool: 'add_deploy_key',
+    status: 'success',
+    runId: 'run-1',
+    seq: 0,
+    arguments: { owner: 'acme', repo: 'api', title: 'ci' },
+  })
+  const target_digest = sha256(jcs(call.action.target))
+  const path = join(folder, 'allowed.tar.gz')
+  writeFileSync(path, bundle({ payloads: [allow({ action: { target_digest } })] }))
+  const decisions = join(folder, 'decisions.ndjson')
+  writeFileSync(decisions, `${JSON.stringify(call)}\n`)
+  const audit = join(folder, 'github.json')
+  writeFileSync(
+    audit,
+    '[{"action":"public_key.create","_document_id":"e1","repo":"acme/api","title":"ci"}]',
+  )
+  const evidence = ['--decisions', decisions, '--audit', audit]
+  const { status, stdout } = touchstone('verify', path, '--profile', V0, '--json', ...evidence)
+  assert.equal(status, 0)
+  const { bundle: report, rows } = JSON.parse(stdout)
+  assert.equal(report.claims.external_side_effect.status, 'incomplete')
+  assert.equal(rows[1].ladder, 'verified')
+  const alone = touchstone('verify', path, '--profile', V0, '--audit', audit)
+  assert.equal(alone.status, 2)
+  assert.match(alone.stderr, /--decisions/)
 })
