@@ -58,6 +58,7 @@ export type { BundleFinding } from './bundle/records.ts'
 export { type BundleOptions, verifyBundle } from './bundle/verify-bundle.ts'
 export { type WriteOptions, writeBundle as bundle } from './bundle/write.ts'
 export type { Contradiction } from './ladder/confirm.ts'
+export type { Finding, FindingGroup, Severity } from './ladder/findings.ts'
 export { appendLedger, type Ledger } from './ladder/ledger.ts'
 export { type Decisions, type VerifyOptions, verifyStream, type Window } from './ladder/levels.ts'
 export {
@@ -65,7 +66,6 @@ export {
   type BindingStrength,
   type CallRow,
   CLAIMS_NOT_MADE,
-  type Finding,
   REPORT_SCHEMA,
   type RecordRow,
   type Rejection,

@@ -58,7 +58,7 @@ export function verify(
   if (typeof what !== 'string') return verifyDecisions(what, options as VerifyOptions)
   onlyMembers(
     options,
-    ['key', 'set', 'root', 'audit', 'window', 'ledger', 'minLevel', 'signal'],
+    ['key', 'set', 'root', 'audit', 'window', 'ledger', 'minLevel', 'toleranceMs', 'signal'],
     'options',
   )
   const asked = 'key' in options || 'set' in options
@@ -71,7 +71,7 @@ export function verify(
       },
     )
   if (!asked) return verifyDecisions(what, options as VerifyOptions)
-  const foreign = ['audit', 'window', 'ledger', 'minLevel'].find((name) =>
+  const foreign = ['audit', 'window', 'ledger', 'minLevel', 'toleranceMs'].find((name) =>
     Object.hasOwn(options, name),
   )
   if (foreign !== undefined)

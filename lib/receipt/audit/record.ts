@@ -58,6 +58,9 @@ export type RecordRejection =
   | 'outside_window'
   | 'time_unknown'
   | 'already_used'
+  | 'authenticity_failed'
+  | 'same_object'
+  | 'taken_back'
 
 /** A record as `verify` holds it. `reason` is null for one that may be offered to calls. */
 export type ReadRecord = {
@@ -191,7 +194,7 @@ function authenticityOf(value: unknown): Authenticity | null {
   const { method, verified, detail } = value
   if (!verified || vouched.has(value)) return { method, verified, detail }
   return {
-    method,
+    method: 'none',
     verified: false,
     detail: 'the record says that it is authentic; nothing here has checked that',
   }

@@ -1,109 +1,235 @@
 /**
- * One record, one call: which of the offered records goes to which of the asserting calls.
+ * Which record is which call's. A record verifies a call only when it can be told that it is this call's: when every way of
+ * giving out as many records as possible gives one to the call. Of two equal calls and one record, neither is verified.
  *
- * Within a group of equal digest and provider, calls are served in order of run and sequence. First those whose answer names the
- * record's request id; then as many as the rest can serve. A call whose attribute (such as `read_only`) differs from the record's
- * does not take it. There is one attribute, so whether the remaining calls can all be served is a matter of counting, and a
- * further record can never take one away from a call that had one.
+ * The calls and records of a group share provider and digest. Where both sides say a further field, a request id, a time or an
+ * actor, they must agree. A record that names the request of some of the calls is for those alone.
  */
 import type { Digest } from '../../canonical.ts'
+import { type Agreed, agrees } from '../surface/binding.ts'
 
-export type Offer = { index: number; attribute: string | null; requestIds: readonly Digest[] }
+export type Offer = {
+  index: number
+  agree: Agreed
+  requestIds: readonly Digest[]
+  actor: Digest | null
+  /** Epoch milliseconds. */
+  at: number | null
+}
+
 export type Match = { call: number; record: number; byRequest: boolean }
 
-export function allocate(calls: readonly Offer[], records: readonly Offer[]): Match[] {
-  const matches: Match[] = []
-  const taken = new Set<number>()
-  const served = new Set<number>()
-  const byId = queues(records)
-  for (const call of byId.size > 0 ? calls : []) {
-    const record = named(call, byId, taken)
-    if (!record) continue
-    taken.add(record.index)
-    served.add(call.index)
-    matches.push({ call: call.index, record: record.index, byRequest: true })
+/** Why a record with the digest of a call is not the call's. */
+export type Difference = 'request_differs' | 'actor_differs' | 'time_differs' | 'attribute_differs'
+
+export type Allocation = {
+  matches: Match[]
+  /** Calls of which it cannot be told which has a record, with how many records there are for how many calls. */
+  ambiguous: Map<number, { records: number; calls: number }>
+}
+
+/** Pairs that are looked at one by one. A larger group is served where counting is enough. */
+const MAX_PAIRS = 40_000
+
+/** @param toleranceMs how far the time of a record may lie from that of a call */
+export function allocate(
+  calls: readonly Offer[],
+  records: readonly Offer[],
+  toleranceMs: number,
+): Allocation {
+  const made: Allocation = { matches: [], ambiguous: new Map() }
+  if (calls.length === 0 || records.length === 0) return made
+  const named = byRequest(calls, records)
+  for (const component of named.components) serve(component, true, toleranceMs, made)
+  // A call that its own request does not serve may still be the one that a record without a request id is about.
+  const served = new Set(made.matches.map((match) => match.call))
+  const left = calls.filter((call) => !served.has(call.index))
+  serve({ calls: left, records: named.records }, false, toleranceMs, made)
+  for (const { call } of made.matches) made.ambiguous.delete(call)
+  return made
+}
+
+type Part = { calls: Offer[]; records: Offer[] }
+
+/** The parts of a group that request ids of both sides connect, and the records that name no request of a call. */
+function byRequest(
+  calls: readonly Offer[],
+  records: readonly Offer[],
+): { records: Offer[]; components: Part[] } {
+  const known = new Set(calls.flatMap((call) => call.requestIds))
+  const parts = new Map<Digest, Part>()
+  const put = (side: keyof Part, offer: Offer): boolean => {
+    const ids = offer.requestIds.filter((id) => known.has(id))
+    let whole: Part | undefined
+    for (const id of ids) {
+      const part = parts.get(id)
+      if (!part || part === whole) continue
+      if (!whole) whole = part
+      else {
+        // The smaller part joins the larger one, so that an offer changes its part few times.
+        const [large, small] = sizeOf(whole) < sizeOf(part) ? [part, whole] : [whole, part]
+        for (const one of [...small.calls, ...small.records])
+          for (const id of one.requestIds) if (known.has(id)) parts.set(id, large)
+        large.calls.push(...small.calls)
+        large.records.push(...small.records)
+        whole = large
+      }
+    }
+    whole ??= { calls: [], records: [] }
+    for (const id of ids) parts.set(id, whole)
+    if (ids.length > 0) whole[side].push(offer)
+    return ids.length > 0
   }
-  const left = records.filter((record) => !taken.has(record.index))
-  const accepted = accept(
-    calls.filter((call) => !served.has(call.index)),
-    left,
+  for (const call of calls) put('calls', call)
+  const free = records.filter((record) => !put('records', record))
+  const components: Part[] = []
+  for (const part of new Set(parts.values())) if (part.records.length > 0) components.push(part)
+  return { records: free, components }
+}
+
+function sizeOf({ calls, records }: Part): number {
+  return calls.length + records.length
+}
+
+function serve(
+  { calls, records }: Part,
+  byRequest: boolean,
+  toleranceMs: number,
+  into: Allocation,
+) {
+  if (calls.length === 0 || records.length === 0) return
+  if (isUniform(calls, records, toleranceMs)) {
+    if (records.length < calls.length) {
+      for (const call of calls)
+        into.ambiguous.set(call.index, { records: records.length, calls: calls.length })
+      return
+    }
+    for (const [i, call] of calls.entries())
+      into.matches.push({ call: call.index, record: (records[i] as Offer).index, byRequest })
+    return
+  }
+  if (calls.length * records.length <= MAX_PAIRS) {
+    servePairs(calls, records, byRequest, toleranceMs, into)
+    return
+  }
+  // Too many to try out: those that say the same on both sides are served among themselves.
+  const parts = new Map<string, Part>()
+  for (const [side, offers] of [['calls', calls] as const, ['records', records] as const])
+    for (const offer of offers) {
+      const key = JSON.stringify([Object.entries(offer.agree).sort(), offer.actor])
+      const part = parts.get(key) ?? { calls: [], records: [] }
+      part[side].push(offer)
+      parts.set(key, part)
+    }
+  const all = [...parts.values()]
+  const first = all.map(({ calls, records }) => (calls[0] ?? records[0]) as Offer)
+  for (const [i, part] of all.entries()) {
+    const alone =
+      all.length <= 64 && first.every((other, j) => i === j || !isAlike(first[i] as Offer, other))
+    const small = part.calls.length * part.records.length <= MAX_PAIRS
+    if (alone && (small || isUniform(part.calls, part.records, toleranceMs)))
+      serve(part, byRequest, toleranceMs, into)
+    else
+      for (const call of part.calls)
+        into.ambiguous.set(call.index, { records: records.length, calls: calls.length })
+  }
+}
+
+/** By trying out: a maximum matching, and the calls that every maximum matching serves. */
+function servePairs(
+  calls: readonly Offer[],
+  records: readonly Offer[],
+  byRequest: boolean,
+  toleranceMs: number,
+  into: Allocation,
+): void {
+  const edges = calls.map((call) =>
+    records.flatMap((record, i) => (differenceOf(call, record, toleranceMs) === null ? [i] : [])),
   )
-  const byValue = new Map<string | null, Offer[]>()
-  for (const record of left.toReversed()) {
-    const list = byValue.get(record.attribute)
-    if (list) list.push(record)
-    else byValue.set(record.attribute, [record])
-  }
-  // Those with a value choose first, so that those without can take whatever is left.
-  for (const call of accepted.filter((one) => one.attribute !== null)) {
-    const record = byValue.get(call.attribute)?.pop() ?? byValue.get(null)?.pop()
-    if (record) {
-      taken.add(record.index)
-      matches.push({ call: call.index, record: record.index, byRequest: false })
+  const owner: (number | undefined)[] = []
+  const place = (call: number, tried: Set<number>): boolean =>
+    (edges[call] as number[]).some((record) => {
+      if (tried.has(record)) return false
+      tried.add(record)
+      const other = owner[record]
+      if (other !== undefined && !place(other, tried)) return false
+      owner[record] = call
+      return true
+    })
+  const left = calls.flatMap((_, call) => (place(call, new Set()) ? [] : [call]))
+  // A call that could give its record to one that has none is not sure of it.
+  const unsure = new Set<number>(left)
+  for (const call of unsure)
+    for (const record of edges[call] as number[]) {
+      const other = owner[record]
+      if (other !== undefined) unsure.add(other)
     }
-  }
-  const rest = left.filter((record) => !taken.has(record.index))
-  for (const [i, call] of accepted.filter((one) => one.attribute === null).entries()) {
-    const record = rest[i]
-    if (record) matches.push({ call: call.index, record: record.index, byRequest: false })
-  }
-  return matches
+  const reached = new Set([...unsure].flatMap((call) => edges[call] as number[]))
+  for (const call of unsure)
+    if ((edges[call] as number[]).length > 0)
+      into.ambiguous.set((calls[call] as Offer).index, {
+        records: reached.size,
+        calls: [...unsure].filter((one) => (edges[one] as number[]).length > 0).length,
+      })
+  for (const [record, call] of owner.entries())
+    if (call !== undefined && !unsure.has(call))
+      into.matches.push({
+        call: (calls[call] as Offer).index,
+        record: (records[record] as Offer).index,
+        byRequest,
+      })
 }
 
-/** The calls, first come first served, that can all have a record at once. */
-function accept(calls: readonly Offer[], records: readonly Offer[]): Offer[] {
-  const supply = new Map<string | null, number>()
-  for (const { attribute } of records) supply.set(attribute, (supply.get(attribute) ?? 0) + 1)
-  const joker = supply.get(null) ?? 0
-  const demand = new Map<string, number>()
-  let excess = 0
-  const accepted: Offer[] = []
-  for (const call of calls) {
-    if (accepted.length === records.length) break
-    if (call.attribute !== null) {
-      const asked = (demand.get(call.attribute) ?? 0) + 1
-      const over = asked > (supply.get(call.attribute) ?? 0) ? 1 : 0
-      if (excess + over > joker) continue
-      excess += over
-      demand.set(call.attribute, asked)
-    }
-    accepted.push(call)
-  }
-  return accepted
+/** Why a record is not a call's although their digests agree, or null. */
+export function differenceOf(call: Offer, record: Offer, toleranceMs: number): Difference | null {
+  const [mine, theirs] = [call.requestIds, record.requestIds]
+  if (mine.length > 0 && theirs.length > 0 && !mine.some((id) => theirs.includes(id)))
+    return 'request_differs'
+  if (call.actor !== null && record.actor !== null && call.actor !== record.actor)
+    return 'actor_differs'
+  if (call.at !== null && record.at !== null && Math.abs(call.at - record.at) > toleranceMs)
+    return 'time_differs'
+  return agrees(call.agree, record.agree) ? null : 'attribute_differs'
 }
 
-/** Records by request id and attribute; `null` beside the id holds them all. */
-function queues(records: readonly Offer[]): Map<string, Offer[]> {
-  const byId = new Map<string, Offer[]>()
-  const put = (key: string, record: Offer) => {
-    const queue = byId.get(key)
-    if (queue) queue.push(record)
-    else byId.set(key, [record])
-  }
-  for (const record of records.toReversed()) {
-    for (const id of record.requestIds) {
-      put(`${id} any`, record)
-      put(record.attribute === null ? `${id} none` : `${id} =${record.attribute}`, record)
-    }
-  }
-  return byId
+function isAlike(one: Offer, other: Offer): boolean {
+  const actors = one.actor === null || other.actor === null || one.actor === other.actor
+  return actors && agrees(one.agree, other.agree)
 }
 
-/** The first free record that names one of the call's request ids. Taken ones are dropped from their queue for good. */
-function named(
-  call: Offer,
-  byId: Map<string, Offer[]>,
-  taken: ReadonlySet<number>,
-): Offer | undefined {
-  for (const id of call.requestIds) {
-    const keys =
-      call.attribute === null ? [`${id} any`] : [`${id} =${call.attribute}`, `${id} none`]
-    for (const key of keys) {
-      const queue = byId.get(key)
-      while (queue && queue.length > 0 && taken.has((queue.at(-1) as Offer).index)) queue.pop()
-      const record = queue?.at(-1)
-      if (record) return record
-    }
+/** True when every record may be every call's, so that counting them is enough. */
+function isUniform(
+  calls: readonly Offer[],
+  records: readonly Offer[],
+  toleranceMs: number,
+): boolean {
+  const [mine, theirs] = [saidBy(calls), saidBy(records)]
+  for (const [name, values] of mine.values) {
+    const others = theirs.values.get(name)
+    if (others && (values.size > 1 || others.size > 1 || [...values][0] !== [...others][0]))
+      return false
   }
-  return undefined
+  if (mine.least === Infinity || theirs.least === Infinity) return true
+  return Math.max(mine.most, theirs.most) - Math.min(mine.least, theirs.least) <= toleranceMs
+}
+
+/** The different values of each thing that one side says, and the span of its times. */
+function saidBy(offers: readonly Offer[]) {
+  const values = new Map<string, Set<string>>()
+  const say = (name: string, value: string) => {
+    const known = values.get(name)
+    if (known) known.add(value)
+    else values.set(name, new Set([value]))
+  }
+  let least = Infinity
+  let most = -Infinity
+  for (const { agree, actor, requestIds, at } of offers) {
+    for (const [name, value] of Object.entries(agree)) say(`agree ${name}`, value)
+    if (actor !== null) say('actor', actor)
+    if (requestIds.length > 0) say('ids', requestIds.join())
+    if (at === null) continue
+    least = Math.min(least, at)
+    most = Math.max(most, at)
+  }
+  return { values, least, most }
 }

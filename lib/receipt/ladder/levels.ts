@@ -35,6 +35,8 @@ export type VerifyOptions = {
   window?: Window
   /** Records that earlier receipts used. */
   ledger?: Ledger
+  /** How far the time of a record may lie from that of its call, where both have one. Default 24 hours. */
+  toleranceMs?: number
   /** Level that every claiming call is to reach; the report's `min_level.met` says whether. */
   minLevel?: Level
 }
@@ -104,12 +106,21 @@ function recordsOf(evidence: Evidence) {
   return { records, imports }
 }
 
-const OPTIONS = ['audit', 'window', 'ledger', 'minLevel', 'signal']
+/** Clocks differ, logs are written late, and a run may last: a day is too far for none of these. */
+const TOLERANCE_MS = 24 * 60 * 60 * 1000
+
+const OPTIONS = ['audit', 'window', 'ledger', 'minLevel', 'toleranceMs', 'signal']
 
 function optionsOf(options: VerifyOptions) {
   // A window or level that is misspelt and left out would let through what it was to keep out.
   onlyMembers(options, OPTIONS, 'options')
-  const { window, ledger, minLevel } = options
+  const { window, ledger, minLevel, toleranceMs = TOLERANCE_MS } = options
+  if (!Number.isFinite(toleranceMs) || toleranceMs < 0)
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected milliseconds >= 0, got ${String(toleranceMs)}`,
+      { where: 'toleranceMs' },
+    )
   if (window !== undefined) onlyMembers(window, ['from', 'to'], 'window')
   if (minLevel !== undefined && !LEVELS.includes(minLevel))
     throw new TouchstoneError(
@@ -129,7 +140,12 @@ function optionsOf(options: VerifyOptions) {
         where: 'window',
       },
     )
-  return { window: window ? { from, to } : null, used: usedIn(ledger), minLevel: minLevel ?? null }
+  return {
+    window: window ? { from, to } : null,
+    used: usedIn(ledger),
+    minLevel: minLevel ?? null,
+    toleranceMs,
+  }
 }
 
 function timeOf(value: string | number | undefined, where: string): number | null {

@@ -1,7 +1,7 @@
 /** Records that may not count, and why: by themselves, against each other, and against a call. */
 import type { Digest } from '../../canonical.ts'
 import { isInconsistent, type ReadRecord } from '../audit/record.ts'
-import { type Groups, groupKey, type Judged } from '../surface/call.ts'
+import type { Judged } from '../surface/call.ts'
 import { idOf } from './ledger.ts'
 import type { Binding, Rejection } from './report.ts'
 
@@ -14,12 +14,15 @@ export function refuse(
   binds: (record: ReadRecord) => boolean,
 ): void {
   const byId = new Map<string, ReadRecord[]>()
+  const byObject = new Map<string, ReadRecord[]>()
   const reject = (one: ReadRecord, reason: ReadRecord['reason'], detail: string) =>
     Object.assign(one, { reason, detail })
   for (const one of records) {
     if (one.reason !== null) continue
     const id = idOf(one.provider, one.id)
-    if (used.has(id)) reject(one, 'already_used', 'an earlier receipt has used this record')
+    if (one.authenticity && one.authenticity.method !== 'none' && !one.authenticity.verified)
+      reject(one, 'authenticity_failed', one.authenticity.detail)
+    else if (used.has(id)) reject(one, 'already_used', 'an earlier receipt has used this record')
     else if (window && one.occurredAt === null)
       reject(one, 'time_unknown', 'a window is given and the record has no time')
     else if (window && isOutside(one.occurredAt as number, window))
@@ -31,19 +34,47 @@ export function refuse(
     }
   }
   for (const same of byId.values()) {
-    if (same.length === 1) continue
-    // Of entries under one id one may count. Preferring one that binds keeps further records from lowering a level.
-    const kept = same.find(binds) ?? (same[0] as ReadRecord)
-    const differ = same.some((one) => one.digest !== kept.digest)
-    for (const one of same) {
+    const kept = keepOne(same, binds)
+    const differ = same.some((one) => one.digest !== same[0]?.digest)
+    for (const one of same)
       if (one !== kept)
         reject(
           one,
           'duplicate_record_id',
           differ ? 'the id stands for different entries' : 'the id was given before',
         )
-    }
+    if (!kept || kept.object === null) continue
+    const key = JSON.stringify([kept.provider, kept.class, kept.object])
+    const about = byObject.get(key)
+    if (about) about.push(kept)
+    else byObject.set(key, [kept])
   }
+  for (const same of byObject.values()) {
+    const kept = keepOne(same, binds)
+    for (const one of same)
+      if (one !== kept)
+        reject(
+          one,
+          'same_object',
+          kept
+            ? `${kept.id} is about the same object`
+            : 'entries about one object bind to different calls',
+        )
+  }
+}
+
+/**
+ * Of several entries one may count. Preferring one that binds keeps further records from lowering a level. Where entries bind to
+ * different calls, none counts: choosing one would choose the call.
+ */
+function keepOne(
+  same: readonly ReadRecord[],
+  binds: (record: ReadRecord) => boolean,
+): ReadRecord | undefined {
+  if (same.length === 1) return same[0]
+  const binding = same.filter(binds)
+  if (new Set(binding.map((one) => one.digest)).size > 1) return undefined
+  return binding[0] ?? same[0]
 }
 
 function isOutside(at: number, { from, to }: { from: number | null; to: number | null }): boolean {
@@ -99,18 +130,14 @@ export function unbound({ decision, projection, kind }: Judged, nearest: Nearest
 export function refusals(
   records: readonly ReadRecord[],
   used: ReadonlySet<number>,
-  groups: Groups,
+  differences: ReadonlyMap<number, [string, string]>,
 ): Map<string, Map<string, Rejection>> {
   const made = new Map<string, Map<string, Rejection>>()
   for (const [i, one] of records.entries()) {
     if (used.has(i)) continue
-    const own = groups.get(groupKey(one.provider, one.digest))
-    const reason = one.reason ?? (own ? 'attribute_differs' : 'provider_mismatch')
-    const detail = one.reason
-      ? one.detail
-      : own
-        ? 'the record agrees in its digest and differs in a further field that both sides have'
-        : `the record is of provider ${one.provider}`
+    const [reason, detail] = one.reason
+      ? [one.reason, one.detail]
+      : (differences.get(i) ?? ['provider_mismatch', `the record is of provider ${one.provider}`])
     const key = one.declared
     const list = made.get(key) ?? new Map<string, Rejection>()
     made.set(key, list)

@@ -6,6 +6,7 @@ import type { Imported } from '../audit/import.ts'
 import type { Authenticity } from '../audit/record.ts'
 import { LEVELS, type Level, type VerificationSource } from '../surface/decision.ts'
 import type { Contradiction } from './confirm.ts'
+import type { Finding, FindingGroup, Severity } from './findings.ts'
 
 export const REPORT_SCHEMA = 'touchstone.side_effect_report.v0'
 
@@ -45,8 +46,6 @@ export type BindingStrength = 'action' | 'unique_in_window' | 'request'
 
 /** Why evidence with this call's digest did not count, with how many records and the first of them. */
 export type Rejection = { reason: string; detail: string; records: number; record_ids: string[] }
-export type Finding = { kind: string; detail: string }
-
 export type CallRow = {
   run_id: string | null
   seq: number | null
@@ -60,6 +59,8 @@ export type CallRow = {
   verification_subject_digest: Digest | null
   binding: Binding | null
   binding_strength: BindingStrength | null
+  /** `ambiguous`: there are fewer records than equal calls, and which call is whose cannot be told. */
+  allocation: 'told' | 'ambiguous' | null
   rejections: Rejection[]
   contradictions: Contradiction[]
   findings: Finding[]
@@ -88,12 +89,16 @@ export type ReportData = {
     levels: Record<Level, number>
     overclaims: number
   }
+  /** What stands against the claims, gravest first. */
+  findings: FindingGroup[]
   weakest: Weakest
   /** Null unless a level was asked for. A report in which nothing was claimed does not meet it. */
   min_level: { required: Level; met: boolean } | null
   records: { imported: number; used: number; unused: RecordRow[]; rejected: RecordRow[] }
   imports: Omit<Imported, 'records'>[]
   window: { from: string | null; to: string | null } | null
+  /** How far the time of a record may lie from that of its call, where both have one. */
+  tolerance_ms: number
   claims_not_made: string[]
 }
 
@@ -102,34 +107,55 @@ export class Report extends Shown implements ReportData {
   readonly schema = REPORT_SCHEMA
   readonly calls: CallRow[]
   readonly counts: ReportData['counts']
+  readonly findings: FindingGroup[]
   readonly weakest: Weakest
   readonly min_level: ReportData['min_level']
   readonly records: ReportData['records']
   readonly imports: ReportData['imports']
   readonly window: ReportData['window']
+  readonly tolerance_ms: number
   readonly claims_not_made: string[]
 
   constructor(data: Omit<ReportData, 'schema'>) {
     super()
     this.calls = data.calls
     this.counts = data.counts
+    this.findings = data.findings
     this.weakest = data.weakest
     this.min_level = data.min_level
     this.records = data.records
     this.imports = data.imports
     this.window = data.window
+    this.tolerance_ms = data.tolerance_ms
     this.claims_not_made = data.claims_not_made
   }
 
-  /** True when a level was asked for and every claiming call reached it. */
+  /** True when nothing contradicts the claims, and every claiming call reached the level that was asked for. */
   get ok(): boolean {
-    return this.min_level?.met ?? true
+    return (this.min_level?.met ?? true) && this.errors.length === 0
+  }
+
+  /** Findings of severity `error`. */
+  get errors(): FindingGroup[] {
+    return this.findings.filter((one) => one.severity === 'error')
   }
 
   toJSON(): ReportData {
-    const { schema, calls, counts, weakest, min_level, records, imports, window, claims_not_made } =
-      this
-    return { schema, calls, counts, weakest, min_level, records, imports, window, claims_not_made }
+    const { schema, calls, counts, findings, weakest, min_level, records, imports, window } = this
+    const { tolerance_ms, claims_not_made } = this
+    return {
+      schema,
+      findings,
+      calls,
+      counts,
+      weakest,
+      min_level,
+      records,
+      imports,
+      window,
+      tolerance_ms,
+      claims_not_made,
+    }
   }
 
   /** The report as text. @param look colours and width, default plain and 100 characters */
@@ -156,12 +182,14 @@ function render(report: Report, look: Look): string {
     tone(
       claimed === 0
         ? `Nothing was claimed: ${count(counts.calls, 'call')}, none of which asserted an effect.`
-        : `${counts.levels.verified} of ${claimed} claimed ${claimed === 1 ? 'effect is' : 'effects are'} verified.`,
+        : `${counts.levels.verified} of ${claimed} claimed ${claimed === 1 ? 'effect is' : 'effects are'} verified${byAction(report)}.`,
       'strong',
       look,
     ),
-    '',
   )
+  for (const one of report.findings)
+    if (one.severity !== 'note') lines.push(findingLine(one, width, look))
+  lines.push('')
   // Calls of several runs have the same numbers: which run it was is then said too.
   const several = new Set(report.calls.map((call) => call.run_id)).size > 1
   const heads = LEVELS.map((level) => level.length)
@@ -178,14 +206,6 @@ function render(report: Report, look: Look): string {
   const silent = report.calls.filter((call) => !call.asserted)
   if (silent.length > 0)
     lines.push('', `${count(silent.length, 'call')} asserted nothing (denied or failed).`)
-  if (counts.overclaims > 0)
-    lines.push(
-      tone(
-        `${count(counts.overclaims, 'decision')} stored a level above what the evidence gives.`,
-        'bad',
-        look,
-      ),
-    )
   lines.push('', ...recordLines(report, width, look))
   if (report.min_level) {
     const { required, met } = report.min_level
@@ -203,6 +223,24 @@ function render(report: Report, look: Look): string {
   return lines.join('\n')
 }
 
+function byAction({ calls, counts }: Report): string {
+  const n = calls.filter((call) => call.binding_strength === 'action').length
+  if (n === 0) return ''
+  return n === counts.levels.verified ? ', by action alone' : `, ${n} of them by action alone`
+}
+
+const SEVERITY_TONES: Record<Severity, Tone> = { error: 'bad', warning: 'unsure', note: 'quiet' }
+
+function findingLine(one: FindingGroup, width: number, look: Look): string {
+  const where = one.at
+    .slice(0, 3)
+    .map(({ seq, tool }) => (seq === null ? foreign(tool, 40) : `#${seq} ${foreign(tool, 40)}`))
+    .join(', ')
+  const more = one.calls > 3 ? ` and ${one.calls - 3} more` : ''
+  const text = `${one.severity}: ${one.kind}, ${where}${more}: ${foreign(one.detail, 200)}`
+  return tone(wrap(text, width, '  '), SEVERITY_TONES[one.severity], look)
+}
+
 function callLines(row: CallRow, several: boolean, width: number, look: Look): string[] {
   const run = several && row.run_id !== null ? ` ${foreign(row.run_id, 120)}` : ''
   const place = run + (row.seq === null ? '' : ` #${row.seq}`)
@@ -211,15 +249,20 @@ function callLines(row: CallRow, several: boolean, width: number, look: Look): s
   const lines = [`  ${foreign(row.tool, 60)}${place}${record}${strength}`]
   if (row.why_not_higher)
     lines.push(wrap(`why not higher: ${foreign(row.why_not_higher, 300)}`, width, '      '))
-  for (const one of row.contradictions)
-    lines.push(
-      tone(wrap(`contradiction at #${one.seq}: ${one.detail}`, width, '      '), 'bad', look),
-    )
   for (const one of row.findings)
     lines.push(
-      tone(wrap(`${one.kind}: ${foreign(one.detail, 200)}`, width, '      '), 'unsure', look),
+      tone(
+        wrap(`${one.severity} ${one.kind}: ${foreign(one.detail, 200)}`, width, '      '),
+        SEVERITY_TONES[one.severity],
+        look,
+      ),
     )
   return lines
+}
+
+function signed({ method, verified }: Authenticity): string {
+  if (verified) return 'signed'
+  return method === 'none' ? 'not signed' : 'the check of the signature failed'
 }
 
 function recordLines({ records, imports }: Report, width: number, look: Look): string[] {
@@ -247,7 +290,7 @@ function recordLines({ records, imports }: Report, width: number, look: Look): s
     const unmapped = Object.values(one.counts.unmapped).reduce((sum, n) => sum + n, 0)
     lines.push(
       wrap(
-        `${foreign(one.source.name, 80)}: ${count(one.counts.entries, 'entry', 'entries')}, ${one.counts.records} imported, ${one.counts.skipped} skipped, ${unmapped} of other kinds; ${one.authenticity.verified ? 'signed: ' : 'not signed: '}${foreign(one.authenticity.detail)}`,
+        `${foreign(one.source.name, 80)}: ${count(one.counts.entries, 'entry', 'entries')}, ${one.counts.records} imported, ${one.counts.skipped} skipped, ${unmapped} of other kinds; ${signed(one.authenticity)}: ${foreign(one.authenticity.detail)}`,
         width,
         '  ',
       ),

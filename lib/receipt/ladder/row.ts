@@ -1,19 +1,11 @@
 /** The row of one call in the report: its level, what stands against it, and why it is not higher. */
 import type { Digest } from '../../canonical.ts'
 import type { Projection } from '../surface/binding.ts'
-import { type Groups, groupKey, type Judged } from '../surface/call.ts'
-import { LEVELS, type Level, type ReadDecision } from '../surface/decision.ts'
-import type { Confirmation } from './confirm.ts'
-import type { Binding, CallRow, Finding, Rejection } from './report.ts'
-
-/** "1 of 2", where equal calls outnumber their records. */
-export function shortageOf({ projection, decision }: Judged, groups: Groups): string | null {
-  if (!projection.ok || !decision.asserted) return null
-  const group = groups.get(groupKey(projection.provider, projection.digest))
-  if (!group || group.records.length === 0 || group.calls.length <= group.records.length)
-    return null
-  return `${group.records.length} of ${group.calls.length} equal calls can be verified: there are no more records; which call is which cannot be told`
-}
+import type { Judged } from '../surface/call.ts'
+import { LEVELS, type Level } from '../surface/decision.ts'
+import type { Confirmation, Contradiction } from './confirm.ts'
+import type { Finding } from './findings.ts'
+import type { Binding, CallRow, Rejection } from './report.ts'
 
 export function rowOf(
   { decision, projection, kind, repeated }: Judged,
@@ -22,10 +14,13 @@ export function rowOf(
     strength: CallRow['binding_strength']
     seen: Confirmation | null
     rejections: Rejection[]
-    shortage: string | null
+    /** How many records there are for how many calls, where it cannot be told which is whose. */
+    ambiguous: { records: number; calls: number } | null
+    /** The record of what a denied or failed call asked for. */
+    recorded: string | null
   },
 ): CallRow {
-  const { binding, strength, seen, rejections, shortage } = found
+  const { binding, strength, seen, rejections, ambiguous } = found
   const verified = binding?.outcome === 'bound'
   const derived: Level = verified ? 'verified' : seen?.confirmed ? 'observed_confirmed' : 'asserted'
   const level = decision.asserted ? derived : null
@@ -46,44 +41,101 @@ export function rowOf(
     verification_subject_digest: digest,
     binding,
     binding_strength: strength,
+    allocation: verified ? 'told' : ambiguous ? 'ambiguous' : null,
     rejections,
     contradictions: seen?.contradictions ?? [],
-    findings: findingsOf(decision, level, digest, repeated, kind),
+    findings: findingsOf({ decision, projection, kind, repeated }, found, level, digest),
     why_not_higher:
       level === null || level === 'verified'
         ? null
-        : whyNot(kind, projection, seen, rejections, shortage, binding),
+        : whyNot(kind, projection, seen, rejections, ambiguous, binding),
   }
 }
 
+/** How bad it is that reads say this against a claim. */
+const AGAINST: Record<Contradiction['kind'], Finding['severity']> = {
+  read_does_not_show: 'error',
+  read_still_shows: 'error',
+  read_shows_other_value: 'error',
+  later_read_does_not_show: 'error',
+  too_few_shown: 'error',
+  already_there: 'warning',
+  already_absent: 'warning',
+  undone_before_read: 'note',
+  earlier_read_does_not_show: 'note',
+}
+
+type Found = Parameters<typeof rowOf>[1]
+
 function findingsOf(
-  decision: ReadDecision,
+  { decision, repeated, kind }: Judged,
+  { seen, strength, ambiguous, recorded }: Found,
   level: Level | null,
   digest: Digest | null,
-  repeated: boolean,
-  kind: CallRow['kind'],
 ): Finding[] {
   const findings: Finding[] = []
   const { stored, irreversibility } = decision
-  const add = (name: string, detail: string) => findings.push({ kind: name, detail })
+  const add = (severity: Finding['severity'], name: string, detail: string) =>
+    findings.push({ severity, kind: name, detail })
+  if (recorded !== null && decision.effect === 'deny')
+    add(
+      'error',
+      'happened_although_denied',
+      `the call was denied, and record ${recorded} says that it happened`,
+    )
+  else if (recorded !== null)
+    add(
+      decision.claimed ? 'error' : 'warning',
+      'happened_although_failed',
+      `the call did not succeed, and record ${recorded} says that it happened`,
+    )
+  if (decision.claimed && !decision.asserted)
+    add(
+      'error',
+      'claim_without_success',
+      `the decision claims an effect, and says ${decision.effect} with status ${decision.status}`,
+    )
   const derived = level === null ? 0 : LEVELS.indexOf(level)
   if (LEVELS.indexOf(stored.level) > derived)
     add(
+      'error',
       'overclaim',
       `the decision stores ${stored.level}, the evidence gives ${level ?? 'no level'}`,
     )
   else if (stored.verified && level !== 'verified')
     add(
+      'error',
       'overclaim',
       'the decision stores side_effect_verified: true, the evidence does not verify it',
     )
   if (stored.digest !== null && digest !== null && stored.digest !== digest)
-    add('stored_digest_differs', 'the stored subject digest is not the one the action gives')
-  if (repeated) add('sequence_repeated', 'another decision claims the same place in the run')
+    add(
+      'error',
+      'stored_digest_differs',
+      'the stored subject digest is not the one the action gives',
+    )
+  for (const { kind: name, seq, detail } of seen?.contradictions ?? [])
+    add(AGAINST[name], name, `at #${seq}: ${detail}`)
+  if (ambiguous)
+    add(
+      'warning',
+      'ambiguous',
+      `${ambiguous.records} of ${ambiguous.calls} equal calls took place as far as records tell: which cannot be told`,
+    )
+  if (strength === 'action')
+    add('warning', 'bound_by_action', 'the record names the action; nothing in it names this call')
+  if (seen?.reason === 'sequence_gap')
+    add('warning', 'sequence_gap', 'a call before the read is missing from the run')
+  if (repeated)
+    add('warning', 'sequence_repeated', 'another decision claims the same place in the run')
   const grave =
     irreversibility === 'one_way_consequential' || irreversibility === 'one_way_terminal'
   if (grave && level === 'asserted' && kind !== 'read')
-    add('consequential_unverified', `a ${irreversibility} effect rests on the tool’s word alone`)
+    add(
+      'warning',
+      'consequential_unverified',
+      `a ${irreversibility} effect rests on the tool’s word alone`,
+    )
   return findings
 }
 
@@ -92,19 +144,21 @@ function whyNot(
   projection: Projection,
   seen: Confirmation | null,
   rejections: readonly Rejection[],
-  shortage: string | null,
+  ambiguous: Found['ambiguous'],
   binding: Binding | null,
 ): string {
   if (kind === 'read') return 'a read claims no effect'
   if (!projection.ok) return `no record can bind: ${projection.detail}`
   const reasons: string[] = []
-  if (shortage) reasons.push(shortage)
+  if (ambiguous) reasons.push(`${ambiguous.records} of ${ambiguous.calls}, cannot be told which`)
   for (const { reason, records } of rejections.slice(0, 3))
     reasons.push(`${records} matching ${records === 1 ? 'record' : 'records'} refused (${reason})`)
   if (reasons.length === 0)
     reasons.push(binding === null ? 'no audit record' : `no record binds (${binding.outcome})`)
   if (!seen?.confirmed && seen?.contradictions.length === 0) {
     if (seen.reason === 'no_read_after') reasons.push('no later read looked')
+    if (seen.reason === 'not_shown_by_reads') reasons.push('no read can show this effect')
+    if (seen.reason === 'sequence_gap') reasons.push('a call before the read is missing')
     if (seen.reason === 'read_not_whole') reasons.push('later reads showed only part of the list')
     if (seen.reason === 'no_run') reasons.push('the decision names no run and sequence')
     if (seen.reason === 'place_disputed')

@@ -2,11 +2,19 @@
 
 import type { Evidence } from '../audit/evidence.ts'
 import type { ReadRecord } from '../audit/record.ts'
-import { agreedText } from '../surface/binding.ts'
-import { type Group, groupKey, type Judged, placed } from '../surface/call.ts'
+import { instantOf } from '../audit/time.ts'
+import { type Group, type Groups, groupKey, type Judged, placed } from '../surface/call.ts'
 import { LEVELS, type Level, type ReadDecision } from '../surface/decision.ts'
 import { confirm } from './confirm.ts'
-import { allocate, type Match } from './join.ts'
+import { groupFindings } from './findings.ts'
+import {
+  type Allocation,
+  allocate,
+  type Difference,
+  differenceOf,
+  type Match,
+  type Offer,
+} from './join.ts'
 import {
   bound,
   nearestOf,
@@ -17,12 +25,14 @@ import {
   type Window,
 } from './refused-record.ts'
 import { type CallRow, CLAIMS_NOT_MADE, type RecordRow, Report, type ReportData } from './report.ts'
-import { rowOf, shortageOf } from './row.ts'
+import { rowOf } from './row.ts'
 
 export type Settings = {
   window: Window | null
   used: ReadonlySet<string>
   minLevel: Level | null
+  /** How far the time of a record may lie from that of a call, in milliseconds. */
+  toleranceMs: number
 }
 
 export function derive(
@@ -30,6 +40,7 @@ export function derive(
   evidence: { records: readonly ReadRecord[]; imports: Evidence['imports'] },
   settings: Settings,
 ): Report {
+  const { toleranceMs } = settings
   const calls = placed(input)
   const records = evidence.records.map((one) => ({ ...one }))
   const groups = new Map<string, Group>()
@@ -51,26 +62,24 @@ export function derive(
     if (group) group.records.push(i)
   }
   const boundTo = new Map<number, Match & { alone: boolean }>()
+  const ambiguous: Allocation['ambiguous'] = new Map()
   const usedRecords = new Set<number>()
+  const offered = (index: number) => offerOfRecord(records[index] as ReadRecord, index)
+  const asking = (index: number) => offerOfCall(calls[index] as Judged, index)
   for (const group of groups.values()) {
-    const offers = group.calls.map((index) => ({
-      index,
-      attribute: attributeOf(calls[index] as Judged),
-      requestIds: calls[index]?.decision.observation?.request_ids ?? [],
-    }))
-    const offered = group.records.map((index) => {
-      const one = records[index] as ReadRecord
-      return { index, ...one, attribute: agreedText(one.agree) }
-    })
     const alone = group.calls.length === 1 && group.records.length === 1
-    for (const match of allocate(offers, offered)) {
+    const found = allocate(group.calls.map(asking), group.records.map(offered), toleranceMs)
+    for (const match of found.matches) {
       boundTo.set(match.call, { ...match, alone })
       usedRecords.add(match.record)
     }
+    for (const [call, count] of found.ambiguous) ambiguous.set(call, count)
   }
+  const differences = differencesIn(groups, usedRecords, offered, asking, toleranceMs, ambiguous)
+  const beside = besideRefusals(calls, records, usedRecords, offered, asking, toleranceMs)
 
   const confirmations = confirm(calls)
-  const refused = refusals(records, usedRecords, groups)
+  const refused = refusals(records, usedRecords, differences)
   const nearest = nearestOf(records, usedRecords)
   const rows = calls.map((call, i) => {
     const match = boundTo.get(i)
@@ -90,18 +99,19 @@ export function derive(
       strength,
       seen: confirmations[i] ?? null,
       rejections,
-      shortage: shortageOf(call, groups),
+      ambiguous: ambiguous.get(i) ?? null,
+      recorded: beside.get(i) ?? null,
     })
   })
-  const left = recordRows(records, usedRecords, (one) => {
+  const left = recordRows(records, usedRecords, (one, i) => {
     const key = groupKey(one.provider, one.digest)
     const group = groups.get(key)
     if (!seen.has(one.digest)) return ['binds_different_call', 'no call has this digest']
     if (!seen.has(key))
       return ['provider_mismatch', 'the calls with this digest are to another provider']
     if (!group) return ['call_not_asserted', 'the calls with this digest did not assert success']
-    if (group.calls.some((i) => !boundTo.has(i)))
-      return ['attribute_differs', 'a field beside the digest differs from every call that is left']
+    const why = differences.get(i)
+    if (why) return why
     return ['no_call_left', 'every call with this digest has a record']
   })
   return assemble(
@@ -118,12 +128,12 @@ const UNWANTED = new Set(['binds_different_call', 'call_not_asserted', 'no_call_
 function recordRows(
   records: readonly ReadRecord[],
   used: ReadonlySet<number>,
-  reasonOf: (record: ReadRecord) => [string, string],
+  reasonOf: (record: ReadRecord, index: number) => [string, string],
 ): { unused: RecordRow[]; rejected: RecordRow[] } {
   const left: { unused: RecordRow[]; rejected: RecordRow[] } = { unused: [], rejected: [] }
   for (const [i, one] of records.entries()) {
     if (used.has(i)) continue
-    const [reason, detail] = one.reason ? [one.reason, one.detail] : reasonOf(one)
+    const [reason, detail] = one.reason ? [one.reason, one.detail] : reasonOf(one, i)
     const row = { provider: one.provider, record_id: one.id, source: one.source, reason, detail }
     left[UNWANTED.has(reason) ? 'unused' : 'rejected'].push(row)
   }
@@ -134,7 +144,7 @@ function assemble(
   rows: CallRow[],
   records: ReportData['records'],
   imports: Evidence['imports'],
-  { window, minLevel }: Settings,
+  { window, minLevel, toleranceMs }: Settings,
 ): Report {
   const claiming = rows.filter((row) => row.asserted && row.kind !== 'read')
   const levels = { asserted: 0, observed_confirmed: 0, verified: 0 }
@@ -150,6 +160,7 @@ function assemble(
       levels,
       overclaims: rows.filter((row) => row.findings.some((one) => one.kind === 'overclaim')).length,
     },
+    findings: groupFindings([...ofImports(imports), ...rows]),
     weakest: weakest ? { state: 'rung', level: weakest } : { state: 'nothing_claimed' },
     min_level: minLevel && {
       required: minLevel,
@@ -158,10 +169,102 @@ function assemble(
     records,
     imports,
     window: window && { from: iso(window.from), to: iso(window.to) },
+    tolerance_ms: toleranceMs,
     claims_not_made: [...CLAIMS_NOT_MADE],
   })
 }
 
-function attributeOf({ projection }: Judged): string | null {
-  return projection.ok ? agreedText(projection.agree) : null
+/** Exports whose signature was checked and does not hold. */
+function ofImports(imports: Evidence['imports']) {
+  return imports
+    .filter(({ authenticity }) => authenticity.method !== 'none' && !authenticity.verified)
+    .map(({ source, authenticity }) => ({
+      run_id: null,
+      seq: null,
+      tool: source.name,
+      findings: [
+        { severity: 'error' as const, kind: 'authenticity_failed', detail: authenticity.detail },
+      ],
+    }))
+}
+
+function offerOfCall({ decision, projection }: Judged, index: number): Offer {
+  const { observation } = decision
+  return {
+    index,
+    agree: projection.ok ? projection.agree : {},
+    requestIds: observation?.request_ids ?? [],
+    actor: observation?.actor_hash ?? null,
+    at: observation?.at === undefined ? null : instantOf(observation.at),
+  }
+}
+
+function offerOfRecord(one: ReadRecord, index: number): Offer {
+  const { agree, requestIds, actor, occurredAt } = one
+  return { index, agree, requestIds, actor, at: occurredAt }
+}
+
+const IN_WORDS: Record<Difference, string> = {
+  request_differs: 'the record names another request than the answer of the call',
+  actor_differs: 'the record names another actor than the call',
+  time_differs: 'the record’s time is too far from that of the call',
+  attribute_differs: 'a field beside the digest differs from every call that is left',
+}
+
+/** Why records with the digest of a call were not used: how they differ, or that it cannot be told whose they are. */
+function differencesIn(
+  groups: Groups,
+  used: ReadonlySet<number>,
+  offered: (index: number) => Offer,
+  asking: (index: number) => Offer,
+  toleranceMs: number,
+  ambiguous: Allocation['ambiguous'],
+): Map<number, [string, string]> {
+  const made = new Map<number, [string, string]>()
+  for (const { calls, records } of groups.values()) {
+    const left = records.filter((one) => !used.has(one))
+    // Against the first few calls: the reason is for a reader, and every pair would cost too much.
+    const some = calls.slice(0, 8).map(asking)
+    const unsure = calls.some((one) => ambiguous.has(one))
+    for (const index of left) {
+      const record = offered(index)
+      const found = some.map((call) => differenceOf(call, record, toleranceMs))
+      const difference = found.includes(null) ? null : found[0]
+      if (difference) made.set(index, [difference, IN_WORDS[difference]])
+      else if (unsure)
+        made.set(index, ['ambiguous', 'which of several equal calls it belongs to cannot be told'])
+    }
+  }
+  return made
+}
+
+/** Calls that were denied or failed, with a record that what they asked for happened all the same. */
+function besideRefusals(
+  calls: readonly Judged[],
+  records: readonly ReadRecord[],
+  used: ReadonlySet<number>,
+  offered: (index: number) => Offer,
+  asking: (index: number) => Offer,
+  toleranceMs: number,
+): Map<number, string> {
+  const byKey = new Map<string, number[]>()
+  for (const [i, one] of records.entries()) {
+    if (used.has(i) || one.reason !== null) continue
+    const key = groupKey(one.provider, one.digest)
+    const list = byKey.get(key)
+    if (list) list.push(i)
+    else byKey.set(key, [i])
+  }
+  const made = new Map<number, string>()
+  for (const [i, { decision, projection, kind }] of calls.entries()) {
+    if (decision.asserted || !projection.ok || kind !== 'write') continue
+    const free = byKey.get(groupKey(projection.provider, projection.digest)) ?? []
+    const at = free
+      .slice(0, 64)
+      .findIndex((one) => differenceOf(asking(i), offered(one), toleranceMs) === null)
+    if (at < 0) continue
+    made.set(i, (records[free[at] as number] as ReadRecord).id)
+    free.splice(at, 1)
+  }
+  return made
 }

@@ -98,9 +98,9 @@ export function agreedOf(
   return made
 }
 
-/** The first value that must agree, or null where this side has none. */
-export function agreedText(agree: Agreed): string | null {
-  return Object.entries(agree).find(([name]) => !name.endsWith('_exact_hash'))?.[1] ?? null
+/** True unless both sides say one field differently. */
+export function agrees(one: Agreed, other: Agreed): boolean {
+  return Object.keys(one).every((name) => other[name] === undefined || other[name] === one[name])
 }
 
 function no(reason: string, detail: string): Projection {

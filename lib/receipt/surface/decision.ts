@@ -100,6 +100,10 @@ export type ReadDecision = {
   action: { verb: Json; resource_type: Json; target: Json }
   asserted: boolean
   succeeded: boolean
+  /** What the decision itself says of the claim. */
+  claimed: boolean
+  effect: 'allow' | 'deny' | 'error'
+  status: string
   stored: { level: Level; verified: boolean; digest: Digest | null }
   irreversibility: Irreversibility | null
   observation: Observation | null
@@ -165,6 +169,9 @@ export function readDecision(input: unknown, where: string): ReadDecision {
     },
     asserted: said && effect === 'allow' && status === 'success',
     succeeded: effect === 'allow' && status === 'success',
+    claimed: said,
+    effect,
+    status,
     stored: {
       level: stored.level,
       verified: flag(verified, `${where}.response.side_effect_verified`),

@@ -144,9 +144,10 @@ describe('any calls and records', () => {
     )
   })
 
-  test('records with new ids never lower a level', () => {
+  test('records with new ids that name no request of a call never lower a level', () => {
     fc.assert(
-      fc.property(decisionOf, audit, audit, (decisions, few, more) => {
+      fc.property(decisionOf, audit, audit, (decisions, few, named) => {
+        const more = named.map((row) => ({ ...row, ids: [] }))
         const records = recordsOf(few, 'e')
         const before = receipt.verify(decisions, { audit: records as never }).calls
         const after = receipt.verify(decisions, {
@@ -276,17 +277,21 @@ describe('any calls and records', () => {
 })
 
 describe('the join', () => {
+  const DAY = 24 * 60 * 60 * 1000
   const offer = (index: number) =>
     fc.record({
       index: fc.constant(index),
-      attribute: fc.constantFrom(null, 'a', 'b'),
-      requestIds: fc.constant([]),
+      agree: fc.constantFrom<Offer['agree']>({}, { v: 'a' }, { v: 'b' }),
+      requestIds: fc.constant<Offer['requestIds']>([]),
+      actor: fc.constantFrom<Offer['actor']>(null, `sha256:${'1'.repeat(64)}`),
+      at: fc.constantFrom<Offer['at']>(null, 0, 2 * DAY),
     })
   const offers = fc
     .integer({ min: 0, max: 5 })
     .chain((n) => fc.tuple(...Array.from({ length: n }, (_, i) => offer(i)))) as Arbitrary<Offer[]>
   const fits = (a: Offer, b: Offer) =>
-    a.attribute === null || b.attribute === null || a.attribute === b.attribute
+    (a.agree['v'] === undefined || b.agree['v'] === undefined || a.agree['v'] === b.agree['v']) &&
+    (a.at === null || b.at === null || Math.abs(a.at - b.at) <= DAY)
 
   /** The most calls that can be served, by trying everything. */
   function most(calls: Offer[], records: Offer[]): number {
@@ -306,14 +311,29 @@ describe('the join', () => {
     return best
   }
 
-  test('serves as many calls as any assignment could, each with a record that agrees', () => {
+  test('serves the calls that every way of serving the most calls serves, each with a record that agrees', () => {
     fc.assert(
       fc.property(offers, offers, (calls, records) => {
-        const matches = allocate(calls, records)
-        assert.equal(matches.length, most(calls, records))
+        const { matches, ambiguous } = allocate(calls, records, DAY)
+        const served = matches.map((one) => one.call).sort((a, b) => a - b)
+        const sure = calls
+          .filter(
+            (call) =>
+              most(
+                calls.filter((one) => one !== call),
+                records,
+              ) < most(calls, records),
+          )
+          .map((call) => call.index)
+        assert.deepEqual(served, sure)
         assert.equal(new Set(matches.map((one) => one.record)).size, matches.length)
         for (const one of matches)
           assert.ok(fits(calls[one.call] as Offer, records[one.record] as Offer))
+        for (const call of calls)
+          assert.equal(
+            ambiguous.has(call.index),
+            !sure.includes(call.index) && records.some((record) => fits(call, record)),
+          )
       }),
       { numRuns: 500 },
     )
@@ -375,16 +395,19 @@ describe('linear', () => {
     let looks = 0
     const counted = (index: number): Offer => ({
       index,
-      get attribute() {
+      get agree(): Offer['agree'] {
         looks++
-        return index % 3 === 0 ? null : 'a'
+        return index % 3 === 0 ? {} : { v: 'a' }
       },
+      actor: null,
+      at: null,
       requestIds: [receipt.requestHash('one')],
     })
     const n = 2000
-    const matches = allocate(
+    const { matches } = allocate(
       Array.from({ length: n }, (_, i) => counted(i)),
       Array.from({ length: n }, (_, i) => counted(i)),
+      0,
     )
     assert.equal(matches.length, n)
     assert.ok(looks < 60 * n, `${looks} looks at ${n} pairs`)

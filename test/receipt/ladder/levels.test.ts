@@ -53,7 +53,10 @@ describe('v0 edge cases', () => {
     assert.equal(row.verification_source, 'provider_audit_import')
     assert.equal(row.verification_subject_digest, GOLDEN)
     assert.equal(row.binding?.outcome, 'bound')
-    assert.deepEqual(row.findings, [])
+    assert.deepEqual(
+      row.findings.map(({ severity, kind }) => [severity, kind]),
+      [['warning', 'bound_by_action']],
+    )
   })
 
   test('2: the projection holds owner, repo and title hash, never provider or read_only', () => {
@@ -361,14 +364,15 @@ describe('v0 edge cases', () => {
     })
   }
 
-  test('28: two equal calls and one record are one verified and one asserted, said as 1 of 2', () => {
+  test('28: of two equal calls and one record neither is verified, and 1 of 2 is said', () => {
     const report = receipt.verify([call(), call()], { audit: record() as never })
-    assert.deepEqual(report.calls.map((row) => row.level).sort(), ['asserted', 'verified'])
-    assert.deepEqual(report.counts.levels, { asserted: 1, observed_confirmed: 0, verified: 1 })
-    const left = report.calls.find((row) => row.level === 'asserted')
-    assert.equal(left?.binding, null)
-    assert.match(left?.why_not_higher ?? '', /^1 of 2 equal calls/)
-    assert.match(report.text(), /1 of 2 claimed effects are verified/)
+    assert.deepEqual(report.counts.levels, { asserted: 2, observed_confirmed: 0, verified: 0 })
+    for (const row of report.calls) {
+      assert.equal(row.allocation, 'ambiguous')
+      assert.match(row.why_not_higher ?? '', /^1 of 2, cannot be told which/)
+    }
+    assert.equal(only(report.records.rejected).reason, 'ambiguous')
+    assert.match(report.text(), /1 of 2 equal calls took place/)
   })
 
   test('28: two equal calls and two records are two verified', () => {
@@ -471,8 +475,11 @@ describe('what v0 admits and this verifier refuses', () => {
     const report = receipt.verify([call(), call()], {
       audit: [file('audit_record_github_deploy_key.json'), record()] as never,
     })
-    assert.equal(report.counts.levels.verified, 1)
-    assert.equal(only(report.records.rejected).reason, 'duplicate_record_id')
+    assert.equal(report.counts.levels.verified, 0)
+    assert.deepEqual(report.records.rejected.map(({ reason }) => reason).sort(), [
+      'ambiguous',
+      'duplicate_record_id',
+    ])
   })
 
   test('the same record_id of two providers is two records', () => {
