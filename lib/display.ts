@@ -1,11 +1,11 @@
 /**
- * Plain text for people: aligned tables that fit a width, colour where it is wanted, and other people's text made harmless.
+ * Plain text for people: tables that fit a width, colour, and text of others made harmless.
  *
- * Pure: nothing here writes. Who prints decides on `colors` and `width`.
+ * Nothing here writes. The caller that prints decides on `colors` and `width`.
  */
-
 import { stripVTControlCharacters, styleText } from 'node:util'
 import { printable } from './errors.ts'
+import stringWidth from 'string-width'
 
 export type Tone = 'good' | 'bad' | 'unsure' | 'quiet' | 'strong'
 const TONES: Record<Tone, Parameters<typeof styleText>[0]> = {
@@ -78,17 +78,15 @@ const MARKUP: { [character: string]: string } = {
   "'": '&#39;',
 }
 
-const WIDE =
-  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u
-const NONE = /[\p{Mn}\p{Me}\p{Cf}]/u
-
-/** Columns that a text takes in a terminal: escape sequences and combining marks take none, wide characters two. */
+/**
+ * Columns that a text takes in a terminal: escape sequences and combining marks take none, wide
+ * characters and emoji two.
+ *
+ * @example
+ * textWidth('\u2705 日本') // 7
+ */
 export function textWidth(text: string): number {
-  let width = 0
-  for (const character of stripVTControlCharacters(text)) {
-    width += NONE.test(character) ? 0 : WIDE.test(character) ? 2 : 1
-  }
-  return width
+  return stringWidth(text)
 }
 
 /** Pad to a width in columns. */
@@ -97,16 +95,21 @@ export function pad(text: string, width: number, align: 'left' | 'right' = 'left
   return align === 'left' ? text + blank : blank + text
 }
 
-/** Cut to a width in columns, with an ellipsis where something is lost. Escape sequences are dropped from a cut text. */
+/**
+ * Cut to a width in columns, with an ellipsis where something is lost. Characters that are one on
+ * the screen stay whole. A cut text loses its escape sequences.
+ *
+ * @example
+ * cut('a\u0301bcdef', 4) // 'a\u0301bc…'
+ */
 export function cut(text: string, width: number): string {
   if (textWidth(text) <= width) return text
   let out = ''
   let used = 0
-  for (const character of stripVTControlCharacters(text)) {
-    const step = textWidth(character)
-    if (used + step > width - 1) break
-    out += character
-    used += step
+  for (const { segment } of new Intl.Segmenter().segment(stripVTControlCharacters(text))) {
+    used += textWidth(segment)
+    if (used > width - 1) break
+    out += segment
   }
   return `${out}…`
 }

@@ -1,5 +1,5 @@
 /** One line of progress on a terminal's standard error: how many, how many failed, how long still. Silent elsewhere. */
-import { duration, pad } from './display.ts'
+import { cut, duration, pad } from './display.ts'
 import { signalOf } from './signal.ts'
 
 export type Progress = {
@@ -48,7 +48,7 @@ export function progress(
     const text = ` ${'█'.repeat(full)}${'░'.repeat(cells - full)} ${pad(String(done), String(total).length, 'right')}/${total} ${noun}${
       failed ? `, ${failed} ${options.failures ?? 'failed'}` : ''
     }${done < total ? left : ''}  ${behind}`
-    stream.write(`\r\x1b[2K${[...text].slice(0, (stream.columns ?? 80) - 1).join('')}`)
+    stream.write(`\r\x1b[2K${cut(text, (stream.columns ?? 80) - 1)}`)
   }
   const methods = ['log', 'info', 'warn', 'error'] as const
   const originals = methods.map((method) => [method, console[method]] as const)

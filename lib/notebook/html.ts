@@ -4,6 +4,7 @@ import { mount, POLICY, STYLE, scripts } from '../chart/page.ts'
 import { duration, escapeMarkup } from '../display.ts'
 import type { JsonObject } from '../json.ts'
 import type { CellResult, NotebookResult, Output } from './execute.ts'
+import { HIGHLIGHTS, highlight } from './highlight.ts'
 import { altOf, failureText } from './markdown.ts'
 import { SVG, VEGALITE } from './mime.ts'
 import { proseHtml } from './prose.ts'
@@ -36,7 +37,7 @@ ${PAGE}
 </style>
 </head>
 <body>
-${body(result, options)}
+${await body(result, options)}
 ${code}
 ${options.live ? `<script>${options.live}</script>` : ''}
 </body>
@@ -45,17 +46,22 @@ ${options.live ? `<script>${options.live}</script>` : ''}
 }
 
 /** The part of the page that a run changes. */
-export function body(result: NotebookResult, options: HtmlOptions = {}): string {
+export async function body(result: NotebookResult, options: HtmlOptions = {}): Promise<string> {
   const cells = result.cells.filter((cell) => cell.source.trim() !== '' || cell.outputs.length > 0)
   const note = options.note ? `<div class="note">${options.note}</div>\n` : ''
-  return `<main>\n${note}${cells.map((cell) => keyed(cellHtml(cell, result, options), options)).join('\n')}\n</main>`
+  const sections = await Promise.all(cells.map((cell) => cellHtml(cell, result, options)))
+  return `<main>\n${note}${sections.map((section) => keyed(section, options)).join('\n')}\n</main>`
 }
 
-function cellHtml(cell: CellResult, result: NotebookResult, options: HtmlOptions): string {
+async function cellHtml(
+  cell: CellResult,
+  result: NotebookResult,
+  options: HtmlOptions,
+): Promise<string> {
   if (cell.kind === 'markdown')
-    return `<section class="prose">\n${proseHtml(cell.source)}\n</section>`
+    return `<section class="prose">\n${await proseHtml(cell.source)}</section>`
   const set = cell.tags.includes('parameters') ? Object.entries(result.set) : []
-  const outputs = cell.outputs.map(outputHtml)
+  const outputs = await Promise.all(cell.outputs.map(outputHtml))
   if (set.length > 0)
     outputs.unshift(
       `<p class="quiet">set for this run: ${set.map(([name, value]) => escapeMarkup(`${name} = ${JSON.stringify(value)}`)).join(', ')}</p>`,
@@ -68,7 +74,7 @@ function cellHtml(cell: CellResult, result: NotebookResult, options: HtmlOptions
       ? `<span class="time">${duration(cell.durationMs)}</span>`
       : ''
   return `<section class="code ${cell.state}">${time}
-<pre class="source"><code>${highlight(cell.source)}</code></pre>
+<pre class="source"><code>${await highlight(cell.source, 'ts')}</code></pre>
 ${outputs.join('\n')}
 </section>`
 }
@@ -84,7 +90,7 @@ function isChart(output: Output): boolean {
   return output.kind === 'value' && typeof output.bundle[VEGALITE] === 'object'
 }
 
-function outputHtml(output: Output): string {
+async function outputHtml(output: Output): Promise<string> {
   if (output.kind === 'stream')
     return `<pre class="output ${output.name}">${escapeMarkup(output.text.trimEnd())}</pre>`
   if (output.kind === 'error') {
@@ -106,27 +112,12 @@ function outputHtml(output: Output): string {
   if (typeof bundle['text/html'] === 'string')
     return `<div class="output rich">${bundle['text/html']}</div>`
   if (typeof bundle['text/markdown'] === 'string')
-    return `<div class="output rich">${proseHtml(bundle['text/markdown'])}</div>`
+    return `<div class="output rich">${await proseHtml(bundle['text/markdown'])}</div>`
   if (typeof bundle[SVG] === 'string') return `<div class="output rich">${bundle[SVG]}</div>`
   if (typeof bundle['image/png'] === 'string') {
     return `<div class="output"><img alt="${escapeMarkup(altOf(text))}" src="data:image/png;base64,${escapeMarkup(bundle['image/png'])}"></div>`
   }
   return `<pre class="output">${escapeMarkup(text)}</pre>`
-}
-
-const TOKENS =
-  /(\/\/[^\n]*|\/\*[\s\S]*?\*\/)|('(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`)|\b(as|async|await|break|case|catch|class|const|continue|default|else|export|extends|finally|for|from|function|if|import|in|instanceof|interface|let|new|null|of|return|satisfies|switch|this|throw|true|false|try|type|typeof|undefined|using|var|void|while|yield)\b(?!\??:)|\b(\d[\d_]*(?:\.\d+)?)\b/g
-
-/** Comments, strings, words of the language and numbers, told apart by one expression: enough to read by. */
-function highlight(source: string): string {
-  let out = ''
-  let at = 0
-  for (const match of source.matchAll(TOKENS)) {
-    const kind = match[1] ? 'c' : match[2] ? 's' : match[3] ? 'k' : 'n'
-    out += `${escapeMarkup(source.slice(at, match.index))}<span class="${kind}">${escapeMarkup(match[0])}</span>`
-    at = match.index + match[0].length
-  }
-  return out + escapeMarkup(source.slice(at))
 }
 
 const PAGE = `
@@ -149,6 +140,6 @@ a { color: var(--k); }
 .time { position: absolute; right: 12px; top: 10px; }
 .not_run .source { opacity: 0.55; }
 table { border-collapse: collapse; } th, td { text-align: left; padding: 3px 14px 3px 0; border-bottom: 1px solid var(--rule); }
-th { color: var(--quiet); font-weight: normal; } .right { text-align: right; }
-.c { color: var(--quiet); } .s { color: var(--s); } .k { color: var(--k); } .n { color: var(--n); }
+th { color: var(--quiet); font-weight: normal; } [align=right] { text-align: right; } [align=center] { text-align: center; }
+${HIGHLIGHTS}
 `.trim()

@@ -1,104 +1,48 @@
 /**
- * The Markdown of a notebook's prose as HTML: headings, paragraphs, lists, tables, quotes, code, emphasis and links.
+ * Markdown as HTML for pages: CommonMark with GitHub's tables, by `marked`.
  *
- * Everything is escaped first; tags in prose are shown, not obeyed.
+ * Nothing in it is obeyed: tags are shown as text, links lead only to the web, to mail and to files
+ * beside the page, and a picture that would be a request is a link.
  */
+import type { Marked, RendererObject, Tokens } from 'marked'
 import { escapeMarkup } from '../display.ts'
+import { highlight } from './highlight.ts'
 
-/** @example proseHtml('# A *title*') // '<h1>A <em>title</em></h1>' */
-export function proseHtml(markdown: string): string {
-  const lines = markdown.split('\n')
-  const out: string[] = []
-  let at = 0
-  const take = (fits: (line: string) => boolean): string[] => {
-    const start = at
-    while (at < lines.length && fits(lines[at]!)) at++
-    return lines.slice(start, at)
-  }
-  while (at < lines.length) {
-    const line = lines[at]!
-    const heading = /^(#{1,6})\s+(.*)$/.exec(line)
-    const fence = /^(`{3,})/.exec(line)?.[1]
-    if (line.trim() === '') at++
-    else if (heading) {
-      const level = heading[1]!.length
-      out.push(`<h${level}>${inline(heading[2]!)}</h${level}>`)
-      at++
-    } else if (fence) {
-      at++
-      out.push(`<pre>${escapeMarkup(take((one) => !one.startsWith(fence)).join('\n'))}</pre>`)
-      at++
-    } else if (/^\s*[-*]\s/.test(line)) out.push(list('ul', items(take(inList), /^\s*[-*]\s+/)))
-    else if (/^\s*\d+[.)]\s/.test(line)) out.push(list('ol', items(take(inList), /^\s*\d+[.)]\s+/)))
-    else if (line.startsWith('|') && /^\|[\s:|-]+\|?$/.test(lines[at + 1] ?? ''))
-      out.push(table(take((one) => one.startsWith('|'))))
-    else if (line.startsWith('>')) {
-      out.push(
-        `<blockquote>${proseHtml(
-          take((one) => one.startsWith('>'))
-            .map((one) => one.replace(/^>\s?/, ''))
-            .join('\n'),
-        )}</blockquote>`,
-      )
-    } else {
-      const paragraph = take((one) => one.trim() !== '' && !/^(#{1,6}\s|`{3}|>|\|)/.test(one))
-      if (paragraph.length === 0) paragraph.push(lines[at++]!)
-      out.push(`<p>${inline(paragraph.join('\n'))}</p>`)
-    }
-  }
-  return out.join('\n')
+/** `https:`, `http:`, `mailto:`, or no scheme at all. */
+const HARMLESS = /^(https?:|mailto:|[^:]*$|[^:]*[/?#])/i
+
+/** @example await proseHtml('# A *title*') // '<h1>A <em>title</em></h1>\n' */
+export async function proseHtml(markdown: string): Promise<string> {
+  return (await reader()).parse(markdown)
 }
 
-function inList(line: string): boolean {
-  return /^\s*([-*]|\d+[.)])\s/.test(line) || /^\s{2,}\S/.test(line)
+let made: Promise<Marked> | undefined
+function reader(): Promise<Marked> {
+  return (made ??= import('marked').then(
+    ({ Marked }) => new Marked({ gfm: true, async: true, renderer: RENDERER, walkTokens }),
+  ))
 }
 
-function items(lines: string[], mark: RegExp): string[] {
-  const found: string[] = []
-  for (const line of lines) {
-    if (mark.test(line)) found.push(line.replace(mark, ''))
-    else if (found.length > 0) found[found.length - 1] += `\n${line.trim()}`
-  }
-  return found
+/** Code is highlighted before it is written, since the highlighter is loaded when it is needed. */
+async function walkTokens(token: Tokens.Generic): Promise<void> {
+  if (token.type !== 'code') return
+  token['text'] = await highlight(token['text'], token['lang'])
+  token['escaped'] = true
 }
 
-function list(tag: 'ul' | 'ol', entries: string[]): string {
-  return `<${tag}>${entries.map((entry) => `<li>${inline(entry)}</li>`).join('')}</${tag}>`
+const RENDERER: RendererObject = {
+  html: ({ text }) => escapeMarkup(text),
+  link(token) {
+    const text = this.parser.parseInline(token.tokens)
+    return HARMLESS.test(token.href) ? anchor(token.href, text) : escapeMarkup(token.raw)
+  },
+  image({ href, text }) {
+    if (/^data:image\/(png|jpeg|gif|webp);/i.test(href))
+      return `<img alt="${escapeMarkup(text)}" src="${escapeMarkup(href)}">`
+    return HARMLESS.test(href) ? anchor(href, escapeMarkup(text)) : escapeMarkup(text)
+  },
 }
 
-function table(lines: string[]): string {
-  const [head = [], , ...rows] = lines.map((line) =>
-    line
-      .replace(/^\||\|\s*$/g, '')
-      .split(/(?<!\\)\|/)
-      .map((cell) => cell.trim()),
-  )
-  const right = (lines[1] ?? '')
-    .replace(/^\||\|\s*$/g, '')
-    .split('|')
-    .map((cell) => /-:\s*$/.test(cell))
-  const row = (cells: string[], tag: string) =>
-    `<tr>${cells.map((cell, i) => `<${tag}${right[i] ? ' class="right"' : ''}>${inline(cell)}</${tag}>`).join('')}</tr>`
-  return `<table><thead>${row(head, 'th')}</thead><tbody>${rows.map((cells) => row(cells, 'td')).join('')}</tbody></table>`
-}
-
-/** Code first, so that nothing in it is taken for emphasis; links only where they lead somewhere harmless. */
-function inline(text: string): string {
-  const kept: string[] = []
-  const keep = (html: string) => `\ue000${kept.push(html) - 1}\ue000`
-  const marked = text
-    .replaceAll('\ue000', '\ufffd')
-    .replace(/(`+)([\s\S]*?[^`])\1(?!`)/g, (_, __, code: string) =>
-      keep(`<code>${escapeMarkup(code.trim())}</code>`),
-    )
-    .replace(/\[([^\]]*)\]\(([^()\s]+)\)/g, (whole, label: string, href: string) =>
-      /^(https?:|mailto:|#|\.{0,2}\/|[\w-]+(\.|\/|$))/.test(href) &&
-      !/^(javascript|data|vbscript):/i.test(href)
-        ? `${keep(`<a href="${escapeMarkup(href)}" rel="noreferrer">`)}${label}${keep('</a>')}`
-        : whole,
-    )
-  return escapeMarkup(marked)
-    .replace(/\*\*([^*]+)\*\*/g, '<strong>$1</strong>')
-    .replace(/(^|[\s(])[*_]([^*_\s][^*_]*)[*_](?=$|[\s).,;:!?])/g, '$1<em>$2</em>')
-    .replace(/\ue000(\d+)\ue000/g, (_, index: string) => kept[Number(index)] ?? '')
+function anchor(href: string, html: string): string {
+  return `<a href="${escapeMarkup(href)}" rel="noreferrer">${html}</a>`
 }

@@ -13,7 +13,7 @@ export type Served = {
 
 export type ServeOptions = {
   page(): Promise<string>
-  body(): string
+  body(): Promise<string>
   /** Somebody pressed "run all". */
   onRun(): void
   /** Default 0: any free port. */
@@ -50,7 +50,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
     } else if (asked === 'GET /body') {
       response
         .writeHead(200, { ...headers, 'content-type': 'text/html; charset=utf-8' })
-        .end(options.body())
+        .end(await options.body())
     } else if (asked === 'GET /events') {
       response.writeHead(200, { ...headers, 'content-type': 'text/event-stream' })
       // A page that comes back after a pause may have missed something.

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import fc from 'fast-check'
 import {
   html,
   ipynb,
@@ -16,6 +17,11 @@ import {
 } from '../../lib/notebook/index.ts'
 import { proseHtml } from '../../lib/notebook/prose.ts'
 import { openPage, until, withoutChromium } from './browser.ts'
+
+const ALLOWED =
+  /^(h\d|p|a|em|strong|del|code|pre|span|ul|ol|li|blockquote|table|thead|tbody|tr|th|td|hr|br|img|input)$/
+const TABLE =
+  '<table>\n<thead>\n<tr>\n<th align="right">n</th>\n</tr>\n</thead>\n<tbody><tr>\n<td align="right">1</td>\n</tr>\n</tbody></table>\n'
 
 const SMALL = fileURLToPath(new URL('../../fixtures/notebook/small.ts', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-'))
@@ -166,22 +172,93 @@ describe('the page', { skip: withoutChromium }, () => {
 })
 
 describe('prose', () => {
-  const rows: [markdown: string, html: string][] = [
-    ['# A *b*', '<h1>A <em>b</em></h1>'],
-    ['a **b** `c*d*`', '<p>a <strong>b</strong> <code>c*d*</code></p>'],
-    ['snake_case_name', '<p>snake_case_name</p>'],
-    ['2 * 3 * 4', '<p>2 * 3 * 4</p>'],
-    ['- a\n- b\n  c', '<ul><li>a</li><li>b\nc</li></ul>'],
-    ['1. a\n2. b', '<ol><li>a</li><li>b</li></ol>'],
-    ['[a](https://b.c/)', '<p><a href="https://b.c/" rel="noreferrer">a</a></p>'],
-    ['[a](javascript:1)', '<p>[a](javascript:1)</p>'],
+  const rows: [rule: string, markdown: string, html: string][] = [
+    ['emphasis', '# A *b*', '<h1>A <em>b</em></h1>\n'],
+    ['code is not emphasis', 'a `c*d*`', '<p>a <code>c*d*</code></p>\n'],
+    ['a name with underscores', 'snake_case_name', '<p>snake_case_name</p>\n'],
     [
-      '| a | n |\n|---|--:|\n| b | 1 |',
-      '<table><thead><tr><th>a</th><th class="right">n</th></tr></thead><tbody><tr><td>b</td><td class="right">1</td></tr></tbody></table>',
+      'lists in lists',
+      '- a\n  - b\n- c',
+      '<ul>\n<li>a<ul>\n<li>b</li>\n</ul>\n</li>\n<li>c</li>\n</ul>\n',
     ],
-    ['> a', '<blockquote><p>a</p></blockquote>'],
-    ['```\n<a>\n```', '<pre>&lt;a&gt;</pre>'],
+    [
+      'a list goes on behind a paragraph of an entry',
+      '1. a\n\n   more\n2. b',
+      '<ol>\n<li><p>a</p>\n<p>more</p>\n</li>\n<li><p>b</p>\n</li>\n</ol>\n',
+    ],
+    ['a link', '[a](https://b.c/)', '<p><a href="https://b.c/" rel="noreferrer">a</a></p>\n'],
+    ['a link beside', '[a](b.md#c)', '<p><a href="b.md#c" rel="noreferrer">a</a></p>\n'],
+    ['a quote', '> a', '<blockquote>\n<p>a</p>\n</blockquote>\n'],
+    [
+      'code of a language',
+      '```ts\nlet a = 1\n```',
+      '<pre><code class="language-ts"><span class="hljs-keyword">let</span> a = <span class="hljs-number">1</span>\n</code></pre>\n',
+    ],
+    ['code of none', '```\n<a>\n```', '<pre><code>&lt;a&gt;\n</code></pre>\n'],
+    ['numbers stand right', '| n |\n|--:|\n| 1 |', TABLE],
+    [
+      'tags are text',
+      'a <b onclick="x">b</b>',
+      '<p>a &lt;b onclick=&quot;x&quot;&gt;b&lt;/b&gt;</p>\n',
+    ],
+    ['a block of tags is text', '<script>1</script>', '&lt;script&gt;1&lt;/script&gt;'],
+    ['a link that runs is text', '[a](javascript:1)', '<p>[a](javascript:1)</p>\n'],
+    ['so is one by reference', '[a][b]\n\n[b]: javascript:1', '<p>[a][b]</p>\n'],
+    ['so is an autolink', '<javascript:1>', '<p>&lt;javascript:1&gt;</p>\n'],
+    ['so is data', '[a](data:text/html,x)', '<p>[a](data:text/html,x)</p>\n'],
+    [
+      'a picture that would be a request is a link',
+      '![a"b](https://x.y/p.png)',
+      '<p><a href="https://x.y/p.png" rel="noreferrer">a&quot;b</a></p>\n',
+    ],
+    [
+      'a picture that is in the text is a picture',
+      '![a](data:image/png;base64,AA==)',
+      '<p><img alt="a" src="data:image/png;base64,AA=="></p>\n',
+    ],
   ]
-  for (const [text, expected] of rows)
-    test(JSON.stringify(text), () => assert.equal(proseHtml(text), expected))
+  for (const [rule, text, expected] of rows)
+    test(rule, async () => assert.equal(await proseHtml(text), expected))
+  test('whatever a text holds, no tag in it is one in the page', async () => {
+    const part = fc.constantFrom(
+      '<img src=x onerror=a>',
+      '<',
+      '>',
+      '"',
+      "'",
+      '`',
+      '```\n',
+      '](',
+      '[a]',
+      '![',
+      '(javascript:a)',
+      '\n',
+      '\n\n',
+      '| ',
+      '|--|\n',
+      '- ',
+      '# ',
+      '&lt;',
+      '<!--',
+      'on',
+      '=',
+      'a',
+      ' ',
+      '\\',
+      '*',
+      '<svg/onload=a>',
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(part, { maxLength: 20 }), async (parts) => {
+        const page = await proseHtml(parts.join(''))
+        for (const [tag, name, attributes = ''] of page.matchAll(/<([a-z!]\w*)([^>]*)>/gi)) {
+          assert.match(name ?? '', ALLOWED, tag)
+          for (const [, attribute] of attributes.matchAll(/\s([a-z-]+)=/gi))
+            assert.match(attribute ?? '', /^(href|rel|class|align|alt|src|start|type)$/, tag)
+          assert.doesNotMatch(attributes, /(href|src)="\s*(javascript|vbscript|data:text)/i)
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
 })
