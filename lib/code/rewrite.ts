@@ -6,18 +6,12 @@
  * not take the clock away from the library. Text is only inserted within lines, so error lines are true.
  */
 import type { AnyNode, ImportDeclaration, Program, VariableDeclaration } from 'acorn'
+import MagicString from 'magic-string'
 import { bindings, children } from './bindings.ts'
 
 const SCOPE = '__scope'
 const LINE = '__line'
 const HOISTED = '__hoisted_'
-
-type Edit = { start: number; end: number; text: string; rank: number }
-const INNER_CLOSE = 0
-const CLOSE = 1
-const SEMICOLON = 2
-const OPEN = 3
-const REPLACE = 4
 
 export type Rewritten = { code: string; declared: string[] }
 
@@ -30,11 +24,7 @@ export function rewrite(
   program: Program,
   known: (name: string) => boolean,
 ): Rewritten {
-  const edits: Edit[] = []
-  const insert = (at: number, text: string, rank: number) =>
-    edits.push({ start: at, end: at, text, rank })
-  const replace = (start: number, end: number, text: string) =>
-    edits.push({ start, end, text, rank: REPLACE })
+  const text = new MagicString(source.replace(/^#!/, '//'))
   const { declared, references } = bindings(program)
   const hoisted: string[] = []
 
@@ -42,13 +32,13 @@ export function rewrite(
     const kept = declared.has(reference.name) || known(reference.name)
     if (!kept && (reference.name in globalThis || reference.as === 'typeof')) continue
     const member = `${SCOPE}.${reference.name}`
-    const text =
+    const spelled =
       reference.as === 'callee'
         ? `(0,${member})`
         : reference.as === 'shorthand'
           ? `${reference.name}: ${member}`
           : member
-    replace(reference.start, reference.end, text)
+    text.update(reference.start, reference.end, spelled)
   }
 
   const beforeSemicolon = (node: AnyNode) =>
@@ -56,26 +46,25 @@ export function rewrite(
   const declaration = (node: VariableDeclaration) => {
     const keyword =
       /^(await\s+using|using|const|let|var)/.exec(source.slice(node.start))?.[0] ?? node.kind
-    replace(node.start, node.start + keyword.length, ';(')
+    text.update(node.start, node.start + keyword.length, ';(')
     for (const { id, init } of node.declarations) {
       if (!init) {
-        insert(
+        text.appendLeft(
           id.end,
           node.kind === 'var' && id.type === 'Identifier'
             ? ` = ${LINE}.old(${JSON.stringify(id.name)})`
             : ' = undefined',
-          CLOSE,
         )
       } else if (node.kind.endsWith('using')) {
-        insert(init.start, `${LINE}.using(`, OPEN)
-        insert(init.end, ')', INNER_CLOSE)
+        text.appendRight(init.start, `${LINE}.using(`)
+        text.appendLeft(init.end, ')')
       } else if (id.type === 'Identifier' && isAnonymous(init)) {
         // An assignment to a member would leave the function without its name.
-        insert(init.start, `{${id.name}: `, OPEN)
-        insert(init.end, `}.${id.name}`, INNER_CLOSE)
+        text.appendRight(init.start, `{${id.name}: `)
+        text.appendLeft(init.end, `}.${id.name}`)
       }
     }
-    insert(beforeSemicolon(node), ')', CLOSE)
+    text.appendLeft(beforeSemicolon(node), ')')
   }
 
   const top = (node: AnyNode, last: boolean): unknown => {
@@ -85,28 +74,28 @@ export function rewrite(
       case 'FunctionDeclaration':
         if (!node.id) return
         hoisted.push(node.id.name)
-        return replace(node.id.start, node.id.end, HOISTED + node.id.name)
+        return text.update(node.id.start, node.id.end, HOISTED + node.id.name)
       case 'ClassDeclaration':
         if (!node.id) return
-        insert(node.start, `;${SCOPE}.${node.id.name} = `, OPEN)
-        return insert(node.end, ';', SEMICOLON)
+        text.appendRight(node.start, `;${SCOPE}.${node.id.name} = `)
+        return text.appendLeft(node.end, ';')
       case 'ImportDeclaration':
-        return replace(
+        return text.update(
           node.start,
           node.end,
           importText(node) + '\n'.repeat(source.slice(node.start, node.end).split('\n').length - 1),
         )
       case 'ExportNamedDeclaration':
         if (!node.declaration)
-          return replace(
+          return text.update(
             node.start,
             node.end,
             source.slice(node.start, node.end).replace(/[^\n]/g, ' '),
           )
-        replace(node.start, node.declaration.start, ' ')
+        text.update(node.start, node.declaration.start, ' ')
         return top(node.declaration, false)
       case 'ExportAllDeclaration':
-        return replace(
+        return text.update(
           node.start,
           node.end,
           source.slice(node.start, node.end).replace(/[^\n]/g, ' '),
@@ -115,27 +104,27 @@ export function rewrite(
         const inner = node.declaration as AnyNode
         const named =
           (inner.type === 'FunctionDeclaration' || inner.type === 'ClassDeclaration') && inner.id
-        replace(node.start, inner.start, named ? ' ' : ';(')
+        text.update(node.start, inner.start, named ? ' ' : ';(')
         if (named) return top(inner, false)
-        return insert(inner.end, ');', SEMICOLON)
+        return text.appendLeft(inner.end, ');')
       }
       case 'ExpressionStatement': {
         if (!last) return
-        insert(node.start, `;${LINE}.value = (`, OPEN)
-        return insert(beforeSemicolon(node), ')', CLOSE)
+        text.appendRight(node.start, `;${LINE}.value = (`)
+        return text.appendLeft(beforeSemicolon(node), ')')
       }
     }
   }
   for (const [i, node] of program.body.entries()) top(node, i === program.body.length - 1)
   everyStatement(program, (node) => {
-    if (source[node.end - 1] !== ';') insert(node.end, ';', SEMICOLON)
+    if (source[node.end - 1] !== ';') text.appendLeft(node.end, ';')
   })
-  metaProperties(program, (node) => replace(node.start, node.end, `${LINE}.meta`))
+  metaProperties(program, (node) => text.update(node.start, node.end, `${LINE}.meta`))
 
   const head = hoisted
     .map((name) => `${SCOPE}.${name} = ${LINE}.named(${HOISTED}${name}, ${JSON.stringify(name)});`)
     .join('')
-  const code = `${head}${apply(source.replace(/^#!/, '//'), edits)}`
+  const code = `${head}${text}`
   return {
     // In an array the function gets no name: frames of the line's top have none. The call stands
     // behind the last line, so that its frame is not one of the code.
@@ -213,17 +202,4 @@ function metaProperties(node: Program | AnyNode, found: (node: AnyNode) => void)
     if (child.type === 'MetaProperty' && child.meta.name === 'import') found(child)
     else metaProperties(child, found)
   }
-}
-
-function apply(source: string, edits: Edit[]): string {
-  const ordered = edits
-    .map((edit, i) => ({ ...edit, i }))
-    .sort((a, b) => a.start - b.start || a.rank - b.rank || a.i - b.i)
-  let out = ''
-  let at = 0
-  for (const edit of ordered) {
-    out += source.slice(at, edit.start) + edit.text
-    at = Math.max(at, edit.end)
-  }
-  return out + source.slice(at)
 }

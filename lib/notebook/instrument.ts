@@ -4,6 +4,7 @@
  * Text is only inserted within lines, so errors tell the notebook's own line.
  */
 import type { AnyNode } from 'acorn'
+import MagicString from 'magic-string'
 import { readSourceOrThrow } from '../code/strip.ts'
 import { TouchstoneError } from '../errors.ts'
 import { type Cell, parse } from './parse.ts'
@@ -38,10 +39,9 @@ export type Instrumented = {
 export function instrument(text: string, file: string, key: string): Instrumented {
   const cells = parse(text)
   const source = readSourceOrThrow(endedBeforeMarks(text, cells).replace(/^#!/, '//'), file)
-  const inserts: { at: number; text: string }[] = []
+  const marked = new MagicString(source.code)
   const parameters: string[] = []
   const imports: Instrumented['imports'] = []
-  const insert = (at: number, inserted: string) => inserts.push({ at, text: inserted })
 
   const statements: AnyNode[][] = cells.map(() => [])
   for (const node of source.program.body) {
@@ -80,28 +80,19 @@ export function instrument(text: string, file: string, key: string): Instrumente
     const first = body[0]
     const last = body.at(-1)
     if (!first || !last) continue
-    insert(first.start, `;${MARKS}.start(${i});`)
-    if (cells[i]!.tags.includes('parameters')) parameters.push(...markParameters(body, insert))
+    marked.appendRight(first.start, `;${MARKS}.start(${i});`)
+    if (cells[i]!.tags.includes('parameters')) parameters.push(...markParameters(body, marked))
     // An assignment is done for its effect; what it assigned is shown by naming it.
     if (last.type === 'ExpressionStatement' && last.expression.type !== 'AssignmentExpression') {
       const end = source.code[last.end - 1] === ';' ? last.end - 1 : last.end
-      insert(last.start, `await ${MARKS}.show(${i},(`)
-      insert(end, '))')
+      marked.appendRight(last.start, `await ${MARKS}.show(${i},(`)
+      marked.appendLeft(end, '))')
     }
-    insert(last.end, `;${MARKS}.end(${i});`)
+    marked.appendLeft(last.end, `;${MARKS}.end(${i});`)
   }
 
-  let code = ''
-  let at = 0
-  for (const { at: place, text: inserted } of inserts
-    .map((one, i) => ({ ...one, i }))
-    .sort((a, b) => a.at - b.at || a.i - b.i)) {
-    code += source.code.slice(at, place) + inserted
-    at = place
-  }
-  code += source.code.slice(at)
   return {
-    code: `const ${MARKS} = globalThis[Symbol.for(${JSON.stringify(key)})];${code}`,
+    code: `const ${MARKS} = globalThis[Symbol.for(${JSON.stringify(key)})];${marked}`,
     cells,
     runs: statements.map((body) => body.length > 0),
     parameters,
@@ -124,10 +115,7 @@ function endedBeforeMarks(text: string, cells: readonly Cell[]): string {
 }
 
 /** `const model = 'sim/naive'` in a cell tagged `parameters`: its value may be given from outside. */
-function markParameters(
-  body: readonly AnyNode[],
-  insert: (at: number, text: string) => void,
-): string[] {
+function markParameters(body: readonly AnyNode[], marked: MagicString): string[] {
   const names: string[] = []
   for (const statement of body) {
     const node = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement
@@ -135,8 +123,8 @@ function markParameters(
     for (const { id, init } of node.declarations) {
       if (id.type !== 'Identifier' || !init) continue
       names.push(id.name)
-      insert(init.start, `${MARKS}.given(${JSON.stringify(id.name)}, (`)
-      insert(init.end, '))')
+      marked.appendRight(init.start, `${MARKS}.given(${JSON.stringify(id.name)}, (`)
+      marked.appendLeft(init.end, '))')
     }
   }
   return names

@@ -4,7 +4,8 @@
  * The prompt allows what a module does not: declaring a name twice, and `_`. Both are spelled out.
  */
 import type { AnyNode, Program } from 'acorn'
-import { bindings } from '../code/bindings.ts'
+import MagicString from 'magic-string'
+import { bindings, patternNames } from '../code/bindings.ts'
 import { readSource, type Source } from '../code/strip.ts'
 import { type Cell, format } from '../notebook/parse.ts'
 
@@ -15,8 +16,6 @@ export type SessionOptions = {
   from: string
   title?: string
 }
-
-type Change = { start: number; end: number; text: string }
 
 /**
  * Write entries as a percent notebook.
@@ -41,10 +40,11 @@ export function sessionNotebook(entries: readonly string[], options: SessionOpti
       code.push({ text: entry, open: true })
       continue
     }
-    const changes = [...again(entry, source, declaredIn, i)]
+    const text = new MagicString(entry)
+    again(text, source, declaredIn, i)
     for (const reference of bindings(source.program).references) {
       if (reference.name === '_' && lastValue)
-        changes.push({ start: reference.start, end: reference.end, text: lastValue })
+        text.update(reference.start, reference.end, lastValue)
     }
     const last = source.program.body.at(-1)
     const next = sources.slice(i + 1).findIndex(endsInValue)
@@ -56,12 +56,12 @@ export function sessionNotebook(entries: readonly string[], options: SessionOpti
       lastValue = asked ? `value${i + 1}` : null
       if (asked) {
         const end = entry[last.end - 1] === ';' ? last.end - 1 : last.end
-        changes.push({ start: last.start, end: last.start, text: `const ${lastValue} = ` })
-        changes.push({ start: end, end, text: `\n${lastValue}` })
+        text.appendRight(last.start, `const ${lastValue} = `)
+        text.appendLeft(end, `\n${lastValue}`)
       }
     }
     code.push({
-      text: apply(entry, changes),
+      text: text.toString(),
       open: last !== undefined && entry[last.end - 1] !== ';',
     })
   }
@@ -90,80 +90,48 @@ function usesUnderscore(program: Program): boolean {
 }
 
 /** A name that is declared in several entries becomes one `let` that later entries assign. */
-function* again(
-  entry: string,
+function again(
+  text: MagicString,
   source: Source,
   declaredIn: Map<string, number[]>,
   at: number,
-): Generator<Change> {
+): void {
+  const entry = text.original
   const repeated = (name: string) => (declaredIn.get(name)?.length ?? 0) > 1
   const isFirst = (name: string) => declaredIn.get(name)![0] === at
   for (const node of source.program.body as AnyNode[]) {
     if (node.type === 'VariableDeclaration') {
-      const names = node.declarations.flatMap((one) =>
-        one.id.type === 'Identifier' ? [one.id.name] : namesIn(one.id, declaredIn),
-      )
+      const names = node.declarations.flatMap((one) => patternNames(one.id))
       if (!names.some(repeated)) continue
-      const keyword = { start: node.start, end: node.start + node.kind.length }
-      if (names.every(isFirst)) {
-        yield { ...keyword, text: 'let' }
-      } else if (
-        node.declarations.every((one) => one.id.type === 'Identifier' && !isFirst(one.id.name))
-      ) {
-        yield { start: node.start, end: node.declarations[0]!.start, text: '' }
+      const keywordEnd = node.start + node.kind.length
+      const only = node.declarations.every(
+        (one) => one.id.type === 'Identifier' && !isFirst(one.id.name),
+      )
+      if (names.every(isFirst)) text.update(node.start, keywordEnd, 'let')
+      else if (only) {
+        text.remove(node.start, node.declarations[0]!.start)
         for (const { id, init } of node.declarations) {
           // A type belongs to the declaration only.
-          if (init) yield { start: id.end, end: equalsBefore(entry, init.start), text: ' ' }
-          else yield { start: id.end, end: id.end, text: ' = undefined' }
+          if (init) text.update(id.end, entry.lastIndexOf('=', init.start - 1), ' ')
+          else text.appendLeft(id.end, ' = undefined')
         }
       } else {
         const fresh = names.filter(isFirst)
         const end = entry[node.end - 1] === ';' ? node.end - 1 : node.end
-        yield { ...keyword, text: `${fresh.length > 0 ? `let ${fresh.join(', ')}\n` : ''}(` }
-        yield { start: end, end, text: ')' }
+        const declared = fresh.length > 0 ? `let ${fresh.join(', ')}\n` : ''
+        text.update(node.start, keywordEnd, `${declared}(`)
+        text.appendLeft(end, ')')
       }
     } else if (
       (node.type === 'FunctionDeclaration' || node.type === 'ClassDeclaration') &&
       node.id &&
       repeated(node.id.name)
     ) {
-      yield {
-        start: node.start,
-        end: node.start,
-        text: `${isFirst(node.id.name) ? 'let ' : ''}${node.id.name} = `,
-      }
+      text.appendRight(node.start, `${isFirst(node.id.name) ? 'let ' : ''}${node.id.name} = `)
     } else if (node.type === 'ImportDeclaration') {
       const names = node.specifiers.map((one) => one.local.name)
       if (names.length > 0 && names.every((name) => repeated(name) && !isFirst(name)))
-        yield { start: node.start, end: node.end, text: '' }
+        text.remove(node.start, node.end)
     }
   }
-}
-
-function namesIn(pattern: AnyNode, declaredIn: Map<string, number[]>): string[] {
-  const text = new Set<string>()
-  const visit = (node: AnyNode) => {
-    if (node.type === 'Identifier' && declaredIn.has(node.name)) text.add(node.name)
-    for (const value of Object.values(node)) {
-      for (const item of Array.isArray(value) ? value : [value]) {
-        if (item && typeof (item as AnyNode).type === 'string') visit(item as AnyNode)
-      }
-    }
-  }
-  visit(pattern)
-  return [...text]
-}
-
-function equalsBefore(entry: string, at: number): number {
-  return entry.lastIndexOf('=', at - 1)
-}
-
-function apply(text: string, changes: Change[]): string {
-  let out = ''
-  let at = 0
-  for (const change of changes.sort((a, b) => a.start - b.start || a.end - b.end)) {
-    out += text.slice(at, change.start) + change.text
-    at = Math.max(at, change.end)
-  }
-  return out + text.slice(at)
 }
