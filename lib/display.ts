@@ -3,9 +3,9 @@
  *
  * Nothing here writes. The caller that prints decides on `colors` and `width`.
  */
+import { createRequire } from 'node:module'
 import { stripVTControlCharacters, styleText } from 'node:util'
 import { printable } from './errors.ts'
-import stringWidth from 'string-width'
 
 export type Tone = 'good' | 'bad' | 'unsure' | 'quiet' | 'strong'
 const TONES: Record<Tone, Parameters<typeof styleText>[0]> = {
@@ -86,8 +86,15 @@ const MARKUP: { [character: string]: string } = {
  * textWidth('\u2705 日本') // 7
  */
 export function textWidth(text: string): number {
+  if (/^[ -~]*$/.test(text)) return text.length
+  stringWidth ??= (load('string-width') as typeof import('string-width')).default
   return stringWidth(text)
 }
+
+// Its expressions take 25 ms to load, a seventh of the prompt's start: it comes with the first text
+// that needs it.
+const load = createRequire(import.meta.url)
+let stringWidth: typeof import('string-width').default | undefined
 
 /** Pad to a width in columns. */
 export function pad(text: string, width: number, align: 'left' | 'right' = 'left'): string {

@@ -18,6 +18,9 @@ const LAYERS: ReadonlyMap<string, number> = new Map(
 /** Packages that take long to load: nothing that `lib/index.ts` or the prompt reaches at once may import them. */
 const HEAVY = [
   'ai',
+  'marked',
+  'highlight.js',
+  'eslint-scope',
   'zod',
   'yaml',
   'vega',

@@ -8,7 +8,6 @@ import { constants, Script } from 'node:vm'
 import { untilAborted } from '../abort.ts'
 import { TouchstoneError } from '../errors.ts'
 import { withSignal } from '../signal.ts'
-import { asTyped, rewrite } from './rewrite.ts'
 import { resolveSelf } from './self.ts'
 import { quietly, readSource } from './strip.ts'
 
@@ -76,12 +75,13 @@ export function createEvaluator(options: { scope?: Names; cwd?: string } = {}): 
   let ownUnderscore = false
 
   const evaluate = async (code: string, choices: EvaluateOptions = {}): Promise<Evaluation> => {
-    choices.signal?.throwIfAborted()
     const file = choices.filename ?? 'prompt'
     const path = isAbsolute(file) ? file : join(cwd, file)
     const source = readExpressionFirst(code)
     if (!('program' in source))
       throw new SyntaxError(`${source.message} (${file}:${source.line}:${source.column})`)
+    const { rewrite } = await rewriter()
+    choices.signal?.throwIfAborted()
     const { code: script, declared } = rewrite(source.code, source.program, (name) =>
       Object.hasOwn(scope, name),
     )
@@ -139,6 +139,11 @@ export function createEvaluator(options: { scope?: Names; cwd?: string } = {}): 
       }
     },
   }
+}
+
+/** The analysis of scopes takes longer to load than a prompt to start: it comes with the first line. */
+export function rewriter(): Promise<typeof import('./rewrite.ts')> {
+  return import('./rewrite.ts')
 }
 
 let quiet = false
@@ -225,6 +230,13 @@ function metaOf(path: string): Record<string, unknown> {
     main: true,
     resolve: (to: string) => new URL(to, url).href,
   }
+}
+
+/** `(0 , __scope.run) is not a function` -> `run is not a function`: messages speak of what was typed. */
+function asTyped(message: string): string {
+  return message
+    .replaceAll(/\(0 ?, ?__scope\.([\p{ID_Continue}$]+)\)/gu, '$1')
+    .replaceAll(/__scope\.|__hoisted_/g, '')
 }
 
 /** Say in the words of the code what went wrong, keeping the error itself. */

@@ -134,13 +134,6 @@ export function rewrite(
   }
 }
 
-/** `(0 , __scope.run) is not a function` -> `run is not a function`: messages speak of what was typed. */
-export function asTyped(message: string): string {
-  return message
-    .replaceAll(/\(0 ?, ?__scope\.([\p{ID_Continue}$]+)\)/gu, '$1')
-    .replaceAll(/__scope\.|__hoisted_/g, '')
-}
-
 function isAnonymous(node: AnyNode): boolean {
   return (
     node.type === 'ArrowFunctionExpression' ||

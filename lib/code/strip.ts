@@ -13,6 +13,7 @@ const OPTIONS: Options = {
   sourceType: 'module',
   allowHashBang: true,
   locations: true,
+  ranges: true,
 }
 
 export type Source = {

@@ -4,7 +4,7 @@ import { duration, type Look, table, tone } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { readText, writeNew } from '../files.ts'
 import { parse } from '../notebook/parse.ts'
-import { type SessionOptions, sessionNotebook } from './session.ts'
+import type { SessionOptions } from './session.ts'
 import { showTrace } from './show.ts'
 
 /** A line for `.help`: what to type, and what it shows. */
@@ -61,8 +61,9 @@ export const COMMANDS: Record<string, Command> = {
   save: {
     usage: '.save FILE.ts',
     does: 'write this session as a notebook',
-    run(rest, desk) {
+    async run(rest, desk) {
       const path = resolve(desk.cwd, needed(rest, '.save FILE.ts'))
+      const { sessionNotebook } = await import('./session.ts')
       const session = desk.session()
       // A notebook that somebody edited is never overwritten.
       writeNew(path, sessionNotebook(session, desk.saving))

@@ -1,5 +1,5 @@
 /** The interactive prompt. */
-import { createEvaluator, type Names } from '../code/evaluate.ts'
+import { createEvaluator, type Names, rewriter } from '../code/evaluate.ts'
 import type { Look } from '../display.ts'
 import { lookOf } from '../display.ts'
 import { COMMANDS, type Desk, type Example, runCommand } from './commands.ts'
@@ -141,6 +141,8 @@ export async function startRepl(options: ReplOptions = {}): Promise<void> {
   const outer = process.listeners('SIGINT')
   process.removeAllListeners('SIGINT')
   process.on('SIGINT', stop)
+  // Loaded while the first line is typed.
+  void rewriter()
   // A promise that nobody awaited, or a timer, must not end the session.
   const late = (error: unknown) => {
     if ((error as { name?: string } | null)?.name === 'AbortError') return
