@@ -20,7 +20,7 @@ export type Bindings = { declared: Set<string>; references: Reference[] }
 type Name = { name: string; start: number; end: number }
 
 /** Names bound by a pattern: `{ a, b: [c] }` gives a and c. */
-function patternNames(pattern: Pattern): string[] {
+export function patternNames(pattern: Pattern): string[] {
   switch (pattern.type) {
     case 'Identifier':
       return [pattern.name]

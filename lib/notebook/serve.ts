@@ -43,7 +43,14 @@ export async function serve(options: ServeOptions): Promise<Served> {
       (origin === undefined || names.some((name) => origin === `http://${name}`))
     if (!local) return void response.writeHead(403).end()
     const asked = `${request.method} ${request.url}`
-    const headers = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
+    const headers = {
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      // A page of somebody else's that frames this one could have its reader press "Run all". The
+      // policy inside the page cannot say this: browsers ignore frame-ancestors there.
+      'content-security-policy': "frame-ancestors 'none'",
+      'x-frame-options': 'DENY',
+    }
     if (asked === 'GET /') {
       const page = await options.page()
       response.writeHead(200, { ...headers, 'content-type': 'text/html; charset=utf-8' }).end(page)

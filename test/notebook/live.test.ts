@@ -97,6 +97,15 @@ describe('a page that follows its notebook', { skip: withoutChromium }, () => {
     )
     assert.deepEqual(opened.complaints, [])
   })
+  test('no other page can frame it', async () => {
+    const outer = await opened.page.context().newPage()
+    const refused = outer.waitForEvent('console', (message) => /frame/i.test(message.text()))
+    await outer.setContent(`<iframe src="${watching.url}"></iframe>`)
+    assert.match((await refused).text(), /frame-ancestors 'none'/)
+    const { headers } = await fetch(watching.url)
+    assert.equal(headers.get('x-frame-options'), 'DENY')
+    await outer.close()
+  })
   test('a request under another name, or from another page, is refused', async () => {
     const status = (headers: Record<string, string>, method = 'GET', path = '/') =>
       new Promise<number | undefined>((done, fail) => {
