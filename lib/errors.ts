@@ -28,6 +28,7 @@ export type ErrorCode =
   | 'yaml_syntax'
   | 'case_invalid'
   | 'case_unknown'
+  | 'case_untrusted'
   | 'world_unknown'
   | 'world_state_differs'
   | 'world_broken'

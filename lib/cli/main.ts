@@ -1,5 +1,5 @@
 /** The command line: verbs over the SDK, the prompt, and scripts. */
-import { TouchstoneError } from '../errors.ts'
+import { printable, TouchstoneError } from '../errors.ts'
 import { ownVersion } from '../harness/run/packages.ts'
 import { endWell } from './ending.ts'
 import { EXIT, helpOf, readWords, type Verb } from './verb.ts'
@@ -38,7 +38,7 @@ export async function main(args: string[]): Promise<number> {
       return EXIT.badUsage
     }
     process.stderr.write(
-      `${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+      `${printable(error instanceof Error ? (error.stack ?? error.message) : String(error))}\n`,
     )
     return EXIT.badUsage
   }

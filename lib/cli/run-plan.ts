@@ -13,6 +13,7 @@ import {
 } from '../harness/index.ts'
 import { decode } from '../json.ts'
 import { agentConfiguration } from './run-agent.ts'
+import { asker, requireTrusted } from './trust.ts'
 import type { Verb, Words } from './verb.ts'
 
 /** What runs when nothing is named: two stand-ins, offline and without cost. */
@@ -24,7 +25,9 @@ const OFFLINE: { name: string; configuration: Configuration }[] = [
 /** The run that the words describe. In a holder, since a promise of a plan would run it. */
 export async function planned(words: Words): Promise<{ plan: RunBuilder }> {
   const from = words.positionals
-  let builder = harnessRun(await cases.load(from.length ? from : undefined))
+  const loaded = await cases.load(from.length ? from : undefined)
+  await requireTrusted(loaded, { trust: words.flag('trust'), ask: asker() })
+  let builder = harnessRun(loaded)
   const configurations = [
     ...(await Promise.all(words.texts('config').map(readConfigurations))).flat(),
     ...words.texts('agent').map(agentConfiguration),
@@ -118,6 +121,10 @@ async function readConfigurations(
 }
 
 export const PLAN_OPTIONS: Verb['options'] = {
+  trust: {
+    type: 'boolean',
+    says: 'run cases that start commands, contact addresses or use variables of the environment without asking',
+  },
   config: {
     type: 'string',
     multiple: true,
