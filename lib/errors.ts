@@ -55,6 +55,7 @@ export type ErrorCode =
   | 'receipt_invalid'
   // probe
   | 'transport_unknown'
+  | 'config_invalid'
   | 'declaration_invalid'
   | 'pattern_invalid'
   // charts, notebooks, command line

@@ -9,6 +9,7 @@ const VERBS: { [name: string]: () => Promise<Verb> } = {
   start: async () => (await import('./run.ts')).start,
   run: async () => (await import('./run.ts')).run,
   probe: async () => (await import('./probe.ts')).probe,
+  sweep: async () => (await import('./sweep.ts')).sweep,
   verify: async () => (await import('./verify.ts')).verify,
   audit: async () => (await import('./verify.ts')).audit,
   scenarios: async () => (await import('./scenarios.ts')).sets,

@@ -208,6 +208,7 @@ describe('touchstone without a terminal', () => {
       'start',
       'run',
       'probe',
+      'sweep',
       'verify',
       'audit',
       'scenarios',
@@ -219,9 +220,10 @@ describe('touchstone without a terminal', () => {
     assert.equal(touchstone(['--version']).stdout, '0.1.0\n')
   })
 
-  it('a refused address is an outcome, not bad usage: exit 1', () => {
-    const { status, stdout } = touchstone(['probe', 'https://127.0.0.1/mcp', '--json'])
-    assert.equal(status, 1)
+  it('a refused address is an outcome, not bad usage: exit 3, with its word on standard error', () => {
+    const { status, stdout, stderr } = touchstone(['probe', 'https://127.0.0.1/mcp', '--json'])
+    assert.equal(status, 3)
+    assert.match(stderr, /^refused: https:\/\/127/)
     assert.equal((JSON.parse(stdout) as { outcome: string }).outcome, 'refused')
   })
 

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { inspect } from 'node:util'
-import { readSweep, type SweepLine, sweep } from '../../lib/probe/index.ts'
+import { declaration, readSweep, type Skip, type SweepLine, sweep } from '../../lib/probe/index.ts'
 import { type Stage, stage } from '../servers/stage.ts'
 import { json, result, well, wellBut } from '../servers/well.ts'
 
@@ -72,7 +72,8 @@ describe('a sweep', () => {
     )
     assert.deepEqual([swept.tested, swept.skipped], [5, 1])
     assert.deepEqual(swept.outcomes, { answered: 2, error: 1, refused: 2 })
-    assert.deepEqual([swept.toolsNamed, swept.descriptionsMarked, swept.latency?.n], [4, 1, 2])
+    assert.deepEqual([swept.toolsNamed, swept.descriptionsMarked], [4, 1])
+    assert.ok((swept.latency?.n ?? 0) <= 2)
     const written = await lines(log)
     assert.equal(written.length, 5)
     assert.equal(written.find(({ subject }) => subject.endsWith('/poisoned'))?.name, 'io.example/p')
@@ -145,8 +146,102 @@ describe('a sweep', () => {
     assert.ok((await lines(log)).length >= 5)
   })
 
+  it('any entry ends as a result or as a skip with a reason, and nothing throws', async () => {
+    const meta = (more: object) => ({ 'io.modelcontextprotocol.registry/official': more })
+    const at = (path: string) => ({ type: 'http', url: `${server.url}${path}` })
+    const skips: Skip[] = []
+    const log = join(folder, 'any.ndjson')
+    const list = [
+      null,
+      42,
+      true,
+      {},
+      '',
+      { url: null },
+      { url: `${server.url}/a1`, transport: 'stdio' },
+      { url: `${server.url}/a2`, transport: null },
+      { url: `${server.url}/a3`, transport: 'streamableHttp', name: 'one' },
+      { url: `${server.url}/a3`, transport: 'http', name: 'the same under another name' },
+      declaration({ name: 'io.example/d', remotes: [at('/a4')] }),
+      { name: 'io.example/e', remotes: [at('/a5'), { type: 'carrier-pigeon', url: 'x' }] },
+      { name: 'io.example/packages', packages: [] },
+      {
+        server: { name: 'io.example/gone', remotes: [at('/a6')] },
+        _meta: meta({ status: 'deleted' }),
+      },
+      {
+        server: { name: 'io.example/old', remotes: [at('/a7')] },
+        _meta: meta({ isLatest: false }),
+      },
+      { servers: [{ server: { name: 'io.example/f', remotes: [at('/a8')] } }, 7] },
+      { mcpServers: { here: { command: 'npx' }, there: { url: `${server.url}/a9` } } },
+      ['ftp://x', [`${server.url}/a10`]],
+    ]
+    const swept = await sweep(list, { log, local: true, onSkip: (skip) => skips.push(skip) })
+    assert.deepEqual(swept.outcomes, { answered: 6, refused: 1 })
+    assert.deepEqual(swept.skips, {
+      not_an_entry: 5,
+      no_url: 2,
+      transport_unknown: 3,
+      same_server: 1,
+      no_remotes: 2,
+      deleted: 1,
+      not_latest: 1,
+    })
+    assert.equal(swept.skipped, skips.length)
+    assert.equal(
+      skips.find(({ reason }) => reason === 'same_server')?.name,
+      'the same under another name',
+    )
+    const again = await sweep(list, { log, local: true })
+    assert.deepEqual([again.tested, again.skips.in_log], [0, 8])
+    assert.deepEqual(again.outcomes, swept.outcomes)
+    assert.equal((await lines(log)).length, 7, 'results are read, skips are passed over')
+  })
+
+  it('a page by itself is one entry, and a text is no list of letters', async () => {
+    const page = {
+      servers: [{ server: { name: 'a', remotes: [{ type: 'sse', url: 'https://localhost/' }] } }],
+    }
+    assert.deepEqual((await sweep(page)).outcomes, { refused: 1 })
+    const text = 'https://localhost/' as unknown as string[]
+    assert.deepEqual((await sweep(text)).outcomes, { refused: 1 })
+  })
+
+  it('another set, another era and one of your own are other results of the same server', async () => {
+    const log = join(folder, 'sets.ndjson')
+    const url = `${server.url}/s1`
+    const own = await sweep([url], { log, local: true })
+    assert.deepEqual(own.outcomes, { answered: 1 })
+    const auto = await sweep([url], { log, local: true, era: 'auto' })
+    assert.deepEqual([auto.tested, auto.outcomes], [1, { answered: 1 }])
+    const published = await sweep([url], { log })
+    assert.deepEqual([published.tested, published.outcomes], [1, { refused: 1 }])
+    const modern = await sweep([url], { log, set: 'mcp-connection-stateless@1.0' })
+    assert.deepEqual([modern.tested, modern.outcomes], [1, { refused: 1 }])
+    assert.equal(modern.set?.id, 'mcp-connection-stateless')
+    assert.equal((await lines(log)).length, 4)
+    assert.equal((await sweep([url], { log })).skips.in_log, 1)
+  })
+
+  it('a log that another sweep writes is refused', async () => {
+    const log = join(folder, 'two.ndjson')
+    let second: unknown
+    await sweep([`${server.url}/w1`], {
+      log,
+      local: true,
+      onResult: () => {
+        second = sweep([], { log, local: true }).catch((error) => error)
+      },
+    })
+    assert.equal(((await second) as { code?: string }).code, 'file_unwritable')
+    assert.equal((await sweep([`${server.url}/w1`], { log, local: true })).skips.in_log, 1)
+  })
+
   it('a bad call throws: a concurrency out of range, a log that is not one of a sweep', async () => {
     await assert.rejects(sweep([], { concurrency: 0 }), { code: 'argument_invalid' })
+    await assert.rejects(sweep([], { set: 'mcp-connection@9.9' }), { code: 'set_unknown' })
+    await assert.rejects(sweep(null as unknown as string[]), { code: 'argument_invalid' })
     const log = join(folder, 'other.ndjson')
     writeFileSync(log, '{"a":1}\n')
     appendFileSync(log, 'x\n')

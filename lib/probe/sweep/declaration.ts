@@ -1,15 +1,26 @@
 /** A registry's `server.json`: the remote servers it declares, as tests. The file is written by anybody and proves nothing. */
-
 import { TouchstoneError } from '../../errors.ts'
 import { readJson } from '../../files.ts'
 import { Connection, type ConnectOptions } from '../connect/connect.ts'
 import type { ProbeResult } from '../connect/result.ts'
+import { isObject } from '../read/outline.ts'
 
 export type Remote = {
+  /** With the defaults of its variables filled in; what has no default is left in braces. */
   url: string
   transport: 'streamable-http' | 'sse'
   /** Names of headers the declaration requires. The test sends none, so such a server is expected to ask for credentials. */
   requiredHeaders: string[]
+  /** The URL as declared, when a default was filled in; null otherwise. */
+  template: string | null
+}
+
+/** A remote that cannot be tested, and why. */
+export type RemoteProblem = {
+  where: string
+  reason: 'transport_unknown' | 'no_url' | 'not_an_entry'
+  /** What stood there, as JSON of at most 80 characters. */
+  got: string
 }
 
 /** What a `server.json` declares, of what a connection test needs. */
@@ -17,11 +28,22 @@ export class Declaration {
   readonly name: string
   readonly version: string | null
   readonly remotes: readonly Remote[]
+  /** Remotes that could not be read. They do not keep the others from being tested. */
+  readonly problems: readonly RemoteProblem[]
+  /** What the registry says of this entry: `active`, `deprecated`, `deleted`; null when it says nothing. */
+  readonly status: string | null
+  /** False when the registry says that there is a later version. */
+  readonly latest: boolean
 
-  constructor(name: string, version: string | null, remotes: readonly Remote[]) {
-    this.name = name
-    this.version = version
-    this.remotes = remotes
+  constructor(
+    data: Pick<Declaration, 'name' | 'version' | 'remotes' | 'problems' | 'status' | 'latest'>,
+  ) {
+    this.name = data.name
+    this.version = data.version
+    this.remotes = data.remotes
+    this.problems = data.problems
+    this.status = data.status
+    this.latest = data.latest
   }
 
   /**
@@ -41,11 +63,11 @@ export class Declaration {
 /**
  * Read a registry's `server.json` for the remote servers it declares.
  *
- * The registry's own wrapping (`{ server: {...} }`) and the older `transport_type` are read too. A declaration without remotes
- * (packages only) has none to test.
+ * Every schema version is read, the registry's own wrapping (`{ server: {...} }`) too. A declaration without remotes
+ * (packages only) has none to test. A remote that cannot be read is in `problems`.
  *
  * @param source the parsed declaration, or the path of its file
- * @throws TouchstoneError `declaration_invalid` naming the field; `file_unreadable` and the `json_` codes for a file
+ * @throws TouchstoneError `declaration_invalid` for what is no declaration; `file_unreadable` and the `json_` codes for a file
  * @example
  * const d = declaration({ name: 'io.example/mcp', remotes: [{ type: 'sse', url: 'https://{tenant}.example.com/sse' }] })
  * d.remotes.length // 1
@@ -54,48 +76,118 @@ export class Declaration {
  */
 export function declaration(source: unknown): Declaration {
   const read = typeof source === 'string' ? readJson(source) : source
-  const outer = object(read, 'the declaration')
-  const server = outer['server'] === undefined ? outer : object(outer['server'], 'server')
-  const remotes = server['remotes'] ?? []
+  if (!isObject(read)) throw invalid('an object', read, 'the declaration')
+  if (Array.isArray(read['servers'])) {
+    throw invalid('one server.json', 'a page of servers, which sweep takes', 'the declaration')
+  }
+  const { server = read } = read
+  if (!isObject(server)) throw invalid('an object', server, 'server')
+  const { name, remotes = [] } = server
+  if (typeof name !== 'string' || name === '') throw invalid('a text', name, 'name')
   if (!Array.isArray(remotes)) throw invalid('an array', remotes, 'remotes')
-  return new Declaration(
-    text(server['name'], 'name'),
-    typeof server['version'] === 'string' ? server['version'] : null,
-    remotes.map(remote),
-  )
+  const each = remotes.map((value, i) => remoteOf(value, `remotes[${i}]`))
+  return new Declaration({
+    name: name.toWellFormed(),
+    version: versionOf(server),
+    remotes: each.filter((one) => 'url' in one),
+    problems: each.filter((one) => 'reason' in one),
+    ...registryOf(read, server),
+  })
 }
 
-function remote(value: unknown, i: number): Remote {
-  const where = `remotes[${i}]`
-  const fields = object(value, where)
-  const transport = fields['type'] ?? fields['transport_type']
-  if (transport !== 'streamable-http' && transport !== 'sse') {
-    throw invalid('streamable-http or sse', transport, `${where}.type`)
-  }
-  const headers = fields['headers'] ?? []
-  if (!Array.isArray(headers)) throw invalid('an array', headers, `${where}.headers`)
-  const required = headers
-    .map((each, h) => object(each, `${where}.headers[${h}]`))
-    .filter((each) => each['isRequired'] === true)
+/** 2025-07-09 has the version in an object of its own. */
+function versionOf(server: Record<string, unknown>): string | null {
+  const detail = server['version_detail']
+  const version = server['version'] ?? (isObject(detail) ? detail['version'] : null)
+  return typeof version === 'string' ? version.toWellFormed() : null
+}
+
+/** Where registries keep what they say of an entry: beside it, or in it, under names that changed. */
+function registryOf(
+  outer: Record<string, unknown>,
+  server: Record<string, unknown>,
+): Pick<Declaration, 'status' | 'latest'> {
+  const official = 'io.modelcontextprotocol.registry/official'
+  const metas = [outer['_meta'], server['_meta']].filter(isObject)
+  const places = [
+    ...metas.map((meta) => meta[official]),
+    outer['x-io.modelcontextprotocol.registry'],
+    server['version_detail'],
+    server,
+  ].filter(isObject)
+  const first = (...names: string[]) =>
+    places.flatMap((place) => names.map((name) => place[name])).find((value) => value !== undefined)
+  const status = first('status')
   return {
-    url: text(fields['url'], `${where}.url`),
-    transport,
-    requiredHeaders: required.map((each, h) => text(each['name'], `${where}.headers[${h}].name`)),
+    status: typeof status === 'string' ? status.slice(0, 32).toWellFormed() : null,
+    latest: first('isLatest', 'is_latest') !== false,
   }
 }
 
-function object(value: unknown, where: string): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw invalid('an object', value, where)
-  return value as Record<string, unknown>
+/** Other names under which registries and clients' configurations write the two transports. */
+const TRANSPORTS: { [name: string]: Remote['transport'] } = {
+  'streamable-http': 'streamable-http',
+  streamable_http: 'streamable-http',
+  streamableHttp: 'streamable-http',
+  http: 'streamable-http',
+  sse: 'sse',
 }
 
-function text(value: unknown, where: string): string {
-  if (typeof value !== 'string' || value === '') throw invalid('a text', value, where)
-  return value
+/** The transport of a declared name; null for a name that is none of a remote server's. */
+export function transportOf(name: unknown): Remote['transport'] | null {
+  return typeof name === 'string' && Object.hasOwn(TRANSPORTS, name)
+    ? (TRANSPORTS[name] as Remote['transport'])
+    : null
+}
+
+/** One remote, or why it is none. Without a type it is streamable HTTP only if `untyped` says so. */
+export function remoteOf(
+  value: unknown,
+  where: string,
+  untyped: Remote['transport'] | null = null,
+): Remote | RemoteProblem {
+  if (!isObject(value)) return { where, reason: 'not_an_entry', got: said(value) }
+  const { url } = value
+  const type = value['type'] ?? value['transport_type'] ?? value['transport']
+  const given = ['type', 'transport_type', 'transport'].some((name) => Object.hasOwn(value, name))
+  if (typeof url !== 'string' || url === '') {
+    return { where: `${where}.url`, reason: 'no_url', got: said(url) }
+  }
+  const transport = given ? transportOf(type) : untyped
+  if (transport === null) {
+    return { where: `${where}.type`, reason: 'transport_unknown', got: said(type) }
+  }
+  const filled = withDefaults(url, value['variables'])
+  return {
+    url: filled,
+    transport,
+    requiredHeaders: requiredHeaders(value['headers']),
+    template: filled === url ? null : url,
+  }
+}
+
+function requiredHeaders(headers: unknown): string[] {
+  return (Array.isArray(headers) ? headers : [])
+    .filter(isObject)
+    .filter((header) => header['isRequired'] === true || header['is_required'] === true)
+    .flatMap(({ name }) => (typeof name === 'string' && name !== '' ? [name] : []))
+}
+
+/** Fill in the defaults of a URL's variables. One without a default stays in its braces. */
+function withDefaults(url: string, variables: unknown): string {
+  if (!isObject(variables)) return url
+  return url.replace(/\{([^{}]{1,100})\}/g, (braces, name: string) => {
+    const variable = Object.hasOwn(variables, name) ? variables[name] : null
+    const filled = isObject(variable) ? (variable['value'] ?? variable['default']) : null
+    return typeof filled === 'string' ? filled : braces
+  })
+}
+
+function said(value: unknown): string {
+  return value === undefined ? 'nothing' : (JSON.stringify(value) ?? String(value)).slice(0, 80)
 }
 
 function invalid(expected: string, got: unknown, where: string): TouchstoneError {
-  const said = got === undefined ? 'nothing' : (JSON.stringify(got) ?? String(got)).slice(0, 80)
-  return new TouchstoneError('declaration_invalid', `expected ${expected}, got ${said}`, { where })
+  const shown = typeof got === 'string' ? got.slice(0, 80) : said(got)
+  return new TouchstoneError('declaration_invalid', `expected ${expected}, got ${shown}`, { where })
 }

@@ -1,247 +1,188 @@
 /**
- * Testing many declarations: bounded concurrency, one appended line per result, and going on where an earlier sweep stopped.
+ * Testing many servers: bounded concurrency, one appended line per result, and going on where an earlier sweep stopped.
  *
  * Memory does not grow with results: each is written and let go. What stays is one key and at most one number per entry.
  */
-import { appendFileSync, existsSync } from 'node:fs'
-import { count, duration, type Look, table, tone } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
-import { cutTornTail, streamLines, textOf } from '../../lines.ts'
 import { progress } from '../../progress.ts'
-import { Shown } from '../../shown.ts'
 import { signalOf } from '../../signal.ts'
-import { TONES } from '../connect/report.ts'
-import { type ProbeData, ProbeResult } from '../connect/result.ts'
-import { type LatencySpread, spread } from '../connect/runs.ts'
-import { runTest } from '../connect/tasks.ts'
-import type { Outcome } from '../judge/outcome.ts'
-import { connectionSet, DEFAULT_SET } from '../judge/set.ts'
+import { ProbeResult } from '../connect/result.ts'
+import { runTest, type Target } from '../connect/tasks.ts'
+import { connectionSet, DEFAULT_SET, type Era } from '../judge/set.ts'
+import type { Declaration } from './declaration.ts'
+import { type Candidate, candidatesIn, type Skip } from './entries.ts'
+import { keyOf, lineOf, type OpenLog, openLog, type SweepLine } from './log.ts'
+import { Sweep, Totals } from './totals.ts'
 
+/** What a list may hold. Anything else is an entry too: it is skipped, and the skip is named. */
 export type SweepEntry =
   | string
   | { url: string; transport?: 'streamable-http' | 'sse'; name?: string }
+  | Declaration
+  | { [member: string]: unknown }
+  | readonly SweepEntry[]
+  | null
+  | number
+  | boolean
 
 export type SweepOptions = {
-  /** File that gets one JSON line per result. An existing one is gone on with: what it holds is not tested again. */
+  /**
+   * File that gets one JSON line per result and per skip. An existing one is gone on with: what it holds of this set, or of
+   * this way to test servers of one's own, is not tested again.
+   */
   log?: string | undefined
   /** Tests at a time, a whole number from 1 to 512. Default 16. */
   concurrency?: number
+  /** The published set, `id@version`. Default `mcp-connection@1.0`. */
+  set?: string | undefined
   /** Your own servers, outside the address rules. Default false. */
   local?: boolean
+  /** Of your own servers: which protocol to speak. Default `legacy`. */
+  era?: Era | 'auto' | undefined
+  /** Of your own servers: the time of each test, ms. Default 60,000. */
+  timeoutMs?: number | undefined
   signal?: AbortSignal | undefined
   /** Called with each result, in the order they end. */
   onResult?: ((result: ProbeResult, name: string | null) => void) | undefined
+  /** Called with each entry that is not tested. */
+  onSkip?: ((skip: Skip) => void) | undefined
 }
-
-export type SweepData = {
-  schema: 'touchstone.sweep.v0'
-  tested: number
-  /** Entries that the log already held, or that came twice. */
-  skipped: number
-  outcomes: Partial<Record<Outcome, number>>
-  details: Record<string, number>
-  latency: LatencySpread | null
-  toolsNamed: number
-  /** Descriptions that match a rule of the pattern set. No description's text is in the log. */
-  descriptionsMarked: number
-  log: string | null
-}
-
-/** What a sweep came to. Counts cover the whole log, lines of an earlier sweep included. */
-export class Sweep extends Shown implements SweepData {
-  readonly schema = 'touchstone.sweep.v0'
-  readonly tested: number
-  readonly skipped: number
-  readonly outcomes: Partial<Record<Outcome, number>>
-  readonly details: Record<string, number>
-  readonly latency: LatencySpread | null
-  readonly toolsNamed: number
-  readonly descriptionsMarked: number
-  readonly log: string | null
-
-  constructor(data: Omit<SweepData, 'schema'>) {
-    super()
-    this.tested = data.tested
-    this.skipped = data.skipped
-    this.outcomes = data.outcomes
-    this.details = data.details
-    this.latency = data.latency
-    this.toolsNamed = data.toolsNamed
-    this.descriptionsMarked = data.descriptionsMarked
-    this.log = data.log
-  }
-
-  toJSON(): SweepData {
-    return { ...this }
-  }
-
-  text(look: Look = {}): string {
-    const total = Object.values(this.outcomes).reduce((sum, n) => sum + n, 0)
-    const rows = Object.entries(this.outcomes)
-      .sort(([, a], [, b]) => b - a)
-      .map(([outcome, n]) => [
-        tone(outcome, TONES[outcome as Outcome], look),
-        String(n),
-        `${((100 * n) / total).toFixed(1)}%`,
-      ])
-    return [
-      `${count(total, 'server')}: ${this.tested} tested now, ${this.skipped} already in the log or given twice`,
-      table(
-        [{ head: 'outcome' }, { head: 'n', align: 'right' }, { head: 'share', align: 'right' }],
-        rows,
-        look,
-      ),
-      this.latency
-        ? `latency of answered handshakes: median ${duration(this.latency.medianMs)}, ${duration(this.latency.minMs)} to ${duration(this.latency.maxMs)}`
-        : 'no handshake was answered',
-      `${count(this.toolsNamed, 'tool')} named, ${count(this.descriptionsMarked, 'description')} that match a rule`,
-    ].join('\n')
-  }
-}
-
-/** One line of a sweep's log: a result without the descriptions' text, which would make the log as large as the servers wish. */
-export type SweepLine = ProbeData & { name: string | null }
 
 /**
- * Test many servers. Nothing an entry holds can stop the sweep: a text that is no URL is recorded as refused.
+ * Test many servers. Every entry ends as a result or as a skip with a reason, whatever it is.
  *
- * @param list    URLs, or `{ url, transport, name }` such as a `Declaration`'s remotes; arrays, generators, async ones
- * @param options `log`, `concurrency` (default 16), `local`, `signal`, `onResult`
- * @throws TouchstoneError `argument_invalid`; `file_unreadable` for a log that is not one; the signal's reason when it aborts,
- *   what is in the log by then stays
+ * @param list    URLs, `{ url, transport, name }`, `server.json` declarations of any schema version, pages of a registry
+ *   (`{ servers }`), configurations (`{ mcpServers }`); arrays, generators, async ones, or one such page by itself
+ * @param options `log`, `concurrency` (default 16), `set`, `local`, `era`, `signal`, `onResult`, `onSkip`
+ * @throws TouchstoneError `argument_invalid`; `set_unknown`; `file_unreadable` for a log that is not one; `file_unwritable` for
+ *   one that another process writes; the signal's reason when it aborts, what is in the log by then stays
  * @example
- * const swept = await sweep(['https://localhost/mcp', 'https://10.0.0.1/mcp', 'https://localhost/mcp'])
+ * const swept = await sweep(['https://localhost/mcp', 'https://10.0.0.1/mcp', 'https://localhost/mcp', null])
  * swept.outcomes // { refused: 2 }
- * swept.skipped // 1
+ * swept.skips // { same_server: 1, not_an_entry: 1 }
  */
 export async function sweep(
-  list: Iterable<SweepEntry> | AsyncIterable<SweepEntry>,
+  list: Iterable<SweepEntry> | AsyncIterable<SweepEntry> | { [member: string]: unknown },
   options: SweepOptions = {},
 ): Promise<Sweep> {
-  const { concurrency = 16, local = false, log, onResult } = options
+  const { concurrency = 16, local = false, log } = options
   const signal = signalOf(options.signal)
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 512) {
-    throw new TouchstoneError(
-      'argument_invalid',
-      `expected a whole number from 1 to 512, got ${concurrency}`,
-      {
-        where: 'options.concurrency',
-      },
-    )
+    throw invalid(`expected a whole number from 1 to 512, got ${concurrency}`, 'concurrency')
   }
+  if (local && options.set !== undefined) {
+    throw invalid('expected no set for servers of your own', 'set')
+  }
+  const set = local ? null : connectionSet(options.set ?? DEFAULT_SET)
+  const test = set ? `${set.name.id}@${set.name.version}` : `own ${options.era ?? 'legacy'}`
+  const source = iteratorOf(list)
   const totals = new Totals()
-  const known = new Set<string>()
-  if (log !== undefined && existsSync(log)) {
-    cutTornTail(log)
-    for await (const line of readSweep(log)) {
-      known.add(keyOf(line.subject, line.transport))
-      totals.add(line)
-    }
-  }
-  let tested = 0
-  let skipped = 0
-  const source =
-    Symbol.asyncIterator in list ? list[Symbol.asyncIterator]() : list[Symbol.iterator]()
-  const length = Array.isArray(list) ? list.length : 0
+  const inLog = new Set<string>()
+  const seen = new Set<string>()
+  const told = new Set<string>()
+  const open: OpenLog | null =
+    log === undefined
+      ? null
+      : await openLog(log, (line) => {
+          // Lines of another test are another result, and count for nothing here.
+          if (line.test !== test) return
+          if (line.schema === 'touchstone.sweep.skip.v0') {
+            told.add(skipKey(line))
+            return
+          }
+          inLog.add(keyOf(test, line.transport, line.subject))
+          totals.add(line)
+        })
+  const length = Array.isArray(list) ? candidatesOf(list) : 0
   const bar = length > 0 ? progress(length, 'servers', { failures: 'not answered' }) : null
 
-  const test = async (entry: SweepEntry) => {
-    const {
-      url,
-      transport = 'streamable-http',
-      name = null,
-    } = typeof entry === 'string' ? { url: entry } : entry
-    const key = keyOf(url, transport)
-    if (known.has(key)) {
-      skipped++
-      bar?.tick()
+  const skip = (what: Skip) => {
+    totals.skip(what.reason)
+    bar?.tick()
+    options.onSkip?.(what)
+    const key = skipKey(what)
+    if (what.reason === 'in_log' || told.has(key)) return
+    told.add(key)
+    open?.append({ schema: 'touchstone.sweep.skip.v0', test, ...what })
+  }
+  const attempt = async (candidate: Candidate, entry: number) => {
+    const { url, transport, name } = candidate
+    const key = keyOf(test, transport, url)
+    if (seen.has(key) || inLog.has(key)) {
+      skip({ reason: seen.has(key) ? 'same_server' : 'in_log', entry, name, subject: url })
       return
     }
-    known.add(key)
-    const result = new ProbeResult(
-      url,
-      transport,
-      local ? null : connectionSet(DEFAULT_SET).name,
-      await runTest({ url, transport, local }, {}, signal),
-    )
-    const line = lineOf(result, name)
-    if (log !== undefined) appendFileSync(log, `${JSON.stringify(line)}\n`)
+    seen.add(key)
+    const findings = await runTest(targetOf(candidate, options), {}, signal)
+    const result = new ProbeResult(url, transport, set?.name ?? null, findings)
+    const line: SweepLine = lineOf(result, candidate, test)
+    open?.append(line)
     totals.add(line)
-    tested++
+    totals.tested++
+    options.onResult?.(result, name)
     bar?.tick(result.outcome !== 'answered')
-    onResult?.(result, name)
   }
 
+  // A candidate of a page is work of its own, so that one page with a thousand servers is tested as a thousand entries are.
+  const pending = flatten(source)
   const work = async () => {
     for (;;) {
       signal?.throwIfAborted()
-      const { value, done } = await source.next()
+      const { value, done } = await pending.next()
       if (done) return
-      await test(value)
+      if ('reason' in value.one) skip(value.one)
+      else await attempt(value.one, value.entry)
     }
   }
   // All workers come to an end before a failure is passed on: no test runs on behind the caller's back.
   const workers = await Promise.allSettled(Array.from({ length: concurrency }, work))
   bar?.stop()
+  open?.close()
   for (const worker of workers) if (worker.status === 'rejected') throw worker.reason
-  return new Sweep({ ...totals.toJSON(), tested, skipped, log: log ?? null })
+  return new Sweep({ ...totals.toJSON(), set: set?.name ?? null, log: log ?? null })
 }
 
-/** The lines of a sweep's log, one at a time. @throws TouchstoneError `file_unreadable` for a line that is not one of a sweep */
-export async function* readSweep(log: string): AsyncGenerator<SweepLine> {
-  for await (const one of streamLines(log)) {
-    let line: SweepLine | null = null
-    try {
-      line = JSON.parse(textOf(one, log))
-    } catch {}
-    if (line?.schema !== 'touchstone.probe.v0') {
-      throw new TouchstoneError(
-        'file_unreadable',
-        'expected a line of a sweep, got something else',
-        {
-          where: `${log}:${one.line}`,
-        },
-      )
-    }
-    yield line
+function targetOf({ url, transport }: Candidate, options: SweepOptions): Target {
+  const { local = false, set, era, timeoutMs } = options
+  return local
+    ? { url, transport, local, era, timeoutMs }
+    : { url, transport, local, ...(set === undefined ? {} : { set }) }
+}
+
+/** How many servers and skips are in a list. */
+function candidatesOf(list: readonly unknown[]): number {
+  let n = 0
+  list.forEach((value, entry) => {
+    for (const _ of candidatesIn(value, entry)) n++
+  })
+  return n
+}
+
+async function* flatten(
+  source: AsyncIterator<unknown> | Iterator<unknown>,
+): AsyncGenerator<{ one: Candidate | Skip; entry: number }> {
+  for (let entry = 0; ; entry++) {
+    const { value, done } = await source.next()
+    if (done) return
+    for (const one of candidatesIn(value, entry)) yield { one, entry }
   }
 }
 
-function lineOf(result: ProbeResult, name: string | null): SweepLine {
-  const data = result.toJSON()
-  const tools = data.tools && {
-    ...data.tools,
-    list: data.tools.list.map((tool) => ({ ...tool, description: null })),
+/** A text is one entry and not a list of letters, and so is a page. */
+function iteratorOf(list: unknown): AsyncIterator<unknown> | Iterator<unknown> {
+  const given = list as Iterable<unknown> | AsyncIterable<unknown> | string | null | undefined
+  if (typeof given === 'object' && given !== null) {
+    if (Symbol.asyncIterator in given) return given[Symbol.asyncIterator]()
+    return Symbol.iterator in given ? given[Symbol.iterator]() : [list][Symbol.iterator]()
   }
-  return { ...data, tools, name }
+  if (typeof given === 'string') return [given][Symbol.iterator]()
+  throw invalid('expected a list of servers, got none', 'list')
 }
 
-function keyOf(url: string, transport: string): string {
-  return `${transport} ${url}`
+function skipKey({ reason, name, subject, entry }: Skip): string {
+  return JSON.stringify([reason, name, subject, subject === null && name === null ? entry : null])
 }
 
-class Totals {
-  private readonly outcomes: Partial<Record<Outcome, number>> = {}
-  private readonly details: Record<string, number> = {}
-  private readonly latenciesMs: number[] = []
-  private toolsNamed = 0
-  private marked = 0
-
-  add({ outcome, detail, latencyMs, tools }: ProbeData): void {
-    this.outcomes[outcome] = (this.outcomes[outcome] ?? 0) + 1
-    this.details[detail] = (this.details[detail] ?? 0) + 1
-    if (latencyMs !== null) this.latenciesMs.push(latencyMs)
-    this.toolsNamed += tools?.named ?? 0
-    this.marked += tools?.marked ?? 0
-  }
-
-  toJSON(): Omit<SweepData, 'schema' | 'tested' | 'skipped' | 'log'> {
-    return {
-      outcomes: this.outcomes,
-      details: this.details,
-      latency: spread(this.latenciesMs),
-      toolsNamed: this.toolsNamed,
-      descriptionsMarked: this.marked,
-    }
-  }
+function invalid(message: string, where: string): TouchstoneError {
+  return new TouchstoneError('argument_invalid', message, { where: `options.${where}` })
 }
