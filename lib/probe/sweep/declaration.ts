@@ -134,7 +134,7 @@ const TRANSPORTS: { [name: string]: Remote['transport'] } = {
 }
 
 /** The transport of a declared name; null for a name that is none of a remote server's. */
-export function transportOf(name: unknown): Remote['transport'] | null {
+function transportOf(name: unknown): Remote['transport'] | null {
   return typeof name === 'string' && Object.hasOwn(TRANSPORTS, name)
     ? (TRANSPORTS[name] as Remote['transport'])
     : null
