@@ -11,6 +11,7 @@ import { well, wellBut } from '../servers/well.ts'
 const root = resolve(import.meta.dirname, '..', '..')
 const folder = mkdtempSync(join(tmpdir(), 'touchstone-cli-probe-'))
 let server: Stage
+const hanging = Promise.withResolvers<void>()
 
 /** Not `spawnSync`: the server under test runs in this process. */
 function touchstone(
@@ -40,7 +41,7 @@ before(async () => {
   server = await stage(
     (x) => {
       if (x.req.url === '/key') return headed(x)
-      if (x.req.url === '/hang') return undefined
+      if (x.req.url === '/hang') return hanging.resolve()
       if (x.req.url === '/no-list')
         return wellBut({ 'tools/list': ({ res }) => res.writeHead(500).end() })(x)
       return x.req.url === '/gone' ? x.res.writeHead(404).end() : well(x)
@@ -122,12 +123,11 @@ describe('touchstone probe', { concurrency: 2 }, () => {
   })
 
   it('Ctrl-C ends it with 130 and no stack', async () => {
-    const before = server.arrived.length
     const { status, stdout, stderr } = await touchstone(
       ['probe', '--local', `${server.url}/hang`],
       {
         stop: async (child) => {
-          while (server.arrived.length === before) await new Promise((r) => setTimeout(r, 10))
+          await hanging.promise
           child.kill('SIGINT')
         },
       },
