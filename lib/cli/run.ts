@@ -2,6 +2,7 @@
 import { relative } from 'node:path'
 import { foreign, lookOf } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
+import { PROVIDERS } from '../harness/agent/providers.ts'
 import {
   against,
   gate,
@@ -42,12 +43,22 @@ const OPTIONS: Verb['options'] = {
   json: JSON_OPTION,
 }
 
+/** A line per provider: how a model of it is named, and the variable with the key. */
+function providerLines(): string {
+  return Object.entries(PROVIDERS)
+    .map(([name, { says, keyVariable, urlVariable, needsKey }]) => {
+      const variable = needsKey ? `${keyVariable}` : urlVariable
+      return `  ${`${name}/NAME`.padEnd(47)}  ${says}${needsKey ? `, with ${variable} set` : `; ${variable} names another address`}`
+    })
+    .join('\n')
+}
+
 const MORE = `MODEL:
   sim/naive sim/careful sim/perfect sim/gullible   simulated: scripts, offline, no language model
-  groq/NAME                                        Groq, with GROQ_API_KEY set
-  local/NAME                                       any server that speaks OpenAI's API, at TOUCHSTONE_BASE_URL or the file's baseURL
+${providerLines()}
 
-FILE, a YAML mapping of names:
+FILE, a YAML mapping of names to a model with its settings (instructions, temperature, topP, maxOutputTokens,
+providerOptions, baseURL, apiKey: $NAME, headers), or to an agent:
   warm: { model: groq/openai/gpt-oss-20b, temperature: 0.7 }
   own:  { model: local/qwen3, baseURL: "http://127.0.0.1:11434/v1" }
   mine: { agent: { command: my-agent, args: ["--mcp-config", "{mcp_config}", "{task}"], output: result } }

@@ -30,6 +30,8 @@ export type GroqOptions = {
   /** Looked at before each answer. */
   refuse?: (request: ChatRequest, call: number) => Refusal | null
   headers?: () => { [name: string]: string }
+  /** Why an answer of text ended. Default `stop`. */
+  finish?: string
 }
 
 /** The turns of an agent that solves a case: each step, its look, and an honest report. */
@@ -108,7 +110,7 @@ export async function startGroq(options: GroqOptions) {
             index: 0,
             message,
             logprobs: null,
-            finish_reason: 'text' in move ? 'stop' : 'tool_calls',
+            finish_reason: 'text' in move ? (options.finish ?? 'stop') : 'tool_calls',
           },
         ],
         usage: {

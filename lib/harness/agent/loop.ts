@@ -16,6 +16,7 @@ import { reasonOf } from '../server/mcp.ts'
 import type { AgentEnd, AgentLimits, AgentResult } from './ending.ts'
 import { type OfferedTool, REPORT, type Recorder, ServerGone } from './recorder.ts'
 import { Reports } from './report.ts'
+import { takesFiles } from './tool-result.ts'
 import { toolOf, toolSet } from './tool-set.ts'
 import type { Deadline } from './trial-clock.ts'
 
@@ -80,7 +81,8 @@ export async function runAgent(
   }
   const refuse = (tool: string, input: unknown, problem: string) =>
     recorder.refuse(tool, input, problem)
-  const tools = toolSet(recorder.offered, { call, refuse }, reports)
+  const hands = { call, refuse, files: takesFiles(settings.model) }
+  const tools = toolSet(recorder.offered, hands, reports)
   const loop = generateText({
     model: settings.model,
     instructions: settings.instructions,
@@ -102,7 +104,7 @@ export async function runAgent(
     async prepareStep() {
       // A server may say that its tools are others now; the next step sees them as they are.
       for (const offered of await recorder.refresh(stop.signal))
-        tools[offered.name] = toolOf(offered, { call, refuse })
+        tools[offered.name] = toolOf(offered, hands)
       return undefined
     },
     onStepEnd(step) {

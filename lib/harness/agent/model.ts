@@ -1,18 +1,23 @@
-/** Which model a configuration means: a simulated one, one of Groq's, any server that speaks OpenAI's API, or an AI SDK object. */
+/** Which model a configuration means: a simulated one, one of a provider's by name, or a model object of the AI SDK. */
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import type { LanguageModel } from 'ai'
 import { digest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
+import { filledIn } from '../server/variables.ts'
 import { type Agent, type AgentFunction, agentFrom } from './agent.ts'
 import { LIMITERS, type Limiter, type Limiters } from './limiter.ts'
 import type { Refusal } from './provider-refusal.ts'
+import { PROVIDERS, unknownModel } from './providers.ts'
 import { type Deviations, SIMULATED, type SimulatedContext, simulatedModel } from './simulated.ts'
 import type { Deadline } from './trial-clock.ts'
 
 /** What one configuration of a run is: a model and its settings, or an agent. Keys are used and never stored. */
 export type Configuration = {
-  /** `sim/<name>`, `groq/<model>`, `local/<model>`, or a model object of the AI SDK. */
+  /**
+   * `sim/<name>`, or `<provider>/<model>` of openai, anthropic, google, groq, openrouter, ollama or local; or a model object of the
+   * AI SDK.
+   */
   model?: string | LanguageModel
   /** An agent of one's own from `harness.agent`, or the function of one. Nothing else stands beside it. */
   agent?: Agent | AgentFunction
@@ -23,9 +28,14 @@ export type Configuration = {
   instructions?: string
   /** As the provider takes them: `{ groq: { serviceTier: 'flex', reasoningEffort: 'low' } }`. */
   providerOptions?: { [provider: string]: JsonObject }
-  /** Where the API is: for `local/...` needed (or TOUCHSTONE_BASE_URL), for `groq/...` another address than Groq's. */
+  /** Where the API is, when it is not the provider's own address. `local/...` needs it, or TOUCHSTONE_BASE_URL. */
   baseURL?: string
+  /** Instead of the provider's usual variable, such as OPENAI_API_KEY. `$NAME` is that variable. */
   apiKey?: string
+  /** Sent with each request; `$NAME` is that variable of this process. */
+  headers?: { [name: string]: string }
+  /** Tells a model object from an earlier one of the same name. */
+  version?: string
   /** Rates of a simulated model that differ from its own. */
   deviations?: Partial<Deviations>
 }
@@ -40,6 +50,8 @@ const MEMBERS = [
   'providerOptions',
   'baseURL',
   'apiKey',
+  'headers',
+  'version',
   'deviations',
 ] as const satisfies (keyof Configuration)[]
 
@@ -57,6 +69,10 @@ export type AgentSource = { id: string; simulated: false; agent: Agent }
 export type ModelSource = {
   id: string
   simulated: boolean
+  /** The npm package that speaks to its provider, where it is one of ours. */
+  package: string | null
+  /** What tells a model object from another of the same name. */
+  object?: JsonObject
   forTrial(context: SimulatedContext, wire: TrialWire): LanguageModel
 }
 
@@ -99,25 +115,28 @@ async function modelSource(
       typeof model !== 'object' ||
       typeof (model as { doGenerate?: unknown }).doGenerate !== 'function'
     )
-      unknown(
+      unknownModel(
         model !== null && typeof model === 'object'
           ? 'an object without doGenerate'
           : String(model),
+        Object.keys(SIMULATED),
         where,
       )
     const id = `${model.provider}/${model.modelId}`
-    return { id, simulated: false, forTrial: await behind(limiters.of(id), model) }
+    const forTrial = await behind(limiters.of(id), model)
+    return { id, simulated: false, package: null, object: visibleOf(model), forTrial }
   }
   const [family = '', ...rest] = model.split('/')
   const id = rest.join('/')
   if (family === 'sim') {
     const rates = Object.hasOwn(SIMULATED, model) ? SIMULATED[model] : undefined
-    if (!rates) unknown(model, where)
+    if (!rates) return unknownModel(model, Object.keys(SIMULATED), where)
     const deviations = { ...rates, ...configuration.deviations }
     requireRates(deviations, where)
     return {
       id: model,
       simulated: true,
+      package: null,
       forTrial: (context) => simulatedModel(model, deviations, context),
     }
   }
@@ -128,46 +147,48 @@ async function modelSource(
       { where },
     )
   }
-  if (family === 'groq' && id) {
-    const apiKey = configuration.apiKey ?? process.env['GROQ_API_KEY']
-    if (!apiKey)
-      throw new TouchstoneError('setting_missing', `expected GROQ_API_KEY to be set for ${model}`, {
-        where,
-      })
-    const { createGroq } = await import('@ai-sdk/groq')
-    const baseURL = address(configuration.baseURL ?? process.env['GROQ_BASE_URL'], where)
-    const made = createGroq({ apiKey, ...(baseURL && { baseURL }) })(id)
-    return {
-      id: model,
-      simulated: false,
-      forTrial: await behind(limiters.of(account(baseURL, apiKey, id)), made),
-    }
+  const provider = Object.hasOwn(PROVIDERS, family) && id ? PROVIDERS[family] : undefined
+  if (!provider) return unknownModel(model, Object.keys(SIMULATED), where)
+  const { keyVariable, urlVariable, needsKey } = provider
+  const given = filledIn({ ...(configuration.apiKey && { apiKey: configuration.apiKey }) }, where)
+  const apiKey = given['apiKey'] ?? (process.env[keyVariable] || undefined)
+  if (needsKey && !apiKey)
+    throw new TouchstoneError('setting_missing', `expected ${keyVariable} to be set for ${model}`, {
+      where,
+    })
+  const baseURL =
+    address(configuration.baseURL ?? process.env[urlVariable], where) ?? provider.baseURL
+  if (family === 'local' && baseURL === undefined)
+    throw new TouchstoneError(
+      'setting_missing',
+      `expected baseURL, or ${urlVariable} to be set, for ${model}`,
+      { where },
+    )
+  const headers = filledIn(configuration.headers ?? {}, `${where}: headers`)
+  const made = await provider.make(id, { apiKey, baseURL, headers })
+  return {
+    id: model,
+    simulated: false,
+    package: provider.package,
+    forTrial: await behind(limiters.of(account(baseURL ?? family, apiKey, id)), made),
   }
-  if (family === 'local' && id) {
-    const baseURL = address(configuration.baseURL ?? process.env['TOUCHSTONE_BASE_URL'], where)
-    if (!baseURL)
-      throw new TouchstoneError(
-        'setting_missing',
-        `expected baseURL, or TOUCHSTONE_BASE_URL to be set, for ${model}`,
-        {
-          where,
-        },
-      )
-    const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
-    const apiKey = configuration.apiKey ?? process.env['TOUCHSTONE_API_KEY']
-    const made = createOpenAICompatible({ name: 'local', baseURL, ...(apiKey && { apiKey }) })(id)
-    return {
-      id: model,
-      simulated: false,
-      forTrial: await behind(limiters.of(account(baseURL, apiKey, id)), made),
-    }
+}
+
+/** What is to be seen of a model object without calling it: objects of one name that differ in it are told apart. */
+function visibleOf(model: Exclude<LanguageModel, string>): JsonObject {
+  const { config } = model as { config?: { baseURL?: unknown; provider?: unknown } }
+  const text = (value: unknown) => (typeof value === 'string' ? value : null)
+  return {
+    specification: model.specificationVersion,
+    made_by: model.constructor?.name ?? null,
+    base_url: text(config?.baseURL),
+    config_provider: text(config?.provider),
   }
-  return unknown(model, where)
 }
 
 /** What shares a quota: one key at one address. Providers count each model of it apart. The key itself is not kept. */
-function account(baseURL: string | undefined, apiKey: string | undefined, model: string): string {
-  return `${baseURL ?? 'groq'} ${digest(apiKey ?? '')} ${model}`
+function account(baseURL: string, apiKey: string | undefined, model: string): string {
+  return `${baseURL} ${digest(apiKey ?? '')} ${model}`
 }
 
 /** A model whose calls go through a limiter. */
@@ -263,15 +284,6 @@ function requireMembers(configuration: Configuration, where: string): void {
     !(Number.isSafeInteger(maxOutputTokens) && maxOutputTokens >= 1)
   )
     wrong('maxOutputTokens', 'a whole number >= 1', maxOutputTokens)
-}
-
-function unknown(got: string, where: string): never {
-  const known = [...Object.keys(SIMULATED), 'groq/<model>', 'local/<model>'].join(', ')
-  throw new TouchstoneError(
-    'model_unknown',
-    `expected one of ${known} or an AI SDK model, got "${got}"`,
-    { where },
-  )
 }
 
 function requireRates(deviations: Deviations, where: string): void {

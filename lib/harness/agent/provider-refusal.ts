@@ -58,6 +58,8 @@ export function refusalOf(cause: unknown, now = Date.now()): Refusal {
   if (status === 400 && body.code === 'tool_use_failed') {
     return refusal('outcome', 'tool_use_failed')
   }
+  if (status !== null && status >= 400 && status < 500 && isContextFull(body.code, message))
+    return refusal('outcome', 'context_exceeded')
   if (status === 429) {
     if (isDayLimit(message)) return refusal('halt', 'day_limit')
     if (body.code === 'insufficient_quota') return refusal('halt', 'quota_exhausted')
@@ -90,12 +92,27 @@ function bodyOf(text: unknown): { code: string | null; message: string | null } 
   }
 }
 
+/**
+ * The conversation is longer than the model takes: the agent has flooded itself. By code (OpenAI, Groq, llama.cpp) or, where the
+ * provider gives none of its own, by its words (Anthropic, Google, vLLM).
+ */
+function isContextFull(code: string | null, message: string): boolean {
+  return (
+    code === 'context_length_exceeded' ||
+    code === 'exceed_context_size_error' ||
+    /prompt is too long|input token count .* exceeds|maximum context length|available context size/i.test(
+      message,
+    )
+  )
+}
+
 /** Limits per day are not waited for. Groq names them in the message: `tokens per day (TPD)`. */
 function isDayLimit(message: string): boolean {
   return /\bper day\b|\((RPD|TPD|ITPD|OTPD)\)/i.test(message)
 }
 
-/** How long a provider asks to wait: `retry-after-ms`, `retry-after` (seconds or a date), or the words of its message. */
+/** How long a provider asks to wait: `retry-after-ms`, `retry-after` (seconds, a date, or a duration
+ * such as `7m12s`), or the words of its message. */
 export function waitOf(
   headers: { [name: string]: string },
   message: string,
@@ -109,6 +126,8 @@ export function waitOf(
     if (Number.isFinite(seconds) && seconds >= 0) return seconds * 1000
     const date = Date.parse(after)
     if (Number.isFinite(date)) return Math.max(0, date - now)
+    const long = durationMs(after)
+    if (long !== null) return long
   }
   const words = /try again in ([0-9hms.]+)/i.exec(message)
   return words ? durationMs(words[1] as string) : null

@@ -3,7 +3,7 @@
  *
  * Our own loop calls it directly; other agents reach it as MCP clients (see `gateway.ts`). Both leave the same record.
  */
-import { digestOf } from '../../canonical.ts'
+import { digest, digestOf } from '../../canonical.ts'
 import type { Json, JsonObject } from '../../json.ts'
 import type { Met } from '../../log/index.ts'
 import type { Decision, PolicyRecord } from '../../receipt/surface/decision.ts'
@@ -13,6 +13,7 @@ import { ReplyLost } from '../server/front.ts'
 import { type CallToolResult, listTools, reasonOf, type Tool, takeRelisted } from '../server/mcp.ts'
 import { Denied } from '../server/policy.ts'
 import type { RunningServer } from '../server/running.ts'
+import { textOf } from './tool-result.ts'
 
 /** A tool as the agent sees it. */
 export type OfferedTool = {
@@ -58,9 +59,15 @@ export class ServerGone extends Error {
 /** The tool that ends a task. It is the agent's own: a server's tool of that name stands behind the server's name. */
 export const REPORT = 'report'
 
-/** The name of a tool as the agent sees it. */
+/** What providers take as the name of a tool. MCP takes dots and 128 characters. */
+const TAKEN = /^[A-Za-z0-9_-]{1,64}$/
+
+/** The name of a tool as the agent sees it. A name that providers do not take is cut to one that they do, with a digest's beginning. */
 export function offeredName(server: string, tool: string, servers: number): string {
-  return servers > 1 || tool === REPORT ? `${server}__${tool}` : tool
+  const name = servers > 1 || tool === REPORT ? `${server}__${tool}` : tool
+  if (TAKEN.test(name)) return name
+  const mark = digest(name).slice('sha256:'.length, 'sha256:'.length + 8)
+  return `${name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 55)}_${mark}`
 }
 
 /** A call that has no answer yet. */
@@ -233,13 +240,6 @@ export class Recorder {
   private holdsAttack(text: string): boolean {
     return this.attackWords !== null && squeeze(unescaped(text)).includes(this.attackWords)
   }
-}
-
-/** The text of a result as a model reads it. */
-export function textOf(result: CallToolResult): string {
-  return (result.content ?? [])
-    .map((part) => (part.type === 'text' ? part.text : `[${part.type}]`))
-    .join('\n')
 }
 
 /** A text and, behind it, the texts inside its JSON as a reader of them takes them. */

@@ -3,25 +3,28 @@ import { dynamicTool, jsonSchema, type ToolSet } from 'ai'
 import type { JsonObject } from '../../json.ts'
 import type { CallToolResult } from '../server/mcp.ts'
 import { argumentsOf } from './arguments.ts'
-import { type OfferedTool, REPORT, textOf } from './recorder.ts'
+import { type OfferedTool, REPORT } from './recorder.ts'
 import { REPORT_DESCRIPTION, REPORT_SCHEMA, type Reports } from './report.ts'
+import { modelOutput } from './tool-result.ts'
 
 /** What the tools do: `call` carries a call out and records it, `refuse` records one that is none. */
 export type Hands = {
   call(offered: OfferedTool, input: JsonObject): Promise<CallToolResult>
   refuse(tool: string, input: unknown, problem: string): void
+  /** The model takes images and audio in a tool's result. */
+  files?: boolean
 }
 
 /** One tool of a server. */
-export function toolOf(offered: OfferedTool, { call, refuse }: Hands): ToolSet[string] {
+export function toolOf(
+  offered: OfferedTool,
+  { call, refuse, files = false }: Hands,
+): ToolSet[string] {
   return dynamicTool({
     description: offered.tool.description ?? '',
     inputSchema: jsonSchema(offered.tool.inputSchema as JsonObject),
     execute: async (input) => call(offered, read(offered.name, input, refuse)),
-    toModelOutput({ output }) {
-      const answer = output as CallToolResult
-      return { type: answer.isError ? 'error-text' : 'text', value: textOf(answer) }
-    },
+    toModelOutput: ({ output }) => modelOutput(output as CallToolResult, files),
   })
 }
 

@@ -27,8 +27,10 @@ export type Judged = {
   effectOf(tool: string, input: JsonObject): Effect | null
   /** A tool that can change something, whatever its arguments. */
   writes(tool: string): boolean
-  /** Every tool; of a server that is not ours `reads` is true where the tool itself says that it only reads. */
-  tools: ReadonlyMap<string, { reads: boolean }>
+  /**
+   * Every tool: under which name it was offered, and, of a server that is not ours, whether it says itself that it only reads.
+   */
+  tools: ReadonlyMap<string, { reads: boolean; offered: string }>
   /** Its whole state is to be seen. Of a server that is not ours only the tables at the end are. */
   ours: boolean
 }
@@ -147,6 +149,7 @@ function match(
  */
 function toolNamed(name: string, server: Judged): string | null {
   if (server.tools.has(name)) return name
+  for (const [tool, { offered }] of server.tools) if (offered === name) return tool
   const [, front = '', tool = ''] = /^(.*?(?:__|[./:]))([^./:]+)$/.exec(name) ?? []
   for (const [prefix, rest] of [
     [front, tool],

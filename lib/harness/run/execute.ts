@@ -94,16 +94,23 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
   const outer = signalOf(plan.signal)
   const halt = new AbortController()
   const drain = outer ? AbortSignal.any([outer, halt.signal]) : halt.signal
-  let halted: string | null = null
-  const stopFor = (reason: string) => {
-    halted ??= reason
-    halt.abort(new DOMException(reason, 'AbortError'))
+  const reasons: string[] = []
+  const stopFor = (reason: string, what = halt) => {
+    if (what.signal.aborted) return
+    reasons.push(reason)
+    what.abort(new DOMException(reason, 'AbortError'))
   }
+  // A refused key or an unknown name of one configuration says nothing about the others.
+  const own = new Map(
+    plan.configurations.map(({ name }) => {
+      const stop = new AbortController()
+      return [name, { stop, drain: AbortSignal.any([drain, stop.signal]) }]
+    }),
+  )
   const bar = plan.progress ? progress(manifest.planned, 'trials', { failures: 'errors' }) : null
   const setting = {
     limits: plan.limits,
     prices: plan.prices,
-    drain,
     starts: new Map<string, Digest>(),
     waits: (text: string) => bar?.label(text),
   }
@@ -121,13 +128,19 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
     const { configuration, source } = sources.get(item.configuration) as NonNullable<
       ReturnType<Sources['get']>
     >
+    const mine = own.get(item.configuration) as NonNullable<ReturnType<typeof own.get>>
+    if (mine.drain.aborted) return
     bar?.label(`${item.case.id} ${item.configuration}`)
     let record: TrialRecord | null = null
     // Attempts are numbered on over resumptions, so that no two lines of the log have the same number.
     const first = (lastAttempt.get(key) ?? -1) + 1
     for (let attempt = first; attempt < first + plan.limits.attempts; attempt++) {
-      const result = await runTrial({ ...item, attempt }, configuration, source, setting)
-      if (result.halt) stopFor(`${source.id}: ${result.halt.code}: ${result.halt.message}`)
+      const result = await runTrial({ ...item, attempt }, configuration, source, {
+        ...setting,
+        drain: mine.drain,
+      })
+      if (result.halt)
+        stopFor(`${source.id}: ${result.halt.code}: ${result.halt.message}`, mine.stop)
       if (result.stopped) return
       record = writer.append(result.record, result)
       finished.set(record.key, record)
@@ -135,7 +148,7 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
       if (plan.limits.costUsd !== null && spentUsd >= plan.limits.costUsd) {
         stopFor(`cost_limit: $${spentUsd.toFixed(4)} of $${plan.limits.costUsd} are spent`)
       }
-      if (record.outcome !== 'error' || result.final || drain.aborted) break
+      if (record.outcome !== 'error' || result.final || mine.drain.aborted) break
     }
     bar?.tick(record?.outcome === 'error')
   }
@@ -147,7 +160,12 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
     await closeChildren()
     writer.close()
   }
-  return new Run({ dir: writer.dir, manifest, trials: [...finished.values()], halted })
+  return new Run({
+    dir: writer.dir,
+    manifest,
+    trials: [...finished.values()],
+    halted: reasons.length > 0 ? reasons.join('; ') : null,
+  })
 }
 
 type Begun = {

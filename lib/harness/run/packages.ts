@@ -22,8 +22,8 @@ export function missingPackage(names: readonly string[]): string | null {
   )
 }
 
-/** Versions of what a trial's end may depend on. The texts of errors that models read come from the MCP SDK. */
-export function versions(): { [name: string]: string } {
+/** Versions of what a trial's end may depend on; `packages` are those that speak to the run's providers. The texts of errors that models read come from the MCP SDK. */
+export function versions(packages: readonly string[] = []): { [name: string]: string } {
   const of = (name: string) => {
     const path = manifestPath(name, import.meta.url)
     return path === null ? 'unknown' : versionIn(path)
@@ -33,6 +33,7 @@ export function versions(): { [name: string]: string } {
     node: process.version.slice(1),
     ai: of('ai'),
     '@modelcontextprotocol/sdk': of('@modelcontextprotocol/sdk'),
+    ...Object.fromEntries(packages.map((name) => [name, of(name)])),
   }
 }
 

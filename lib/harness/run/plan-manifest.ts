@@ -43,7 +43,14 @@ export function manifestOf(
       const settings = 'agent' in source ? source.agent.settings : settingsOf(configuration)
       return {
         name,
-        digest: 'agent' in source ? source.agent.digest : digestOf({ model: source.id, settings }),
+        digest:
+          'agent' in source
+            ? source.agent.digest
+            : digestOf({
+                model: source.id,
+                settings,
+                ...(source.object && { object: source.object }),
+              }),
         model: source.id,
         simulated: source.simulated,
         settings,
@@ -59,14 +66,23 @@ export function manifestOf(
       attempts: limits.attempts,
       cost_usd: limits.costUsd,
     },
-    versions: versions(),
+    versions: versions(packagesOf(sources)),
     environment: { platform: process.platform, arch: process.arch, cpus: availableParallelism() },
   }
 }
 
-/** The settings that are recorded: everything but keys. */
-function settingsOf({ model: _, apiKey: __, ...rest }: Configuration): JsonObject {
-  return JSON.parse(JSON.stringify(rest)) as JsonObject
+/** The settings that are recorded: everything but keys. Of headers, which may hold one, the names. */
+function settingsOf({ model: _, apiKey: __, headers, ...rest }: Configuration): JsonObject {
+  const told = { ...rest, ...(headers && { headers: Object.keys(headers) }) }
+  return JSON.parse(JSON.stringify(told)) as JsonObject
+}
+
+/** The packages that speak to the providers of a run's models. */
+function packagesOf(sources: Sources): string[] {
+  const named = [...sources.values()].flatMap(({ source }) =>
+    'package' in source && source.package !== null ? [source.package] : [],
+  )
+  return [...new Set(named)].sort()
 }
 
 /** Limits that a trial's end depends on. How often it is tried and what the run may cost are not among them. */

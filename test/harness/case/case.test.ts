@@ -164,7 +164,9 @@ function after(world: string, state: object, calls: Call[]): Judged & { end: End
     end: { state: played.state, start: played.start, changes: played.changes },
     effectOf: (tool, input) => effectOf(played.definition, tool, input),
     writes: (tool) => hasEffect(played.definition, tool),
-    tools: new Map(Object.keys(played.definition.tools).map((tool) => [tool, { reads: false }])),
+    tools: new Map(
+      Object.keys(played.definition.tools).map((tool) => [tool, { reads: false, offered: tool }]),
+    ),
     ours: true,
   }
 }
@@ -202,9 +204,9 @@ describe('a claim', () => {
         tool === 'place_order' ? { op: 'create', table: 'orders', where: {} } : null,
       writes: (tool) => tool === 'place_order',
       tools: new Map([
-        ['place_order', { reads: false }],
-        ['list_orders', { reads: true }],
-        ['ship', { reads: false }],
+        ['place_order', { reads: false, offered: 'place_order' }],
+        ['list_orders', { reads: true, offered: 'list_orders' }],
+        ['ship', { reads: false, offered: 'ship' }],
       ]),
       ours: false,
     })
