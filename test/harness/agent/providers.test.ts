@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { Limiters } from '../../../lib/harness/agent/limiter.ts'
-import { modelSource } from '../../../lib/harness/agent/model.ts'
+import { type ModelSource, sourceOf } from '../../../lib/harness/agent/model.ts'
 import { refusalOf, waitOf } from '../../../lib/harness/agent/provider-refusal.ts'
 import { PROVIDERS } from '../../../lib/harness/agent/providers.ts'
 import { offeredName } from '../../../lib/harness/agent/recorder.ts'
@@ -22,7 +22,7 @@ describe('a model by name', () => {
     process.env = kept
   })
   const source = (model: string, more: Partial<harness.Configuration> = {}) =>
-    modelSource('m', { model, ...more }, new Limiters())
+    sourceOf('m', { model, ...more }, new Limiters()) as Promise<ModelSource>
 
   for (const [name, { package: from }] of Object.entries(PROVIDERS)) {
     it(`${name}/... is made by ${from}`, async () => {
