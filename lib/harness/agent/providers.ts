@@ -105,7 +105,7 @@ export const PROVIDERS: { readonly [name: string]: Provider } = {
 }
 
 /** The word of a list that is most like another, where one is like it. */
-export function nearest(word: string, known: readonly string[]): string | null {
+function nearest(word: string, known: readonly string[]): string | null {
   const ranked = known
     .map((one) => ({ one, distance: editDistance(word.toLowerCase(), one.toLowerCase()) }))
     .sort((a, b) => a.distance - b.distance)
