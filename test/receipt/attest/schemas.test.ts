@@ -50,7 +50,7 @@ function closed(schema: unknown): unknown {
 describe('published schemas', () => {
   test('the files are those that the code describes', () => {
     const made = fileSchemas()
-    // WRITE_SCHEMAS=1 npx tsx --test test/receipt/schemas.test.ts writes them anew.
+    // `npm run schemas` writes them anew.
     if (process.env['WRITE_SCHEMAS'] === '1')
       for (const [name, schema] of Object.entries(made))
         writeFileSync(new URL(`${name}.json`, folder), `${JSON.stringify(schema, null, 2)}\n`)
