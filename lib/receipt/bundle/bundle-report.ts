@@ -187,9 +187,9 @@ function render(report: BundleReport, outcome: Outcome, look: Look): string {
     const names = Math.max(...CLAIMS.map((name) => name.length))
     for (const name of CLAIMS) {
       const claim = report.claims[name]
-      const source = claim.status === 'incomplete' ? '' : ` (${claim.source_class})`
-      const status = tone(pad(claim.status, 10), TONES[claim.status], look)
-      lines.push(`  ${pad(name, names)}  ${status}  ${READS[name][claim.status] ?? ''}${source}`)
+      const source = claim.status === 'incomplete' ? '' : `  ${claim.source_class}`
+      lines.push(`  ${pad(name, names)}  ${tone(claim.status, TONES[claim.status], look)}${source}`)
+      say(READS[name][claim.status] ?? '', 'quiet', '      ')
     }
   }
   const { findings } = report
