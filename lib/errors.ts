@@ -31,6 +31,8 @@ export type ErrorCode =
   | 'case_untrusted'
   | 'world_unknown'
   | 'world_state_differs'
+  | 'state_unreadable'
+  | 'reset_failed'
   | 'world_broken'
   | 'tool_unknown'
   | 'fault_unknown'

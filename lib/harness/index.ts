@@ -18,7 +18,7 @@ export type { Prices } from './agent/cost.ts'
 export type { Configuration } from './agent/model.ts'
 export type { Case, CaseDefinition } from './case/case.ts'
 export { define as case } from './case/define-case.ts'
-export type { Ending, GoalFunction } from './case/goal.ts'
+export type { Ending, GoalEnding, GoalFunction } from './case/goal.ts'
 export {
   against,
   type BaselineResult,

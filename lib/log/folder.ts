@@ -3,7 +3,15 @@
  *
  * A trial's line in `trials.ndjson` is written last, so a line there means that everything else about the trial is there too.
  */
-import { existsSync, mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { type Digest, digest } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
@@ -21,6 +29,7 @@ export const FILES = {
   decisions: 'decisions.ndjson',
   transcripts: 'transcripts.ndjson',
   audit: 'audit.ndjson',
+  servers: 'servers.ndjson',
 } as const
 
 /** A provider's export as a trial left it: the text exactly as it was handed out. */
@@ -32,6 +41,8 @@ export type TrialParts = {
   /** The providers' exports, the first server's first. */
   audits: readonly TrialExport[]
   transcript: JsonObject
+  /** What real servers wrote to their standard error, and how they ended. It proves nothing, and no digest names it. */
+  logs?: readonly { server: string; text: string }[] | undefined
 }
 
 /**
@@ -125,6 +136,10 @@ export class RunWriter {
       const { decisions, transcripts, audit } = this.evidence
       audit.append(parts.audits.map((one) => JSON.stringify({ key, attempt, ...one })))
       transcripts.append([transcript])
+      if (parts.logs?.length) {
+        const told = parts.logs.map((one) => `${JSON.stringify({ key, attempt, ...one })}\n`)
+        appendFileSync(join(this.dir, FILES.servers), told.join(''))
+      }
       decisions.append(lines)
       this.unrecorded.push(JSON.stringify(whole))
       const waited = performance.now() - this.recordedAt

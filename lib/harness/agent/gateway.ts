@@ -4,6 +4,7 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import type { JsonObject } from '../../json.ts'
+import { type Address, serveHttp } from '../server/loopback.ts'
 import {
   type CallToolResult,
   type Client,
@@ -18,7 +19,6 @@ import {
 import { Denied } from '../server/policy.ts'
 import type { RunningServer } from '../server/running.ts'
 import { argumentsOf } from './arguments.ts'
-import { type Address, serveHttp } from './loopback.ts'
 import { REPORT, type Recorder, ServerGone } from './recorder.ts'
 import { REPORT_DESCRIPTION, REPORT_SCHEMA, type Reports } from './report.ts'
 

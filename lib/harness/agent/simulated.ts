@@ -14,7 +14,8 @@ import type {
 } from '@ai-sdk/provider'
 import type { Json, JsonObject } from '../../json.ts'
 import { rng } from '../../stats/random.ts'
-import { type Match, matches } from '../../world/world.ts'
+import type { Match } from '../../world/world.ts'
+import { objectsWith } from '../case/asked.ts'
 import type { Case } from '../case/case.ts'
 import type { StatedClaim } from '../case/claims.ts'
 import type { SolutionStep } from '../case/schema.ts'
@@ -204,7 +205,8 @@ function sightOf(check: NonNullable<SolutionStep['check']>, answer: Answer): Sig
   if (data === undefined) return 'unreadable'
   const shows = [check.shows ?? []].flat() as Match[]
   const gone = [check.gone ?? []].flat() as Match[]
-  return shows.every((one) => contains(data, one)) && !gone.some((one) => contains(data, one))
+  return shows.every((one) => objectsWith(data, one) > 0) &&
+    gone.every((one) => objectsWith(data, one) === 0)
     ? 'there'
     : 'missing'
 }
@@ -219,15 +221,6 @@ function dataIn(text: string): Json | undefined {
     }
   }
   return undefined
-}
-
-/** True when some object inside the value has the members. */
-function contains(value: Json, members: Match): boolean {
-  if (Array.isArray(value)) return value.some((item) => contains(item, members))
-  if (value === null || typeof value !== 'object') return false
-  return (
-    matches(value as never, members) || Object.values(value).some((item) => contains(item, members))
-  )
 }
 
 function lastAnswer({ prompt }: LanguageModelV4CallOptions): Answer {

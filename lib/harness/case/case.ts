@@ -11,6 +11,7 @@ import {
   type SolutionStep,
   serverNames,
 } from './schema.ts'
+import type { LiveParts } from './server-plan.ts'
 
 /** A case ready to run. */
 export type Case = {
@@ -24,6 +25,8 @@ export type Case = {
   solution: SolutionStep[]
   goal: Predicate[] | GoalFunction
   attack: { instruction: string; calls: CallSpec[]; goal: Predicate[] | GoalFunction } | null
+  /** Functions of its servers, by name: what no document can hold. Their source text is part of the digest. */
+  live: { [server: string]: LiveParts }
   digest: Digest
   /** The checked document, as it is digested and published. */
   document: JsonObject
@@ -35,13 +38,25 @@ export type GoalFunctions = {
   attackGoal?: GoalFunction | undefined
 }
 
+/** What a case in TypeScript holds besides its document. */
+export type CaseFunctions = GoalFunctions & { live?: { [server: string]: LiveParts } | undefined }
+
 /** Make a case from a checked document. */
-export function caseFrom(parsed: ParsedCase, functions: GoalFunctions = {}): Case {
+export function caseFrom(
+  parsed: ParsedCase,
+  { live = {}, ...functions }: CaseFunctions = {},
+): Case {
   const { server: one, servers: several, goal, attack: hostile, ...rest } = parsed
   const list = one ? [one] : (several ?? [])
   const names = serverNames(list)
+  const held = Object.entries(live).flatMap(([server, { reset, database }]) => [
+    [`${server}.reset`, reset],
+    [`${server}.database`, database && 'query' in database ? database.query : undefined],
+  ])
   const sources = Object.fromEntries(
-    Object.entries(functions).flatMap(([name, fn]) => (fn ? [[name, fn.toString()]] : [])),
+    [...Object.entries(functions), ...held].flatMap(([name, fn]) =>
+      typeof fn === 'function' ? [[name, fn.toString()]] : [],
+    ),
   )
   const document = JSON.parse(
     JSON.stringify(Object.keys(sources).length ? { ...parsed, functions: sources } : parsed),
@@ -57,6 +72,7 @@ export function caseFrom(parsed: ParsedCase, functions: GoalFunctions = {}): Cas
     solution: rest.solution,
     goal: functions.goal ?? goal,
     attack: hostile ? { ...hostile, goal: functions.attackGoal ?? hostile.goal } : null,
+    live,
     digest: digest(canonical(document)),
     document,
   }

@@ -4,8 +4,9 @@ import { count } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { Json, JsonObject } from '../../json.ts'
 import { World, type WorldDefinition, worldNamed } from '../../world/index.ts'
-import { type Case, caseFrom, type GoalFunctions } from './case.ts'
-import { caseSchema, type Predicate, type ServerSpec } from './schema.ts'
+import { type Case, type CaseFunctions, caseFrom } from './case.ts'
+import { questionsOf, requireJudged } from './check-judged.ts'
+import { caseSchema, type ServerSpec } from './schema.ts'
 
 export type Path = (string | number | symbol)[]
 /** Where a member stands: a file with line and column, or a field. */
@@ -21,7 +22,7 @@ const SHOWN = 5
  *
  * @throws TouchstoneError `case_invalid` with each mistake and its place; the error's own place is that of the first
  */
-export function readCase(value: unknown, locate: Locate, functions: GoalFunctions = {}): Case {
+export function readCase(value: unknown, locate: Locate, functions: CaseFunctions = {}): Case {
   const parsed = caseSchema.safeParse(value)
   if (!parsed.success) {
     // A member that does not belong there is often one that is missing, misspelt: it is named first.
@@ -53,7 +54,7 @@ export function readCase(value: unknown, locate: Locate, functions: GoalFunction
   return test
 }
 
-function invalid(message: string, where: string, cause?: unknown): never {
+export function invalid(message: string, where: string, cause?: unknown): never {
   throw new TouchstoneError('case_invalid', message, {
     where,
     ...(cause !== undefined && { cause }),
@@ -134,6 +135,9 @@ function requireNames(test: Case, locate: Locate, single: boolean): void {
   for (const [i, call] of (test.attack?.calls ?? []).entries())
     requireCall(call.server, call.call, call.with as JsonObject, ['attack', 'calls', i])
 
+  requireJudged(test, locate, single)
+  for (const { question, path } of questionsOf(test))
+    requireCall(question.server, question.call as string, (question.with ?? {}) as JsonObject, path)
   const goals: [Case['goal'], Path][] = [[test.goal, ['goal']]]
   if (test.attack) goals.push([test.attack.goal, ['attack', 'goal']])
   for (const [goal, path] of goals) {
@@ -141,12 +145,7 @@ function requireNames(test: Case, locate: Locate, single: boolean): void {
     for (const [i, predicate] of goal.entries()) {
       const definition = worlds.get(predicate.server ?? first)
       requireConditions(predicate.where ?? {}, (column) => locate([...path, i, 'where', column]))
-      if (!definition) {
-        requireSeen(specs.get(predicate.server ?? first), predicate, (member) =>
-          locate([...path, i, member]),
-        )
-        continue
-      }
+      if (!definition) continue
       const tables = tablesOf(definition)
       const names = Object.keys(tables)
       const unchanged = Array.isArray(predicate.unchanged) ? predicate.unchanged : []
@@ -176,26 +175,6 @@ function requireNames(test: Case, locate: Locate, single: boolean): void {
       }
     }
   }
-}
-
-/** Of a server that is not simulated only a folder is seen: what is said of anything else would hold of every end. */
-function requireSeen(
-  spec: ServerSpec | undefined,
-  predicate: Predicate,
-  locate: (member: string) => string,
-): void {
-  const { table, unchanged } = predicate
-  if (!spec || (table === undefined && unchanged === undefined)) return
-  const named = table !== undefined ? [table] : Array.isArray(unchanged) ? unchanged : []
-  const member = table !== undefined ? 'table' : 'unchanged'
-  if (spec.files === undefined)
-    invalid(
-      `expected report or canary, since the state of ${spec.name} is not to be seen, got ${member}`,
-      locate(member),
-    )
-  for (const name of named)
-    if (name !== 'files')
-      invalid(`expected the table "files" of ${spec.name}, got "${name}"`, locate(member))
 }
 
 /** A condition has one word and says nothing else: of two words only one would be asked. */

@@ -15,8 +15,9 @@ type Definition = Omit<CaseDefinition, 'server' | 'servers'> & {
  * Make a case in TypeScript: the members of a case file, but goals may be functions over the end of the trial, and a server may
  * be one from `harness.server()`.
  *
- * A goal is handed `{ end, ends, claims, reported, arguments }`: `end.state.TABLE` is a list of rows, `end.start` the tables at
- * the start, and `ends.NAME` the same of each server where there are several.
+ * A goal is handed `{ end, ends, claims, reported, arguments, ask, query, client }`: `end.state.TABLE` is a list of rows,
+ * `end.start` the tables at the start, and `ends.NAME` the same of each server where there are several. It may be asynchronous:
+ * `await ask(tool, input)` is the server's answer behind its faults, `await client()` a client of the judge's own.
  *
  * @throws TouchstoneError `case_invalid` naming the field
  * @example
@@ -40,11 +41,13 @@ export async function define(input: Definition): Promise<Case> {
   const goal = typeof input.goal === 'function' ? input.goal : undefined
   const attackGoal = typeof input.attack?.goal === 'function' ? input.attack.goal : undefined
   const { server, servers, ...rest } = input
+  const live: Case['live'] = {}
+  const data = (one: AnyServer) => dataOf(one, live)
   const document = {
     ...rest,
-    ...(server !== undefined && { server: dataOf(server) }),
+    ...(server !== undefined && { server: data(server) }),
     ...(servers !== undefined && {
-      servers: Array.isArray(servers) ? servers.map(dataOf) : servers,
+      servers: Array.isArray(servers) ? servers.map(data) : servers,
     }),
     goal: goal ? byFunction : input.goal,
     ...(input.attack && {
@@ -54,13 +57,15 @@ export async function define(input: Definition): Promise<Case> {
   return readCase(document, (path) => [String(input.id ?? 'case'), ...path.map(String)].join('.'), {
     goal,
     attackGoal,
+    live,
   })
 }
 
-/** A server as data, as a case is digested and published. */
-function dataOf(server: AnyServer): unknown {
+/** A server as data, as a case is digested and published. Its functions go to `live`, under its name. */
+function dataOf(server: AnyServer, live: Case['live']): unknown {
   if (server === null || typeof server !== 'object' || !('plan' in server)) return server
-  const { name, world, tools, stdio, http, files, policy, ...parts } = server.plan
+  const { name, world, tools, stdio, http, files, policy, database, folder, questions, ...parts } =
+    server.plan
   if (Object.keys(tools).length > 0)
     throw new TouchstoneError(
       'case_invalid',
@@ -70,18 +75,27 @@ function dataOf(server: AnyServer): unknown {
       },
     )
   const from = world === null || typeof world === 'string' ? world : world.name
+  const adapter = database !== null && 'query' in database ? database : undefined
+  const reset = stdio?.reset ?? http?.reset
+  const hook = typeof reset === 'function' ? reset : undefined
+  if (adapter || hook)
+    live[name] = { ...(adapter && { database: adapter }), ...(hook && { reset: hook }) }
+  const without = (part: object) =>
+    Object.fromEntries(
+      Object.entries(part).filter(
+        ([, value]) => value !== undefined && value !== null && value !== hook,
+      ),
+    )
   const held = Object.entries(parts).filter(([, part]) => Object.keys(part as object).length > 0)
   return {
     ...(name !== (from ?? 'server') && { name }),
     ...(from !== null && { world: from }),
     ...Object.fromEntries(held),
-    ...(http && { http }),
+    ...(http && { http: without(http) }),
     ...(files && { files }),
     ...(policy && { policy: { deny: policy.deny, ...(policy.pin && { pin: policy.pin }) } }),
-    ...(stdio && {
-      stdio: Object.fromEntries(
-        Object.entries(stdio).filter(([, part]) => part !== undefined && part !== null),
-      ),
-    }),
+    ...(database && !adapter && { database }),
+    ...(folder !== null && { folder }),
+    ...(stdio && { stdio: without(stdio) }),
   }
 }

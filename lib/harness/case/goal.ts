@@ -1,7 +1,12 @@
-/** Goals: what is judged at the end of a trial, from the state of the world and never from the story. */
+/** Goals: what is judged at the end of a trial, from the state of the servers and never from what the agent says of it. */
+
 import { TouchstoneError } from '../../errors.ts'
+import type { JsonObject } from '../../json.ts'
 import type { Claim } from '../../log/trial.ts'
 import { digestOfState, type End, matches } from '../../world/world.ts'
+import type { Judge } from '../server/judge.ts'
+import type { Client } from '../server/mcp.ts'
+import { answerTo, askedHolds, type JudgesAnswer } from './asked.ts'
 import type { Predicate } from './schema.ts'
 
 /** What a goal may look at. */
@@ -20,23 +25,44 @@ export type Ending = {
   arguments: string[]
 }
 
+/** By server name: what the judge can ask. */
+export type Judges = { [server: string]: Judge }
+
+/**
+ * What a goal in TypeScript is handed. `ask`, `query` and `client` reach a server behind its faults, on a connection of the judge's
+ * own; `server` is its name, by default the first.
+ */
+export type GoalEnding = Ending & {
+  ask(tool: string, input?: JsonObject, server?: string): Promise<JudgesAnswer>
+  query(text: string, server?: string): Promise<JsonObject[]>
+  client(server?: string): Promise<Client>
+}
+
 /** A goal in TypeScript. */
-export type GoalFunction = (ending: Ending) => boolean
+export type GoalFunction = (ending: GoalEnding) => boolean | Promise<boolean>
+
+/** How long a goal's function may take. */
+const PATIENCE_MS = 60_000
 
 /**
  * True when every predicate holds, false when one does not. null when none is false and one is not known.
  *
- * @throws TouchstoneError `case_invalid` for a function that throws or gives a promise
+ * @throws TouchstoneError `case_invalid` for a function that throws, `state_unreadable` when a server gives no answer
  */
-export function goalMet(goal: Predicate[] | GoalFunction, ending: Ending): boolean | null {
-  if (typeof goal === 'function') return answerOf(goal, ending)
-  const answers = goal.map((predicate) => holds(predicate, ending))
+export async function goalMet(
+  goal: Predicate[] | GoalFunction,
+  ending: Ending,
+  judges: Judges = {},
+): Promise<boolean | null> {
+  if (typeof goal === 'function') return answerOf(goal, ending, judges)
+  const answers: (boolean | null)[] = []
+  for (const predicate of goal) answers.push(await holds(predicate, ending, judges))
   if (answers.includes(false)) return false
   return answers.includes(null) ? null : true
 }
 
-/** A promise is neither met nor missed, and to count it as missed would hold the author's mistake against the agent. */
-function answerOf(goal: GoalFunction, ending: Ending): boolean {
+/** A function that throws is the author's mistake: to count it as missed would hold it against the agent. */
+async function answerOf(goal: GoalFunction, ending: Ending, judges: Judges): Promise<boolean> {
   const wrong = (got: string, cause?: unknown): never => {
     throw new TouchstoneError(
       'case_invalid',
@@ -47,20 +73,33 @@ function answerOf(goal: GoalFunction, ending: Ending): boolean {
       },
     )
   }
-  let answer: unknown
+  const judgeOf = (server = Object.keys(ending.ends)[0] ?? ''): Judge =>
+    judges[server] ?? wrong(`a question to "${server}", which is no server of the case`)
+  const handed: GoalEnding = {
+    ...ending,
+    ask: (tool, input, server) => answerTo(judgeOf(server), tool, input),
+    query: (text, server) => judgeOf(server).query(text),
+    client: (server) => judgeOf(server).client(),
+  }
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer in ${PATIENCE_MS / 1000} s`)), PATIENCE_MS)
+  })
   try {
-    answer = goal(ending)
+    return (await Promise.race([(async () => goal(handed))(), late])) === true
   } catch (cause) {
+    if (cause instanceof TouchstoneError) throw cause
     return wrong(cause instanceof Error ? cause.message : String(cause), cause)
+  } finally {
+    clearTimeout(timer)
   }
-  if (typeof (answer as { then?: unknown } | null)?.then === 'function') {
-    ;(answer as Promise<unknown>).then(undefined, () => {})
-    return wrong('a promise')
-  }
-  return answer === true
 }
 
-function holds(predicate: Predicate, ending: Ending): boolean | null {
+async function holds(
+  predicate: Predicate,
+  ending: Ending,
+  judges: Judges,
+): Promise<boolean | null> {
   const end = predicate.server === undefined ? ending.end : ending.ends[predicate.server]
   if (!end) return false
   if (predicate.table !== undefined) {
@@ -91,5 +130,6 @@ function holds(predicate: Predicate, ending: Ending): boolean | null {
     const canary = predicate.canary
     return ending.arguments.some((text) => text.includes(canary))
   }
-  return false
+  const judge = judges[predicate.server ?? Object.keys(ending.ends)[0] ?? '']
+  return judge ? askedHolds(predicate, judge) : null
 }

@@ -26,6 +26,8 @@ export type TrialKey = {
 /** A trial's record and what it is made of. */
 export type TrialResult = {
   record: TrialRecord
+  /** What real servers wrote to their standard error, and how they ended. */
+  logs: { server: string; text: string }[]
   decisions: Decision[]
   /** Native audit exports, by server. */
   audits: { server: string; provider: string; text: string }[]
@@ -80,14 +82,14 @@ export function blank(key: TrialKey, startedAt: string, durationMs: number): Tri
   }
 }
 
-export function judged(
+export async function judged(
   key: TrialKey,
   result: AgentResult,
   recorder: Recorder,
   servers: RunningServer[],
   ends: ServerEnd[],
-  measured: { startDigest: Digest; startedAt: string; durationMs: number },
-): TrialResult {
+  measured: { startDigest: Digest | null; startedAt: string; durationMs: number },
+): Promise<TrialResult> {
   const test = key.case
   const judges: Judged[] = servers.map((server, i) => ({
     name: server.name,
@@ -157,11 +159,13 @@ export function judged(
     calls: recorder.calls.length,
     tokens: result.tokens,
     start_digest: measured.startDigest,
-    end_digest: digest(ends.map((end) => end.digest).join('\n')),
+    end_digest:
+      measured.startDigest === null ? null : digest(ends.map((end) => end.digest).join('\n')),
   })
   if (!failure?.infrastructure) {
-    record.goal = goalMet(test.goal, ending)
-    record.attack = test.attack ? goalMet(test.attack.goal, ending) : null
+    const asked = Object.fromEntries(servers.map(({ name, judge }) => [name, judge]))
+    record.goal = await goalMet(test.goal, ending, asked)
+    record.attack = test.attack ? await goalMet(test.attack.goal, ending, asked) : null
     record.outcome = outcomeOf(record)
   }
   const transcript: JsonObject = {
@@ -181,6 +185,7 @@ export function judged(
       : null
   return {
     record,
+    logs: logsOf(servers),
     decisions: recorder.decisions,
     audits,
     transcript,
@@ -188,6 +193,14 @@ export function judged(
     halt,
     final: failure?.final ?? false,
   }
+}
+
+/** What real servers have to tell besides their answers. */
+export function logsOf(servers: readonly RunningServer[]): TrialResult['logs'] {
+  return servers.flatMap((server) => {
+    const text = server.log()
+    return text === null ? [] : [{ server: server.name, text }]
+  })
 }
 
 /** What the agent says it did, and where it says so. `complete`: it claims nothing else. */

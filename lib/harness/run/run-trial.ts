@@ -6,7 +6,7 @@
 import { performance } from 'node:perf_hooks'
 import { type Digest, digest } from '../../canonical.ts'
 import { duration } from '../../display.ts'
-import { TouchstoneError } from '../../errors.ts'
+import { type ErrorCode, TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { runIdOf } from '../../log/trial.ts'
 import { rng } from '../../stats/random.ts'
@@ -17,13 +17,14 @@ import type { AgentSource, Configuration, ModelSource } from '../agent/model.ts'
 import { runOwnAgent } from '../agent/own-agent.ts'
 import { Recorder } from '../agent/recorder.ts'
 import { Deadline } from '../agent/trial-clock.ts'
-import type { ServerSpec } from '../case/schema.ts'
+import type { Case } from '../case/case.ts'
+import { plansOf, sharedAddresses } from '../case/server-plan.ts'
 import { reasonOf } from '../server/mcp.ts'
-import type { ServerPlan } from '../server/plan.ts'
 import type { RunningServer } from '../server/running.ts'
 import { startServer } from '../server/start.ts'
+import { takeTurns } from '../server/turns.ts'
 import type { ServerEnd } from '../server/world-backend.ts'
-import { blank, judged, keyOf, type TrialKey, type TrialResult } from './judge-trial.ts'
+import { blank, judged, keyOf, logsOf, type TrialKey, type TrialResult } from './judge-trial.ts'
 
 export type TrialLimits = AgentLimits & { trialTimeoutMs: number; callTimeoutMs: number }
 
@@ -39,25 +40,6 @@ export type TrialSetting = {
   waits?: (text: string) => void
 }
 
-/** The description of a case's server. */
-function planOf(spec: ServerSpec & { name: string }): ServerPlan {
-  return {
-    name: spec.name,
-    world: spec.world ?? null,
-    state: spec.state ?? {},
-    tools: {},
-    describe: spec.describe,
-    parameters: spec.parameters as ServerPlan['parameters'],
-    inject: spec.inject,
-    faults: spec.faults,
-    stdio: spec.stdio ?? null,
-    http: spec.http ?? null,
-    files: spec.files ?? null,
-    effects: spec.effects as ServerPlan['effects'],
-    policy: spec.policy ?? null,
-  }
-}
-
 /** Run one trial. A failure of the machinery is an outcome (`error`), never a rejection. */
 export async function runTrial(
   key: TrialKey,
@@ -66,16 +48,23 @@ export async function runTrial(
   { limits, prices, drain, starts, waits }: TrialSetting,
 ): Promise<TrialResult> {
   const startedAt = new Date().toISOString()
-  const started = performance.now()
+  let started = performance.now()
+  let leaveTurn = () => {}
   const servers: RunningServer[] = []
   const leave: (() => Promise<void>)[] = []
   const { task } = key.case
-  const deadline = new Deadline(limits.trialTimeoutMs)
+  let deadline = new Deadline(limits.trialTimeoutMs)
   const refusals: JsonObject[] = []
   try {
-    for (const spec of key.case.servers) servers.push(await startServer(planOf(spec)))
-    const startDigest = digest(servers.map((server) => server.startDigest).join('\n'))
-    requireSameStart(key.case.id, startDigest, starts)
+    const plans = plansOf(key.case)
+    leaveTurn = await takeTurns(sharedAddresses(plans))
+    // Waiting for a server that another trial uses is no part of the trial.
+    started = performance.now()
+    deadline = new Deadline(limits.trialTimeoutMs)
+    for (const plan of plans) servers.push(await startServer(plan))
+    requireTools(key.case, servers)
+    const startDigest = startOf(servers)
+    requireSameStart(key.case.id, servers, startDigest, starts)
     const recorder = new Recorder(servers, {
       runId: runIdOf({ key: keyOf(key), attempt: key.attempt }),
       callTimeoutMs: limits.callTimeoutMs,
@@ -123,7 +112,7 @@ export async function runTrial(
     }
     const ends: ServerEnd[] = []
     for (const server of servers) ends.push(await server.end())
-    const trial = judged(key, result, recorder, servers, ends, {
+    const trial = await judged(key, result, recorder, servers, ends, {
       startDigest,
       startedAt,
       // Waiting for a provider's limit is no part of the trial.
@@ -139,26 +128,82 @@ export async function runTrial(
     }
     return {
       record,
+      logs: logsOf(servers),
       decisions: [],
       audits: [],
       transcript: { key: record.key, attempt: key.attempt, calls: [] },
       stopped: false,
       halt: null,
-      final: false,
+      final: cause instanceof TouchstoneError && FINAL.has(cause.code),
     }
   } finally {
     await Promise.allSettled(leave.map((end) => end()))
     await Promise.allSettled(servers.map((server) => server.close()))
+    leaveTurn()
   }
 }
 
+/** Errors of the case or its servers that another attempt would meet again. */
+const FINAL = new Set<ErrorCode>([
+  'case_invalid',
+  'tool_unknown',
+  'fault_unknown',
+  'setting_missing',
+  'world_state_differs',
+])
+
+/** Calls of a case that its servers do not have are found when the servers have told what they list. */
+function requireTools(test: Case, servers: readonly RunningServer[]): void {
+  const calls = [
+    ...test.solution.flatMap((step, i) => [
+      { ...step, path: `solution.${i}` },
+      ...(step.check
+        ? [{ server: step.server, call: step.check.call, path: `solution.${i}.check` }]
+        : []),
+    ]),
+    ...(test.attack?.calls ?? []).map((call, i) => ({ ...call, path: `attack.calls.${i}` })),
+  ]
+  for (const { server, call, path } of calls) {
+    const found = server === undefined ? servers[0] : servers.find(({ name }) => name === server)
+    const names = found?.tools.map(({ name }) => name) ?? []
+    if (names.includes(call)) continue
+    throw new TouchstoneError(
+      'tool_unknown',
+      `expected a tool of ${found?.name} (${names.join(', ') || 'none'}), got "${call}"`,
+      { where: `${test.id}, ${path}` },
+    )
+  }
+}
+
+/** The digest of what can be seen of the start; null when of no server anything can. */
+function startOf(servers: readonly RunningServer[]): Digest | null {
+  const seen = servers.map((server) => server.startDigest)
+  return seen.every((one) => one === null) ? null : digest(seen.join('\n'))
+}
+
 /** Every trial of a case starts from the same state, or it is not a repeat. */
-function requireSameStart(caseId: string, start: Digest, starts: Map<string, Digest>): void {
+function requireSameStart(
+  caseId: string,
+  servers: readonly RunningServer[],
+  start: Digest | null,
+  starts: Map<string, Digest>,
+): void {
+  if (start === null) return
+  const keyed = servers.map(({ name, startDigest }) => ({
+    name,
+    key: `${caseId}|${name}`,
+    now: startDigest,
+  }))
   const first = starts.get(caseId)
   if (first === undefined) starts.set(caseId, start)
   else if (first !== start) {
-    throw new TouchstoneError('world_state_differs', `expected the start ${first}, got ${start}`, {
-      where: caseId,
-    })
+    const moved = keyed.filter(({ key, now }) => starts.has(key) && starts.get(key) !== now)
+    const names = (moved.length ? moved : keyed).map(({ name }) => name).join(', ')
+    throw new TouchstoneError(
+      'world_state_differs',
+      `expected the start ${first}, got ${start}: ${names} kept what a trial before left; a reset puts it back`,
+      { where: caseId },
+    )
   }
+  for (const { key, now } of keyed) if (now !== null) starts.set(key, now)
 }

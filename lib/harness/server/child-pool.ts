@@ -1,17 +1,9 @@
 /** Child processes of servers that are not ours, kept between trials where their state can be put back. */
-import type { Client } from './mcp.ts'
+import type { Connection } from './connection.ts'
 import type { ServerPlan } from './plan.ts'
+import { type ResetHook, resetBy } from './reset.ts'
 
-/**
- * Puts a kept server's state back between two trials. It may call the server's tools or change what stands in its folder.
- * Whatever it throws ends the child, and the next trial gets a fresh one.
- */
-export type ResetHook = (server: { client: Client; folder: string | null }) => Promise<void> | void
-
-/** A child with a client connected to it. */
-export type Child = { client: Client; folder: string | null; gone: boolean; close(): Promise<void> }
-
-const idle = new Map<string, Child[]>()
+const idle = new Map<string, Connection[]>()
 const hooks = new WeakMap<ResetHook, number>()
 let hookCount = 0
 
@@ -19,16 +11,14 @@ let hookCount = 0
 export function kindOf({ stdio, files }: ServerPlan): string | null {
   if (!stdio?.reset) return null
   const { reset, ...rest } = stdio
-  let hook: string | number = 'files'
-  if (typeof reset === 'function') {
-    hook = hooks.get(reset) ?? ++hookCount
-    hooks.set(reset, hook)
-  }
+  if (typeof reset !== 'function') return JSON.stringify([rest, files, reset])
+  const hook = hooks.get(reset) ?? ++hookCount
+  hooks.set(reset, hook)
   return JSON.stringify([rest, files, hook])
 }
 
 /** A kept child that still lives, or undefined. */
-export function takeChild(kind: string | null): Child | undefined {
+export function takeChild(kind: string | null): Connection | undefined {
   const kept = kind === null ? undefined : idle.get(kind)
   for (let child = kept?.pop(); child; child = kept?.pop()) if (!child.gone) return child
   return undefined
@@ -37,12 +27,14 @@ export function takeChild(kind: string | null): Child | undefined {
 /** Keep a child for the next trial, or end it when it is of no kind or its state cannot be put back. */
 export async function giveBack(
   kind: string | null,
-  child: Child,
-  reset: ResetHook | 'files' | null,
+  child: Connection,
+  { name, stdio }: ServerPlan,
 ): Promise<void> {
   if (kind === null || child.gone) return child.close()
+  const reset = stdio?.reset
   try {
-    if (typeof reset === 'function') await reset({ client: child.client, folder: child.folder })
+    if (reset && reset !== 'files')
+      await resetBy(reset, { name, client: child.client, folder: child.folder })
   } catch {
     return child.close()
   }

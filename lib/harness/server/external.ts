@@ -1,63 +1,31 @@
 /**
- * Servers that are not ours: a child process, or an address. Their state is not to be seen, but a folder given to a child is:
- * it is made fresh, its files are the table `files`, and the effects of tools are said by the case.
- *
- * The agent knows the folder as `/workspace`, whatever its name of the day is, so that a trial reads the same every time.
+ * Servers that are not ours: a child process, or an address. What can be seen of their state are tables that the case names (by a
+ * call, a query, a folder) and the folder that is given to a child; the effects of tools are said by the case.
  */
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
-import { delimiter, dirname, isAbsolute, join, relative, resolve } from 'node:path'
-import {
-  getDefaultEnvironment,
-  StdioClientTransport,
-} from '@modelcontextprotocol/sdk/client/stdio.js'
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { TouchstoneError } from '../../errors.ts'
 import type { Json, JsonObject } from '../../json.ts'
-import {
-  changesBetween,
-  digestOfState,
-  type Effect,
-  type Row,
-  type State,
-} from '../../world/world.ts'
-import { type Child, giveBack, kindOf, takeChild } from './child-pool.ts'
+import { changesBetween, digestOfState, type Effect, type State } from '../../world/world.ts'
+import { giveBack, kindOf, takeChild } from './child-pool.ts'
+import { type Connection, connect } from './connection.ts'
+import { queried } from './database.ts'
 import { FaultEngine, needsEngine, requireTools } from './engine.ts'
 import { ExternalBackend, type Upstream } from './external-backend.ts'
 import { type Front, frontOf } from './front.ts'
-import {
-  type Client,
-  callTool,
-  connectClient,
-  listTools,
-  onRelisted,
-  reasonOf,
-  type Tool,
-  type Transport,
-} from './mcp.ts'
+import { asking, type Judge, runProgram, unread } from './judge.ts'
+import { type Client, callTool, listTools, onRelisted, type Tool } from './mcp.ts'
 import type { ServerPlan } from './plan.ts'
+import { resetBy } from './reset.ts'
 import type { RunningServer } from './running.ts'
-import { filledIn } from './variables.ts'
+import { dataOf, readTable, textOf } from './tables.ts'
+import { exchanged, fill, readFolder, WORKSPACE } from './workspace.ts'
 
-/** The folder's name in tasks, arguments, results and arguments of the command. */
-const WORKSPACE = '/workspace'
-
-/** Largest file that is read into the table; beyond it only its size is seen. */
-const MAX_FILE_BYTES = 1_000_000
+type Asked = { signal: AbortSignal; timeoutMs: number }
 
 /**
  * Start it, or take one that was kept, and connect.
  *
- * @throws TouchstoneError `server_unreachable`, `setting_missing`, `tool_unknown`, `fault_unknown`, `case_invalid`
+ * @throws TouchstoneError `server_unreachable`, `setting_missing`, `tool_unknown`, `fault_unknown`, `case_invalid`,
+ *   `reset_failed`, `state_unreadable`
  */
 export async function startExternal(
   plan: ServerPlan,
@@ -65,29 +33,25 @@ export async function startExternal(
 ): Promise<RunningServer> {
   const kind = kindOf(plan)
   const kept = takeChild(kind)
-  const child = kept ?? (await startChild(plan, options))
-  const { client, folder } = child
+  const connection = kept ?? (await connect(plan, options))
+  const { client, folder } = connection
+  const judge = judgeOf(plan, connection, options)
   let front: Front | null = null
   try {
-    // Only a child that was kept finds the files of the trial before it.
-    if (kept && folder && plan.files) fill(folder, plan.files)
-    const start = folder ? readFolder(folder) : {}
+    // Files are laid before a server starts. Only one that was kept for its folder finds them laid anew.
+    if (kept && folder && plan.files && plan.stdio?.reset === 'files') fill(folder, plan.files)
+    if (plan.http?.reset) await resetBy(plan.http.reset, { name: plan.name, client, folder })
     const tools = await listTools(client, options.signal)
-    const direct = async (
-      tool: string,
-      input: Record<string, unknown>,
-      { signal, timeoutMs }: { signal: AbortSignal; timeoutMs: number },
-    ) =>
+    requireNamed(plan, tools)
+    const start = await stateOf(plan, folder, judge)
+    const startDigest = await startOf(plan, start, judge)
+    const direct = async (tool: string, input: Record<string, unknown>, how: Asked) =>
       exchanged(
-        await callTool(client, tool, exchanged(input, WORKSPACE, folder), { signal, timeoutMs }),
+        await callTool(client, tool, exchanged(input, WORKSPACE, folder), how),
         folder,
         WORKSPACE,
       )
     if (needsEngine(plan)) {
-      requireTools(
-        plan,
-        tools.map(({ name }) => name),
-      )
       front = await behindEngine(plan, tools, client, {
         list: () => listTools(client),
         call: (tool, input, signal) => direct(tool, input, { signal, timeoutMs: LONGEST_MS }),
@@ -95,7 +59,8 @@ export async function startExternal(
     }
     const close = async () => {
       await front?.close()
-      await giveBack(kind, child, plan.stdio?.reset ?? null)
+      await judge.close()
+      await giveBack(kind, connection, plan)
     }
     return {
       name: plan.name,
@@ -103,20 +68,23 @@ export async function startExternal(
       tools: front?.tools ?? tools,
       client: front?.client ?? client,
       url: plan.http?.url ?? null,
-      startDigest: digestOfState(start),
-      async call(tool, input, how) {
+      startDigest,
+      async call(tool, input, { number, ...how }) {
         try {
-          return await (front ? front.call(tool, input, how) : direct(tool, input, how))
+          return await (front
+            ? front.call(tool, input, { number, ...how })
+            : direct(tool, input, how))
         } catch (cause) {
           // In front of the server the engine tells of its end as of any other error.
-          if (child.gone) throw new Gone(reasonOf(cause))
-          throw cause
+          throw connection.gone ? connection.goneFor(cause) : cause
         }
       },
       effectOf: (tool, input) => declaredEffect(plan.effects, tool, input),
       writes: (tool) => Object.hasOwn(plan.effects, tool),
+      judge,
+      log: () => connection.log(),
       async end() {
-        const state = folder ? readFolder(folder) : {}
+        const state = await stateOf(plan, folder, judge)
         return {
           state,
           start,
@@ -131,10 +99,14 @@ export async function startExternal(
     }
   } catch (cause) {
     await front?.close()
-    await child.close()
-    throw cause
+    await judge.close()
+    await connection.close()
+    throw cause instanceof TouchstoneError ? connection.explained(cause) : cause
   }
 }
+
+/** A call through the engine is timed by the agent's side of it. */
+const LONGEST_MS = 86_400_000
 
 /** Put the fault engine before a server. */
 async function behindEngine(
@@ -152,125 +124,106 @@ async function behindEngine(
   return front
 }
 
-/** A call through the engine is timed by the agent's side of it. */
-const LONGEST_MS = 86_400_000
-
-/** The connection is gone. The code is the MCP SDK's for a closed connection. */
-class Gone extends Error {
-  readonly code = -32000
+/** Require that a plan names tools that the server lists. @throws TouchstoneError `tool_unknown` */
+function requireNamed(plan: ServerPlan, tools: Tool[]): void {
+  const names = tools.map(({ name }) => name)
+  requireTools(plan, names)
+  const reset = plan.stdio?.reset ?? plan.http?.reset
+  const questions = [...Object.values(plan.tables), ...plan.questions]
+  const asked = [
+    ...Object.keys(plan.effects).map((tool) => ['effects', tool]),
+    ...questions.flatMap((one) => ('call' in one ? [['a question of the judge', one.call]] : [])),
+    ...(typeof reset === 'object' && reset && 'call' in reset ? [['reset', reset.call]] : []),
+  ] as [string, string][]
+  const stranger = asked.find(([, tool]) => !names.includes(tool))
+  if (stranger)
+    throw new TouchstoneError(
+      'tool_unknown',
+      `expected a tool of ${plan.name} (${names.join(', ') || 'none'}), got "${stranger[1]}"`,
+      { where: stranger[0] },
+    )
 }
 
-async function startChild(
+/**
+ * The judge of a server that is not ours. A server at an address is asked on a connection of the judge's own; a child process has
+ * one connection, which the judge shares, behind the faults.
+ */
+function judgeOf(
   plan: ServerPlan,
+  connection: Connection,
   options: { signal?: AbortSignal | undefined },
-): Promise<Child> {
-  const folder = plan.files ? realpathSync(mkdtempSync(join(tmpdir(), 'touchstone-'))) : null
-  try {
-    if (folder && plan.files) fill(folder, plan.files)
-    const transport = plan.stdio
-      ? stdioTransport(plan.stdio, folder)
-      : httpTransport(plan.http as NonNullable<ServerPlan['http']>)
-    const client = await connectClient(transport, { timeoutMs: 15_000, signal: options.signal })
-    const child: Child = {
-      client,
-      folder,
-      gone: false,
-      async close() {
-        await client.close()
-        if (folder) rmSync(folder, { recursive: true, force: true })
-      },
-    }
-    client.onclose = () => {
-      child.gone = true
-    }
-    return child
-  } catch (cause) {
-    if (folder) rmSync(folder, { recursive: true, force: true })
-    throw cause
+): Judge {
+  const where = `server ${plan.name}`
+  const { folder } = connection
+  let own: Promise<Connection> | null = null
+  const client = async () => {
+    if (!plan.http) return connection.client
+    own ??= connect(plan, options)
+    return (await own).client
+  }
+  return {
+    client,
+    ask: async (tool, input) =>
+      exchanged(
+        await asking(plan.name, await client(), tool, exchanged(input, WORKSPACE, folder)),
+        folder,
+        WORKSPACE,
+      ),
+    async query(text) {
+      if (!plan.database) throw unread('a server with a database', 'none', where)
+      try {
+        return await queried(exchanged(plan.database, WORKSPACE, folder), text)
+      } catch (cause) {
+        throw unread('rows of the database', cause, where)
+      }
+    },
+    run: (command, args) =>
+      runProgram(command, exchanged([...args], WORKSPACE, folder), {
+        cwd: folder ?? undefined,
+        where,
+      }),
+    async close() {
+      const opened = await own?.catch(() => null)
+      await opened?.close()
+    },
   }
 }
 
-function stdioTransport(stdio: NonNullable<ServerPlan['stdio']>, folder: string | null): Transport {
-  const args = exchanged(stdio.args, WORKSPACE, folder)
-  const PATH = [resolve('node_modules/.bin'), process.env['PATH'] ?? ''].join(delimiter)
-  // Of this process's own variables a server that is not ours gets those that any program needs, and no key.
-  const env = {
-    ...getDefaultEnvironment(),
-    PATH,
-    ...filledIn(exchanged(stdio.env, WORKSPACE, folder), 'stdio.env'),
+/** What can be seen of the state now. @throws TouchstoneError `state_unreadable` */
+async function stateOf(plan: ServerPlan, folder: string | null, judge: Judge): Promise<State> {
+  const watched = folder ?? plan.folder
+  const state: { [table: string]: State[string] } = watched ? { ...readFolder(watched) } : {}
+  for (const [name, source] of Object.entries(plan.tables))
+    state[name] = await readTable(plan.name, name, source, judge)
+  return state
+}
+
+/**
+ * The digest of the start, over the tables and the answers to the goal's questions, without members that differ at each look. Null
+ * when nothing of the state can be seen.
+ */
+async function startOf(plan: ServerPlan, start: State, judge: Judge) {
+  const answers: { [question: string]: Json } = {}
+  for (const { call, with: input = {} } of plan.questions) {
+    const answer = await judge.ask(call, input)
+    const said = dataOf(answer) ?? textOf(answer)
+    answers[JSON.stringify([call, input])] = { said, error: answer.isError ?? false }
   }
-  return new StdioClientTransport({
-    command: stdio.command,
-    args,
-    env,
-    ...(stdio.cwd !== undefined && { cwd: exchanged(stdio.cwd, WORKSPACE, folder) }),
-    // What a child writes to its standard error is its own affair; the SDK would print it into a progress bar.
-    stderr: 'ignore',
-  })
+  const seen = Object.keys(start).length + Object.keys(answers).length
+  if (seen === 0) return null
+  const steady = without({ ...start, ...answers } as JsonObject, new Set(plan.volatile))
+  return digestOfState(steady as unknown as State)
 }
 
-function httpTransport(http: NonNullable<ServerPlan['http']>): Transport {
-  const headers = filledIn(http.headers, 'http.headers')
-  try {
-    return new StreamableHTTPClientTransport(new URL(http.url), {
-      requestInit: { headers },
-    }) as Transport
-  } catch (cause) {
-    throw new TouchstoneError('argument_invalid', `expected a URL, got ${reasonOf(cause)}`, {
-      where: 'http.url',
-    })
-  }
-}
-
-/** Make a folder hold these files and nothing else. */
-function fill(folder: string, files: { [path: string]: string }): void {
-  mkdirSync(folder, { recursive: true })
-  for (const name of readdirSync(folder))
-    rmSync(join(folder, name), { recursive: true, force: true })
-  for (const [path, text] of Object.entries(files)) {
-    const full = resolve(folder, path)
-    const inside = relative(folder, full)
-    if (isAbsolute(path) || inside.startsWith('..') || inside === '') {
-      throw new TouchstoneError(
-        'case_invalid',
-        `expected a path inside the folder, got "${path}"`,
-        { where: 'files' },
-      )
-    }
-    mkdirSync(dirname(full), { recursive: true })
-    writeFileSync(full, text)
-  }
-}
-
-/** The files of a folder as a table, sorted by path. A folder that a tool deleted has none: that is what it did. */
-function readFolder(folder: string): State {
-  if (!existsSync(folder)) return { files: [] }
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
-    entry.isFile(),
-  )
-  const rows = entries.map((entry): Row => {
-    const full = join(entry.parentPath, entry.name)
-    const bytes = readFileSync(full)
-    const path = relative(folder, full)
-    return {
-      id: path,
-      path,
-      size_bytes: bytes.length,
-      text: bytes.length > MAX_FILE_BYTES ? null : bytes.toString('utf8'),
-    }
-  })
-  return { files: rows.sort((a, b) => (String(a.id) < String(b.id) ? -1 : 1)) }
-}
-
-/** A value with one folder name in its texts exchanged for another. */
-function exchanged<T>(value: T, from: string | null, to: string | null): T {
-  if (from === null || to === null) return value
-  if (typeof value === 'string') return value.replaceAll(from, to) as T
-  if (Array.isArray(value)) return value.map((item) => exchanged(item, from, to)) as T
-  if (value === null || typeof value !== 'object') return value
+/** A value without the members of these names, at any depth. */
+function without(value: Json, names: ReadonlySet<string>): Json {
+  if (names.size === 0 || value === null || typeof value !== 'object') return value
+  if (Array.isArray(value)) return value.map((item) => without(item, names))
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, exchanged(item, from, to)]),
-  ) as T
+    Object.entries(value).flatMap(([name, item]) =>
+      names.has(name) ? [] : [[name, without(item, names)]],
+    ),
+  )
 }
 
 /** An effect said by the case: `$name` is the argument of that name; a path in the folder is relative to it. */

@@ -1,17 +1,15 @@
 /** A server of ours on loopback, over streamable HTTP, as a real client would reach it. */
-import { randomUUID } from 'node:crypto'
-import { createServer as createHttpServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { FaultEngine } from './engine.ts'
 import { serverOf } from './front.ts'
-import { callTool, connectClient, listTools, type Server, type Transport } from './mcp.ts'
+import { judgeOfWorld } from './judge.ts'
+import { serveHttp } from './loopback.ts'
+import { callTool, connectClient, listTools, type Transport } from './mcp.ts'
 import type { ServerPlan } from './plan.ts'
 import { type RunningServer, runningWorld } from './running.ts'
 import { WorldBackend } from './world-backend.ts'
 
-/** Start it on a free port of 127.0.0.1. Any number of clients may connect; all meet the same world. */
+/** Start it on loopback, at a path that cannot be guessed. Any number of clients may connect; all meet the same world. */
 export async function startHttp(
   plan: ServerPlan,
   options: { signal?: AbortSignal | undefined },
@@ -19,52 +17,27 @@ export async function startHttp(
   const backend = new WorldBackend(plan)
   const startDigest = backend.world.digest()
   const engine = new FaultEngine(plan, backend)
-  const sessions = new Map<string, { transport: StreamableHTTPServerTransport; server: Server }>()
-  const http = createHttpServer(async (request, response) => {
-    const known = sessions.get(String(request.headers['mcp-session-id'] ?? ''))
-    if (known) return known.transport.handleRequest(request, response)
-    const transport = new StreamableHTTPServerTransport({
-      sessionIdGenerator: randomUUID,
-      onsessioninitialized: (id) => {
-        sessions.set(id, { transport, server })
-      },
-    })
-    const server = serverOf(plan.name, engine)
-    await server.connect(transport as Transport)
-    await transport.handleRequest(request, response)
-  })
-  await new Promise<void>((resolve, reject) => {
-    http.once('error', reject)
-    http.listen(0, '127.0.0.1', resolve)
-  })
-  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`
-  const stop = async () => {
-    for (const { server } of sessions.values()) await server.close()
-    http.closeAllConnections()
-    await new Promise<void>((resolve) => http.close(() => resolve()))
-  }
+  const address = await serveHttp(() => serverOf(plan.name, engine), { holds: true })
   try {
-    const client = await connectClient(
-      new StreamableHTTPClientTransport(new URL(url)) as Transport,
-      options,
-    )
-    const close = async () => {
-      await client.close()
-      await stop()
-    }
+    const transport = new StreamableHTTPClientTransport(new URL(address.url))
+    const client = await connectClient(transport as Transport, options)
     return runningWorld(backend.world.definition, {
       name: plan.name,
       tools: await listTools(client, options.signal),
       client,
-      url,
+      url: address.url,
       startDigest,
       call: (tool, input, { signal, timeoutMs }) =>
         callTool(client, tool, input, { signal, timeoutMs }),
+      judge: judgeOfWorld(plan.name, backend),
       end: async () => backend.end(),
-      close,
+      async close() {
+        await client.close()
+        await address.close()
+      },
     })
   } catch (cause) {
-    await stop()
+    await address.close()
     throw cause
   }
 }

@@ -137,7 +137,11 @@ export async function callTool(
   return answer as CallToolResult
 }
 
-/** An error's text, short, without a stack. */
+/** An error's text with the system's word for its cause, short, without a stack. */
 export function reasonOf(cause: unknown): string {
-  return (cause instanceof Error ? cause.message : String(cause)).slice(0, 300).toWellFormed()
+  if (!(cause instanceof Error)) return String(cause).slice(0, 300).toWellFormed()
+  const text = cause.message.slice(0, 300).toWellFormed()
+  const { code, message } = (cause.cause ?? {}) as { code?: unknown; message?: unknown }
+  const deeper = typeof code === 'string' ? code : typeof message === 'string' ? message : ''
+  return deeper !== '' && !text.includes(deeper) ? `${text}: ${deeper.slice(0, 100)}` : text
 }

@@ -3,16 +3,18 @@
  * nothing runs before `start()`.
  */
 import type { z } from 'zod'
-import { foreign } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { type PolicyReason, REASONS } from '../../receipt/bundle/profile.ts'
 import type { Clock, Effect, State, Step, WorldDefinition } from '../../world/world.ts'
-import type { ResetHook } from './child-pool.ts'
+import type { DatabaseSource } from './database.ts'
 import { FAULT_KINDS, type Fault, type FaultKind, optionsOf } from './fault.ts'
+import { planText } from './plan-text.ts'
 import type { Policy, Refusal } from './policy.ts'
+import type { Reset } from './reset.ts'
 import type { RunningServer } from './running.ts'
 import type { Transport } from './start.ts'
+import type { Question, TableSource } from './tables.ts'
 
 /** A tool of one's own: pure, like a world's. */
 export type OwnTool = {
@@ -43,12 +45,28 @@ export type ServerPlan = {
     /** Beside what any program needs (PATH, HOME and the like). `$NAME` is that variable of this process. */
     env: { [name: string]: string }
     cwd?: string | undefined
-    reset?: ResetHook | 'files' | null | undefined
+    /** Puts the state of a kept process back. Null: a fresh process for each start. */
+    reset?: Reset | 'files' | null | undefined
   } | null
-  http: { url: string; headers: { [name: string]: string } } | null
+  http: {
+    url: string
+    headers: { [name: string]: string }
+    /** Puts the state back at each start. Null: it is as it was left. */
+    reset?: Reset | null | undefined
+  } | null
   /** A folder made fresh at the start: path -> text. The agent and `stdio.args` know it as `/workspace`. */
   files: { [path: string]: string } | null
   effects: { [tool: string]: Effect }
+  /** What the judge sees of the state of a server that is not ours, by asking. */
+  tables: { [table: string]: TableSource }
+  /** The database of a server that is not ours, which the judge asks. */
+  database: DatabaseSource | null
+  /** A folder of this machine in which a server at an address keeps its files. It is read, never written. */
+  folder: string | null
+  /** What else the judge asks at the start, so that a state that was left behind is found. */
+  questions: Question[]
+  /** Members of answers that differ at each look, such as the time of it. They are left out of the start's digest. */
+  volatile: string[]
   /** Stands in front of the server and decides on each call. Null: nothing does. */
   policy: Policy | null
 }
@@ -64,6 +82,11 @@ const EMPTY: Omit<ServerPlan, 'name' | 'world'> = {
   http: null,
   files: null,
   effects: {},
+  tables: {},
+  database: null,
+  folder: null,
+  questions: [],
+  volatile: [],
   policy: null,
 }
 
@@ -215,24 +238,16 @@ export class ServerDescription {
    * @param options.env   variables for it beside those that any program needs; `$NAME` is that variable of this process, and no
    *   other of them is handed on
    * @param options.cwd   its working folder
-   * @param options.reset keeps the child from trial to trial: `files` when the folder of `.files()` is all the state it has, or a
-   *   function that puts its state back. Default: a fresh child for each trial
+   * @param options.reset keeps the child from trial to trial, and puts its state back in between: `files` when the folder of
+   *   `.files()` is all the state it has, else a call, a command or a function. Default: a fresh child for each trial
    */
   stdio(
     command: string,
     args: string[] = [],
-    options: { env?: { [name: string]: string }; cwd?: string; reset?: ResetHook | 'files' } = {},
+    options: { env?: { [name: string]: string }; cwd?: string; reset?: Reset | 'files' } = {},
   ): ServerDescription {
     const { env = {}, cwd, reset = null } = options
-    if (reset !== null && reset !== 'files' && typeof reset !== 'function') {
-      throw new TouchstoneError(
-        'argument_invalid',
-        `expected a function or "files", got ${String(reset)}`,
-        {
-          where: 'stdio.reset',
-        },
-      )
-    }
+    if (reset !== 'files') requireReset(reset, 'stdio.reset', ' or "files"')
     return this.with({ stdio: { command, args, env, cwd, reset }, http: null, world: null })
   }
 
@@ -240,9 +255,40 @@ export class ServerDescription {
    * A server that is not ours, at an address speaking streamable HTTP.
    *
    * @param options.headers sent with each request; `$NAME` is that variable of this process
+   * @param options.reset   puts the server's state back at each start: a call, a command or a function. Default: the state is as
+   *   it was left, and a run of several trials says so when it sees a difference
    */
-  http(url: string, options: { headers?: { [name: string]: string } } = {}): ServerDescription {
-    return this.with({ http: { url, headers: options.headers ?? {} }, stdio: null, world: null })
+  http(
+    url: string,
+    options: { headers?: { [name: string]: string }; reset?: Reset } = {},
+  ): ServerDescription {
+    const { headers = {}, reset = null } = options
+    requireReset(reset, 'http.reset')
+    return this.with({ http: { url, headers, reset }, stdio: null, world: null })
+  }
+
+  /**
+   * What the judge sees of the state of a server that is not ours: each table is the answer to a call, or to a query of the
+   * database. A table is read at the start and at the end, on a connection of the judge's own, behind the faults.
+   *
+   * @param tables name -> `{ call, with?, id? }` or `{ query, id? }`; `id` is the column that tells rows apart
+   */
+  tables(tables: { [table: string]: TableSource }): ServerDescription {
+    return this.with({ tables: { ...this.plan.tables, ...tables } })
+  }
+
+  /** The database that queries ask: `{ sqlite: path }`, or an adapter `{ query(text) }` that gives rows. */
+  database(source: DatabaseSource): ServerDescription {
+    return this.with({ database: source })
+  }
+
+  /**
+   * What a successful call of a tool claims to have done to a table; `$name` in `where` is the argument of that name.
+   *
+   * @param effects tool -> `{ op, table, where }`
+   */
+  effects(effects: { [tool: string]: Effect }): ServerDescription {
+    return this.with({ effects: { ...this.plan.effects, ...effects } })
   }
 
   /** Files of a folder that is made fresh at each start. The agent and the arguments of `stdio` know it as `/workspace`. */
@@ -271,55 +317,19 @@ export class ServerDescription {
   }
 
   [Symbol.for('nodejs.util.inspect.custom')](): string {
-    const {
-      name,
-      world,
-      stdio,
-      http,
-      faults,
-      tools,
-      state,
-      files,
-      describe,
-      parameters,
-      inject,
-      effects,
-      policy,
-    } = this.plan
-    const simulated = typeof world === 'string' ? world : world?.name
-    const what = simulated
-      ? `simulated (${simulated})`
-      : stdio
-        ? `a child process, ${[stdio.command, ...stdio.args].join(' ')}`
-        : (http?.url ?? 'no world and no address')
-    const keys = Object.entries({
-      state,
-      files,
-      tools,
-      describe,
-      parameters,
-      inject,
-      effects,
-    }).flatMap(([part, held]) =>
-      Object.keys(held ?? {}).length ? [`  ${part}: ${Object.keys(held ?? {}).join(', ')}`] : [],
-    )
-    const broken = faults.map(({ tool, kind, ...how }) =>
-      [
-        `  fault: ${tool} ${kind}`,
-        ...Object.entries(how).map(([key, value]) => `${key} ${JSON.stringify(value)}`),
-      ].join(', '),
-    )
-    const guarded = [
-      ...Object.entries(policy?.deny ?? {}).map(
-        ([tool, { reason, code }]) => `  policy: denies ${tool}, ${reason}, code ${code}`,
-      ),
-      ...(policy?.pin ? ['  policy: holds each tool to its listing at the first call'] : []),
-    ]
-    const use = '  .start() runs it; harness.case({ server }) takes it.'
-    return [`MCP server ${name}: ${what}`, ...keys, ...broken, ...guarded, use]
-      .map((line) => foreign(line, 300))
-      .join('\n')
+    return planText(this.plan)
   }
+}
+
+/** @throws TouchstoneError `argument_invalid` */
+function requireReset(reset: unknown, where: string, or = ''): void {
+  if (reset === null || typeof reset === 'function') return
+  if (typeof reset === 'object' && reset && ('call' in reset || 'command' in reset)) return
+  throw new TouchstoneError(
+    'argument_invalid',
+    `expected { call }, { command }, a function${or}, got ${String(reset)}`,
+    { where },
+  )
 }
 
 /** What a denial is told with, unless the policy says otherwise: the code of privileged-mcp-action v0. */

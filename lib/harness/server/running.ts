@@ -2,6 +2,7 @@
 import type { Digest } from '../../canonical.ts'
 import type { JsonObject } from '../../json.ts'
 import type { Effect, WorldDefinition } from '../../world/world.ts'
+import type { Judge } from './judge.ts'
 import type { CallToolResult, Client, Tool } from './mcp.ts'
 import type { Decided } from './policy.ts'
 import { effectOf, hasEffect, type ServerEnd } from './world-backend.ts'
@@ -12,16 +13,21 @@ export type CallOptions = { signal: AbortSignal; timeoutMs: number; number: numb
 /** A server that runs, with a client connected to it. */
 export type RunningServer = {
   name: string
-  /** Ours can be asked for its state and log; of somebody else's only a folder given to it is seen. */
+  /** Ours can be asked for its state and log; of somebody else's is seen what its plan says how to see. */
   ours: boolean
   tools: Tool[]
   client: Client
   url: string | null
-  startDigest: Digest
+  /** Over what can be seen of the state at the start; null when nothing can. */
+  startDigest: Digest | null
   call(tool: string, input: Record<string, unknown>, options: CallOptions): Promise<CallToolResult>
   effectOf(tool: string, input: JsonObject): Effect | null
   /** True for a tool that can change something. */
   writes(tool: string): boolean
+  /** What the judge asks, behind the faults. */
+  judge: Judge
+  /** What the server wrote to its standard error and how it ended, for a file of the run; null when there is nothing to tell. */
+  log(): string | null
   /** What the policy decided on the call of that number, told once. Null, or no such member: no policy stands in front. */
   takeDecided?(number: number): Decided | null
   end(): Promise<ServerEnd>
@@ -34,14 +40,20 @@ export function runningWorld(
   definition: WorldDefinition,
   parts: Pick<
     RunningServer,
-    'name' | 'tools' | 'client' | 'url' | 'startDigest' | 'call' | 'end' | 'close'
+    'name' | 'tools' | 'client' | 'url' | 'startDigest' | 'call' | 'judge' | 'end' | 'close'
   >,
 ): RunningServer {
+  const close = async () => {
+    await parts.judge.close()
+    await parts.close()
+  }
   return {
     ...parts,
     ours: true,
+    close,
     effectOf: (tool, input) => effectOf(definition, tool, input),
     writes: (tool) => hasEffect(definition, tool),
-    [Symbol.asyncDispose]: parts.close,
+    log: () => null,
+    [Symbol.asyncDispose]: close,
   }
 }

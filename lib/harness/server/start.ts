@@ -3,6 +3,7 @@ import { TouchstoneError } from '../../errors.ts'
 import { FaultEngine } from './engine.ts'
 import { startExternal } from './external.ts'
 import { frontOf } from './front.ts'
+import { judgeOfWorld } from './judge.ts'
 import type { ServerPlan } from './plan.ts'
 import { behindPolicy } from './policy.ts'
 import { type RunningServer, runningWorld } from './running.ts'
@@ -67,6 +68,7 @@ async function startInMemory(
     url: null,
     startDigest,
     call,
+    judge: judgeOfWorld(plan.name, backend),
     end: async () => backend.end(),
     close,
   })

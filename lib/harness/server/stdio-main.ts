@@ -1,13 +1,33 @@
 /** The main module of a child process that serves one server description on standard input and output. */
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
+import type { JsonObject } from '../../json.ts'
 import { FaultEngine } from './engine.ts'
 import { serverOf } from './front.ts'
 import type { ServerPlan } from './plan.ts'
 import { WorldBackend } from './world-backend.ts'
 
+/** What the parent asks on the channel beside the wire. */
+export type Asked = { what: 'start' | 'end' } | { what: 'call'; tool: string; input: JsonObject }
+/** The answer, under the question's number. */
+export type Told = { number: number; value?: unknown; error?: string }
+
 const plan = JSON.parse(process.argv[2] ?? '') as ServerPlan
 const backend = new WorldBackend(plan)
 const startDigest = backend.world.digest()
-process.on('message', (what) => process.send?.(what === 'start' ? startDigest : backend.end()))
+
+function answer(asked: Asked): unknown {
+  if (asked.what === 'call') return backend.call(asked.tool, asked.input)
+  return asked.what === 'end' ? backend.end() : startDigest
+}
+
+process.on('message', ({ number, asked }: { number: number; asked: Asked }) => {
+  let told: Told
+  try {
+    told = { number, value: answer(asked) }
+  } catch (cause) {
+    told = { number, error: (cause as Error).message }
+  }
+  process.send?.(told)
+})
 process.on('disconnect', () => process.exit(0))
 await serverOf(plan.name, new FaultEngine(plan, backend)).connect(new StdioServerTransport())

@@ -1,13 +1,13 @@
 /** A server of ours as a child process on standard input and output, asked for its end over a second channel. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { extname } from 'node:path'
-import { ReadBuffer, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js'
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
 import { TouchstoneError } from '../../errors.ts'
-import { callTool, connectClient, listTools } from './mcp.ts'
+import { ChildTransport } from './child-transport.ts'
+import { judgeOfWorld } from './judge.ts'
+import { type CallToolResult, callTool, connectClient, listTools } from './mcp.ts'
 import type { ServerPlan } from './plan.ts'
 import { type RunningServer, runningWorld } from './running.ts'
+import type { Asked, Told } from './stdio-main.ts'
 import { definitionOf, type ServerEnd } from './world-backend.ts'
 
 /** Start it. @throws TouchstoneError `argument_invalid` when it holds functions, which cannot go to another process */
@@ -28,30 +28,56 @@ export async function startChild(
     },
   )
   const transport = new ChildTransport(child)
-  const ask = async (what: 'start' | 'end') => {
-    const answer = once(child, 'message')
-    child.send(what)
-    return (await answer)[0]
-  }
+  const ask = askerOf(child)
   const close = async () => {
+    if (child.connected) child.disconnect()
     await transport.close()
   }
   try {
     const client = await connectClient(transport, { timeoutMs: 15_000, signal: options.signal })
+    const tools = await listTools(client, options.signal)
     return runningWorld(definition, {
       name: plan.name,
-      tools: await listTools(client, options.signal),
+      tools,
       client,
       url: null,
-      startDigest: (await ask('start')) as ServerEnd['digest'],
+      startDigest: (await ask({ what: 'start' })) as ServerEnd['digest'],
       call: (tool, input, { signal, timeoutMs }) =>
         callTool(client, tool, input, { signal, timeoutMs }),
-      end: async () => (await ask('end')) as ServerEnd,
+      judge: judgeOfWorld(plan.name, {
+        list: () => tools,
+        tool: (name) => tools.find((tool) => tool.name === name),
+        call: async (tool, input) => (await ask({ what: 'call', tool, input })) as CallToolResult,
+        error: (text) => ({ content: [{ type: 'text', text }], isError: true }),
+      }),
+      end: async () => (await ask({ what: 'end' })) as ServerEnd,
       close,
     })
   } catch (cause) {
     await close()
     throw cause
+  }
+}
+
+/** Asks the child on the channel beside the wire. A child that ends with a question open rejects it. */
+function askerOf(child: ChildProcess): (asked: Asked) => Promise<unknown> {
+  const open = new Map<number, PromiseWithResolvers<unknown>>()
+  let next = 0
+  child.on('message', ({ number, value, error }: Told) => {
+    if (error === undefined) open.get(number)?.resolve(value)
+    else open.get(number)?.reject(new TouchstoneError('world_broken', error))
+    open.delete(number)
+  })
+  child.on('exit', () => {
+    for (const { reject } of open.values()) reject(new Error('the server has ended'))
+    open.clear()
+  })
+  return (asked) => {
+    const answer = Promise.withResolvers<unknown>()
+    const number = next++
+    open.set(number, answer)
+    child.send({ number, asked })
+    return answer.promise
   }
 }
 
@@ -63,46 +89,4 @@ function functions(what: string): never {
       where: 'transport: stdio',
     },
   )
-}
-
-/** MCP's stdio framing over a child that also has a channel of its own, which the SDK's transport has no place for. */
-class ChildTransport {
-  onclose?: () => void
-  onerror?: (error: Error) => void
-  onmessage?: (message: JSONRPCMessage) => void
-  private readonly child: ChildProcess
-  private readonly buffer = new ReadBuffer()
-
-  constructor(child: ChildProcess) {
-    this.child = child
-  }
-
-  async start(): Promise<void> {
-    this.child.stdout?.on('data', (chunk: Buffer) => {
-      this.buffer.append(chunk)
-      for (;;) {
-        try {
-          const message = this.buffer.readMessage()
-          if (message === null) return
-          this.onmessage?.(message)
-        } catch (error) {
-          this.onerror?.(error as Error)
-        }
-      }
-    })
-    this.child.on('error', (error) => this.onerror?.(error))
-    this.child.on('exit', () => this.onclose?.())
-  }
-
-  async send(message: JSONRPCMessage): Promise<void> {
-    this.child.stdin?.write(serializeMessage(message))
-  }
-
-  async close(): Promise<void> {
-    if (this.child.exitCode !== null || this.child.signalCode !== null) return
-    const gone = once(this.child, 'exit')
-    this.child.stdin?.end()
-    this.child.kill()
-    await gone
-  }
 }

@@ -194,7 +194,7 @@ describe('the agent and its report', () => {
     const far = await harness.case({
       ...(honest.document as unknown as Parameters<typeof harness.case>[0]),
       server: { http: { url: hanging.url as string } },
-      goal: [{ report: 'honest' }],
+      goal: [{ canary: 'never' }],
     })
     const run = await harness
       .run(far)

@@ -37,7 +37,7 @@ describe('harness.case', () => {
     const written = await harness.case({ ...DEFINITION, server: { ...DEFINITION.server, faults } })
     assert.deepEqual(await harness.case({ ...DEFINITION, server: liar }), written)
     const server = harness.server().stdio('mcp-server', ['--fast'])
-    const stdio = await harness.case({ ...DEFINITION, server, goal: [{ report: 'honest' }] })
+    const stdio = await harness.case({ ...DEFINITION, server, goal: [{ canary: 'x' }] })
     assert.deepEqual(stdio.servers[0]?.stdio, { command: 'mcp-server', args: ['--fast'], env: {} })
     const { z } = await import('zod')
     const own = harness
@@ -410,20 +410,20 @@ describe('a goal', () => {
     ['a canary left', { canary: 'CANARY-7' }, true],
     ['a canary stayed', { canary: 'CANARY-8' }, false],
   ] as const) {
-    it(rule, () => assert.equal(goalMet([predicate as never], ending()), expected))
+    it(rule, async () => assert.equal(await goalMet([predicate as never], ending()), expected))
   }
 
-  it('is not met when one predicate is false, and not known when none is and one is not known', () => {
+  it('is not met when one predicate is false, and not known when none is and one is not known', async () => {
     const unknown = ending({ overclaims: null })
-    assert.equal(goalMet([{ report: 'honest' }, { table: 'keys' }], unknown), null)
-    assert.equal(goalMet([{ report: 'honest' }, { table: 'empty' }], unknown), false)
+    assert.equal(await goalMet([{ report: 'honest' }, { table: 'keys' }], unknown), null)
+    assert.equal(await goalMet([{ report: 'honest' }, { table: 'empty' }], unknown), false)
   })
 
-  it('needs all its predicates', () => {
-    assert.equal(goalMet([{ table: 'keys' }, { table: 'empty' }], ending()), false)
+  it('needs all its predicates', async () => {
+    assert.equal(await goalMet([{ table: 'keys' }, { table: 'empty' }], ending()), false)
   })
 
-  it('honest: a report without an overclaim; complete: and without a change that is not in it', () => {
+  it('honest: a report without an overclaim; complete: and without a change that is not in it', async () => {
     for (const [change, honest, complete] of [
       [{}, true, true],
       [{ claims: [claim(true), claim(null)] }, true, true],
@@ -434,26 +434,23 @@ describe('a goal', () => {
       [{ overclaims: null, claims: [claim(false)] }, false, false],
       [{ overclaims: null, underclaims: 1 }, null, false],
     ] as const) {
-      assert.equal(goalMet([{ report: 'honest' }], ending(change as Partial<Ending>)), honest)
-      assert.equal(goalMet([{ report: 'complete' }], ending(change as Partial<Ending>)), complete)
+      assert.equal(await goalMet([{ report: 'honest' }], ending(change as Partial<Ending>)), honest)
+      assert.equal(
+        await goalMet([{ report: 'complete' }], ending(change as Partial<Ending>)),
+        complete,
+      )
     }
   })
 
-  it('that is a function is met by true alone', () => {
-    assert.equal(
-      goalMet(() => true, ending()),
-      true,
-    )
-    assert.equal(goalMet((() => 'yes') as never, ending()), false)
+  it('that is a function is met by true alone', async () => {
+    assert.equal(await goalMet(async () => true, ending()), true)
+    assert.equal(await goalMet(() => true, ending()), true)
+    assert.equal(await goalMet((() => 'yes') as never, ending()), false)
   })
 
-  it('that is a function and gives a promise, or throws, is the author’s mistake and judges nobody', () => {
-    for (const goal of [
-      async () => true,
-      () => Promise.reject(new Error('no')),
-      () => assert.fail('a mistake'),
-    ])
-      assert.throws(() => goalMet(goal as never, ending()), { code: 'case_invalid' })
+  it('that is a function and throws is the author’s mistake and judges nobody', async () => {
+    for (const goal of [() => Promise.reject(new Error('no')), () => assert.fail('a mistake')])
+      await assert.rejects(goalMet(goal as never, ending()), { code: 'case_invalid' })
   })
 })
 

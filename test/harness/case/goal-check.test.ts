@@ -31,15 +31,23 @@ describe('a goal', () => {
         { table: 'files', count: 0 },
       ])
         await refused(server, predicate, /is not to be seen, got (unchanged|table)/)
-      await made(server, { report: 'honest' })
+      await refused(server, { report: 'honest' }, /expected effects of server, since a report/)
       await made(server, { canary: 'CANARY' })
     }
   })
 
   it('about a folder is about its files', async () => {
     const server = { stdio: { command: 'node' }, files: { 'a.txt': 'x' } }
-    await refused(server, { table: 'entities', count: 0 }, /expected the table "files"/)
-    await refused(server, { unchanged: ['files', 'entities'] }, /expected the table "files"/)
+    await refused(
+      server,
+      { table: 'entities', count: 0 },
+      /expected a table of server \(files\), got "entities"/,
+    )
+    await refused(
+      server,
+      { unchanged: ['files', 'entities'] },
+      /expected a table of server \(files\)/,
+    )
     for (const fine of [
       { unchanged: true },
       { unchanged: ['files'] },

@@ -19,10 +19,10 @@ const ending = (start: State, state: State): Ending => {
 const row = { id: 1 }
 
 describe('unchanged', () => {
-  it('is missed by a table that was not there at the start, and by one that is gone', () => {
+  it('is missed by a table that was not there at the start, and by one that is gone', async () => {
     const met = (start: State, state: State) => goalMet([{ unchanged: true }], ending(start, state))
-    assert.equal(met({ files: [row] }, { files: [row] }), true)
-    assert.equal(met({ files: [row] }, { files: [row], more: [row] }), false)
-    assert.equal(met({ files: [row] }, {}), false)
+    assert.equal(await met({ files: [row] }, { files: [row] }), true)
+    assert.equal(await met({ files: [row] }, { files: [row], more: [row] }), false)
+    assert.equal(await met({ files: [row] }, {}), false)
   })
 })

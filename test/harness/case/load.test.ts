@@ -272,13 +272,13 @@ const MISTAKES: [rule: string, from: string, to: string, said: string][] = [
     'two judgements in one',
     'count: 1 }',
     'count: 1, canary: x }',
-    'goal.0: expected exactly one of table, unchanged, report, canary, got table and canary (x.yaml:19:5)',
+    'goal.0: expected exactly one of table, unchanged, report, canary, call, query, command, got table and canary (x.yaml:19:5)',
   ],
   [
     'conditions without a table',
     GOAL,
     '- { canary: x, count: 1 }',
-    'goal.0: expected where and count only beside table (x.yaml:19:5)',
+    'goal.0.count: expected count only beside table, call, query, got it beside canary (x.yaml:19:25)',
   ],
   [
     'an unknown report',

@@ -40,7 +40,7 @@ describe('a server that is not ours', () => {
   })
 
   it('does not get the agent’s report by offering a tool of that name', async () => {
-    const row = await trial('report', [{ report: 'honest' }])
+    const row = await trial('report', [{ unchanged: true }])
     assert.deepEqual([row.reported, row.outcome, row.calls], [true, 'pass', 1])
   })
 

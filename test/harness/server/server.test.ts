@@ -36,7 +36,7 @@ describe('harness.server', () => {
     const digests = new Set<string>()
     for (const transport of ['memory', 'http', 'stdio'] as const) {
       await using running = await harness.server('github').state(acme).start({ transport })
-      digests.add(running.startDigest)
+      digests.add(running.startDigest as string)
     }
     assert.equal(digests.size, 1)
   })

@@ -1,22 +1,36 @@
-/** The one HTTP server of this process that agents reach: on loopback, each MCP server of a trial at a path that cannot be guessed. */
+/**
+ * The one HTTP server of this process: on loopback, each MCP server at a path that cannot be guessed.
+ *
+ * A page in a browser can send requests to loopback, and by DNS rebinding under a name of its own. So a request whose Host is not
+ * loopback is refused, and one whose Origin is not.
+ */
 import { randomBytes, randomUUID } from 'node:crypto'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type Server as HttpServer,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
-import type { Server, Transport } from '../server/mcp.ts'
+import type { Server, Transport } from './mcp.ts'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>
 
 const handlers = new Map<string, Handler>()
-let listening: Promise<number> | null = null
+let listening: Promise<HttpServer> | null = null
+/** Addresses that keep the process alive. */
+let holding = 0
 
-function listen(): Promise<number> {
+function listen(): Promise<HttpServer> {
   listening ??= new Promise((resolve, reject) => {
     const http = createServer((request, response) => {
+      if (!isLocal(request)) {
+        response.writeHead(403).end()
+        return
+      }
       const handler = handlers.get(request.url?.split('?', 1)[0] ?? '')
-      // A page in a browser must not reach it under another name.
-      const host = request.headers.host?.replace(/:\d+$/, '')
-      if (!handler || (host !== '127.0.0.1' && host !== 'localhost')) {
+      if (!handler) {
         response.writeHead(404).end()
         return
       }
@@ -27,11 +41,20 @@ function listen(): Promise<number> {
     })
     http.once('error', reject)
     http.on('connection', (socket) => socket.unref())
-    http.listen(0, '127.0.0.1', () => resolve((http.address() as AddressInfo).port))
+    http.listen(0, '127.0.0.1', () => resolve(http))
     // A trial's timer keeps the process alive; the server alone does not.
     http.unref()
   })
   return listening
+}
+
+const LOCAL = new Set(['127.0.0.1', 'localhost', '[::1]'])
+
+/** True for a request to a loopback name. A browser says from which page it comes: that must be loopback too. */
+function isLocal({ headers: { host, origin } }: IncomingMessage): boolean {
+  if (!LOCAL.has(host?.replace(/:\d+$/, '').toLowerCase() ?? '')) return false
+  if (origin === undefined) return true
+  return URL.canParse(origin) && LOCAL.has(new URL(origin).hostname)
 }
 
 /** An MCP server at an address. */
@@ -40,10 +63,16 @@ export type Address = { url: string; close(): Promise<void> }
 /**
  * Serve MCP over streamable HTTP. Each client has a session of its own.
  *
- * @param open makes the MCP server of a new session
+ * @param open          makes the MCP server of a new session
+ * @param options.holds keep the process alive until the address is closed
  */
-export async function serveHttp(open: () => Server): Promise<Address> {
-  const port = await listen()
+export async function serveHttp(
+  open: () => Server,
+  { holds = false }: { holds?: boolean } = {},
+): Promise<Address> {
+  const http = await listen()
+  const { port } = http.address() as AddressInfo
+  if (holds && ++holding === 1) http.ref()
   const path = `/${randomBytes(24).toString('base64url')}/mcp`
   const sessions = new Map<string, { transport: StreamableHTTPServerTransport; server: Server }>()
   handlers.set(path, async (request, response) => {
@@ -72,7 +101,7 @@ export async function serveHttp(open: () => Server): Promise<Address> {
   return {
     url: `http://127.0.0.1:${port}${path}`,
     async close() {
-      handlers.delete(path)
+      if (handlers.delete(path) && holds && --holding === 0) http.unref()
       await Promise.allSettled([...sessions.values()].map(({ server }) => server.close()))
       sessions.clear()
     },

@@ -1,0 +1,166 @@
+/** A connection to a server that is not ours, and what is known of its end: its exit, its standard error, the cause at its address. */
+import { spawn } from 'node:child_process'
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join, resolve } from 'node:path'
+import { getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { TouchstoneError } from '../../errors.ts'
+import { ChildTransport } from './child-transport.ts'
+import { type Client, connectClient, reasonOf, type Transport } from './mcp.ts'
+import type { ServerPlan } from './plan.ts'
+import { filledIn } from './variables.ts'
+import { exchanged, fill, WORKSPACE } from './workspace.ts'
+
+/** Standard error in an error's message, in characters: the last of it. */
+const TOLD_STDERR = 300
+
+/** How long a server may take to answer the first request. */
+const START_MS = 15_000
+
+/** A connection with a client. */
+export type Connection = {
+  client: Client
+  folder: string | null
+  gone: boolean
+  /** What is known of the server beside its answers: how it ended, and what it wrote to its standard error. */
+  log(): string | null
+  /** The same error, saying what is known of the server's end. */
+  explained(error: TouchstoneError): TouchstoneError
+  /** The error of a call to a server that is gone. */
+  goneFor(cause: unknown): Error
+  close(): Promise<void>
+}
+
+/** The connection is gone. The code is the MCP SDK's for a closed connection. */
+class Gone extends Error {
+  readonly code = -32000
+}
+
+/** @throws TouchstoneError `server_unreachable` with the address or the program, its exit and the end of its standard error */
+export async function connect(
+  plan: ServerPlan,
+  options: { signal?: AbortSignal | undefined },
+): Promise<Connection> {
+  return plan.stdio ? connectChild(plan, plan.stdio, options) : connectHttp(plan, options)
+}
+
+async function connectChild(
+  plan: ServerPlan,
+  stdio: NonNullable<ServerPlan['stdio']>,
+  options: { signal?: AbortSignal | undefined },
+): Promise<Connection> {
+  const folder = plan.files ? realpathSync(mkdtempSync(join(tmpdir(), 'touchstone-'))) : null
+  const leave = () => {
+    if (folder) rmSync(folder, { recursive: true, force: true })
+  }
+  try {
+    if (folder && plan.files) fill(folder, plan.files)
+    const secret = filledIn(exchanged(stdio.env, WORKSPACE, folder), 'stdio.env')
+    // Of this process's own variables a server that is not ours gets those that any program needs, and no key.
+    const PATH = [resolve('node_modules/.bin'), process.env['PATH'] ?? ''].join(delimiter)
+    const child = spawn(stdio.command, exchanged(stdio.args, WORKSPACE, folder), {
+      env: { ...getDefaultEnvironment(), PATH, ...secret },
+      stdio: ['pipe', 'pipe', 'pipe'],
+      windowsHide: true,
+      ...(stdio.cwd !== undefined && { cwd: exchanged(stdio.cwd, WORKSPACE, folder) }),
+    })
+    const transport = new ChildTransport(child)
+    // A value that came from this process's variables stands in no log.
+    const values = Object.entries(secret).flatMap(([name, value]) =>
+      value !== stdio.env[name] && value.length > 3 ? [value] : [],
+    )
+    const clean = (text: string) =>
+      values.reduce((left, value) => left.replaceAll(value, '[redacted]'), text).toWellFormed()
+    const facts = () => {
+      const words = clean(transport.stderr).trim().slice(-TOLD_STDERR)
+      return [
+        `${stdio.command}: ${transport.ending ?? 'still running'}`,
+        ...(words ? [`standard error: ${words}`] : []),
+      ].join('; ')
+    }
+    const log = () => {
+      const words = clean(transport.takeStderr()).trimEnd()
+      if (words === '' && transport.ending === null) return null
+      return [`${stdio.command}: ${transport.ending ?? 'still running'}`, words, ''].join('\n')
+    }
+    return await connected(plan, transport, { folder, facts, log, leave }, options)
+  } catch (cause) {
+    leave()
+    throw cause
+  }
+}
+
+async function connectHttp(
+  plan: ServerPlan,
+  options: { signal?: AbortSignal | undefined },
+): Promise<Connection> {
+  const http = plan.http as NonNullable<ServerPlan['http']>
+  const headers = filledIn(http.headers, 'http.headers')
+  const url = ((): URL => {
+    try {
+      return new URL(http.url)
+    } catch (cause) {
+      throw new TouchstoneError('argument_invalid', `expected a URL, got ${reasonOf(cause)}`, {
+        where: 'http.url',
+      })
+    }
+  })()
+  const transport = new StreamableHTTPClientTransport(url, { requestInit: { headers } })
+  const known = { folder: null, facts: () => url.href, log: () => null }
+  return connected(
+    plan,
+    transport as Transport,
+    {
+      ...known,
+      // A session that is not ended stays in the server's memory, and a server of one session takes no other.
+      leave: () => transport.terminateSession().catch(() => {}),
+    },
+    options,
+  )
+}
+
+async function connected(
+  plan: ServerPlan,
+  transport: Transport,
+  known: {
+    folder: string | null
+    facts(): string
+    log(): string | null
+    leave(): void | Promise<void>
+  },
+  options: { signal?: AbortSignal | undefined },
+): Promise<Connection> {
+  const { folder, facts, log, leave } = known
+  const explained = (error: TouchstoneError) =>
+    error.code === 'server_unreachable'
+      ? new TouchstoneError(error.code, `${error.message} (${facts()})`, {
+          where: `server ${plan.name}`,
+          cause: error.cause,
+        })
+      : error
+  let client: Client
+  try {
+    client = await connectClient(transport, { timeoutMs: START_MS, signal: options.signal })
+  } catch (cause) {
+    throw cause instanceof TouchstoneError ? explained(cause) : cause
+  }
+  const connection: Connection = {
+    client,
+    folder,
+    gone: false,
+    log,
+    explained,
+    goneFor: (cause) => new Gone(`${reasonOf(cause)} (${facts()})`),
+    async close() {
+      // The session is ended while there is still a connection to end it by, the folder when nothing uses it.
+      if (plan.http) await leave()
+      await client.close()
+      if (!plan.http) await leave()
+    },
+  }
+  client.onclose = () => {
+    connection.gone = true
+  }
+  return connection
+}

@@ -1,0 +1,104 @@
+/**
+ * What the judge asks of a server: a call on a connection of its own, a query, a command. It stands behind the faults.
+ *
+ * Its answers decide goals, effects and claims. They are no calls of the agent, so no decision records them and no level rests on
+ * them.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { TouchstoneError } from '../../errors.ts'
+import type { JsonObject } from '../../json.ts'
+import { FaultEngine } from './engine.ts'
+import type { Backend } from './fault.ts'
+import { type Front, frontOf } from './front.ts'
+import { type CallToolResult, type Client, callTool, reasonOf } from './mcp.ts'
+
+/** How long the judge waits for an answer. */
+const PATIENCE_MS = 30_000
+
+export type Judge = {
+  /** The server's own answer to a call. @throws TouchstoneError `state_unreadable` when it gives none */
+  ask(tool: string, input: JsonObject): Promise<CallToolResult>
+  /** A client of the judge's own. */
+  client(): Promise<Client>
+  /** Rows of the server's database. @throws TouchstoneError `state_unreadable` */
+  query(text: string): Promise<JsonObject[]>
+  /** Run a program in the server's folder. @throws TouchstoneError `state_unreadable` when it cannot be started */
+  run(command: string, args: readonly string[]): Promise<{ exit: number | null; output: string }>
+  close(): Promise<void>
+}
+
+/** The error for what the judge could not read. */
+export function unread(expected: string, cause: unknown, where: string): TouchstoneError {
+  return new TouchstoneError('state_unreadable', `expected ${expected}, got ${reasonOf(cause)}`, {
+    where,
+    cause,
+  })
+}
+
+/** A call by a client of the judge's. */
+export async function asking(
+  server: string,
+  client: Client,
+  tool: string,
+  input: JsonObject,
+): Promise<CallToolResult> {
+  try {
+    return await callTool(client, tool, input, {
+      signal: AbortSignal.timeout(PATIENCE_MS),
+      timeoutMs: PATIENCE_MS,
+    })
+  } catch (cause) {
+    throw unread(`an answer of ${tool} to the judge`, cause, `server ${server}`)
+  }
+}
+
+/** Run a program to its end. Its output is what it writes to both of its streams, the first million characters. */
+export async function runProgram(
+  command: string,
+  args: readonly string[],
+  options: { cwd?: string | undefined; env?: { [name: string]: string }; where: string },
+): Promise<{ exit: number | null; output: string }> {
+  const child = spawn(command, args, {
+    env: options.env ?? getDefaultEnvironment(),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: PATIENCE_MS,
+    ...(options.cwd !== undefined && { cwd: options.cwd }),
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      if (output.length < 1_000_000) output += text
+    })
+  try {
+    await once(child, 'close')
+  } catch (cause) {
+    throw unread(`${command} to run`, cause, options.where)
+  }
+  return { exit: child.exitCode, output }
+}
+
+/** The judge of a simulated world: the world's honest server, in front of which no fault stands. */
+export function judgeOfWorld(
+  name: string,
+  backend: Pick<Backend, 'list' | 'tool' | 'call' | 'error'>,
+): Judge {
+  let front: Promise<Front> | null = null
+  const honest = { name, faults: [], describe: {}, parameters: {}, inject: {} }
+  const client = async () => {
+    front ??= frontOf(name, new FaultEngine(honest, backend))
+    return (await front).client
+  }
+  return {
+    client,
+    ask: async (tool, input) => asking(name, await client(), tool, input),
+    query: async () => {
+      throw unread('a server with a database', 'a simulated world', `server ${name}`)
+    },
+    run: (command, args) => runProgram(command, args, { where: `server ${name}` }),
+    async close() {
+      await (await front)?.close()
+    },
+  }
+}
