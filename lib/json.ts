@@ -41,10 +41,7 @@ export function decode(bytes: Uint8Array, source: string): string {
       throw new TouchstoneError(
         'file_unreadable',
         `expected a text that fits in memory, got ${bytes.length} bytes`,
-        {
-          where: source,
-          cause,
-        },
+        { where: source, cause },
       )
     const repaired = new TextEncoder().encode(
       new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes),

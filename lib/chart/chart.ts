@@ -6,8 +6,8 @@ import { foreign, lookOf } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { unwritable } from '../files.ts'
 import type { JsonObject } from '../json.ts'
+import { toPng, toSvg } from './draw/render.ts'
 import { asciiOnly, type TextLook } from './plot.ts'
-import { toPng, toSvg } from './render.ts'
 
 /** Every kind of chart, each named like the function that draws it. */
 export const CHART_KINDS = [
@@ -112,9 +112,7 @@ export class Chart<Row = unknown> {
       throw new TouchstoneError(
         'argument_invalid',
         `expected an extension of ${SAVED_AS.join(' ')}, got ${got}`,
-        {
-          where: path,
-        },
+        { where: path },
       )
     }
     const content = await this.as(kind)

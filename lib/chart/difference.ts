@@ -187,10 +187,7 @@ export function differencesInText(drawing: Drawing, look: TextLook): string[] {
       { value: line.difference, low: line.low, high: line.high },
       scale,
       look,
-      {
-        zero: 0,
-        mark,
-      },
+      { zero: 0, mark },
     )
     const cells = [...drawn.toString()]
     for (const one of drawing.bands ?? []) {

@@ -7,11 +7,11 @@
 import { type Column, count, foreign, pad, type Tone, table, textWidth, tone } from '../display.ts'
 import type { JsonObject } from '../json.ts'
 import { Chart } from './chart.ts'
+import { DIVERGING } from './draw/theme.ts'
 import { capital } from './notes.ts'
 import { glyphs, page, type TextLook } from './plot.ts'
 import { labels, type RowReader, readRows } from './rows.ts'
 import { frame, nothing, tips, widest } from './spec.ts'
-import { DIVERGING } from './theme.ts'
 
 export type HeatRow = {
   case: string

@@ -8,13 +8,13 @@ import { axis, SHARE_TICKS } from './quantity.ts'
 import { labels, readRows } from './rows.ts'
 import { band, frame, nothing, tips, widest } from './spec.ts'
 
-/** The rungs, lowest first. */
-export const LEVELS = ['none', 'asserted', 'observed_confirmed', 'verified'] as const
-export type Level = (typeof LEVELS)[number]
+/** The levels of evidence and, below them, `none`: no effect was claimed. Lowest first. */
+export const RUNGS = ['none', 'asserted', 'observed_confirmed', 'verified'] as const
+export type Rung = (typeof RUNGS)[number]
 
 export type LevelsRow = {
   configuration: string
-  level: Level
+  level: Rung
   /** Effects whose highest level this is: a whole number >= 0. */
   count: number
 }
@@ -26,19 +26,19 @@ export type LevelsOptions = {
 }
 
 /** Grey, orange, blue, dark blue: darker with each rung, so that the ladder also stands on a grey print. */
-const COLORS: Record<Level, string> = {
+const COLORS: Record<Rung, string> = {
   none: '#e9ecee',
   asserted: '#edb45f',
   observed_confirmed: '#559acb',
   verified: '#1c5d94',
 }
-const INK: Record<Level, string> = {
+const INK: Record<Rung, string> = {
   none: '#1f2428',
   asserted: '#1f2428',
   observed_confirmed: '#1f2428',
   verified: '#ffffff',
 }
-const BLOCKS: Record<Level, [unicode: string, ascii: string]> = {
+const BLOCKS: Record<Rung, [unicode: string, ascii: string]> = {
   none: ['·', '.'],
   asserted: ['░', '-'],
   observed_confirmed: ['▒', '+'],
@@ -47,7 +47,7 @@ const BLOCKS: Record<Level, [unicode: string, ascii: string]> = {
 
 const WIDTH_PX = 420
 
-type Ladder = { name: string; label: string; counts: Record<Level, number>; total: number }
+type Ladder = { name: string; label: string; counts: Record<Rung, number>; total: number }
 
 /**
  * Stacked ladder: one bar per configuration, as long as the whole, split by level; counts inside, the total beside it.
@@ -62,20 +62,20 @@ export function levels(rows: readonly LevelsRow[], options: LevelsOptions = {}):
   const noun = foreign(options.noun ?? 'effects', 40)
   const read = readRows(rows, (row): LevelsRow => {
     const configuration = row.text('configuration')
-    const level = row.oneOf('level', LEVELS) ?? row.fail('level', `one of ${LEVELS.join(', ')}`)
+    const level = row.oneOf('level', RUNGS) ?? row.fail('level', `one of ${RUNGS.join(', ')}`)
     row.once('configuration', 'level')
     return { configuration, level, count: row.count('count') }
   })
   const names = labels(read.map((row) => row.configuration))
   const ladders = [...names].map(([name, label]): Ladder => {
-    const counts: Record<Level, number> = {
+    const counts: Record<Rung, number> = {
       none: 0,
       asserted: 0,
       observed_confirmed: 0,
       verified: 0,
     }
     for (const row of read) if (row.configuration === name) counts[row.level] = row.count
-    return { name, label, counts, total: LEVELS.reduce((sum, level) => sum + counts[level], 0) }
+    return { name, label, counts, total: RUNGS.reduce((sum, level) => sum + counts[level], 0) }
   })
   const title = options.title ?? `How far the evidence goes: ${noun} by level`
   const all = ladders.reduce((sum, ladder) => sum + ladder.total, 0)
@@ -96,7 +96,7 @@ export function levels(rows: readonly LevelsRow[], options: LevelsOptions = {}):
 function drawn(ladders: Ladder[], noun: string, title: string, notes: string[]): JsonObject {
   const values = ladders.flatMap(({ label, counts, total }) => {
     let from = 0
-    return LEVELS.flatMap((level) => {
+    return RUNGS.flatMap((level) => {
       const n = counts[level]
       if (n === 0) return []
       const start = from / total
@@ -136,7 +136,7 @@ function drawn(ladders: Ladder[], noun: string, title: string, notes: string[]):
   const color: JsonObject = {
     field: 'level',
     type: 'nominal',
-    scale: { domain: [...LEVELS], range: LEVELS.map((level) => COLORS[level]) },
+    scale: { domain: [...RUNGS], range: RUNGS.map((level) => COLORS[level]) },
     legend: {
       title: null,
       symbolType: 'square',
@@ -157,7 +157,7 @@ function drawn(ladders: Ladder[], noun: string, title: string, notes: string[]):
         tooltip: tips('configuration', 'level', 'count', 'of'),
       },
     },
-    ...LEVELS.map(
+    ...RUNGS.map(
       (level): JsonObject => ({
         data: { name: 'parts' },
         transform: [{ filter: { field: 'level', equal: level } }],
@@ -215,7 +215,7 @@ function inText(ladders: Ladder[], look: TextLook): string[] {
   // The names of the levels are spelled out below; over the numbers they may be short.
   const heads =
     width < 56 ? ['none', 'assd', 'obs', 'verif'] : ['none', 'asserted', 'observed', 'verified']
-  const numbers = LEVELS.map((level, i) =>
+  const numbers = RUNGS.map((level, i) =>
     Math.max(
       heads[i]?.length ?? 0,
       ...ladders.map((ladder) => String(ladder.counts[level]).length),
@@ -230,25 +230,25 @@ function inText(ladders: Ladder[], look: TextLook): string[] {
     ladders.map((ladder) => ladder.name),
     nameWidth,
   )
-  const glyph = (level: Level) => BLOCKS[level][look.ascii ? 1 : 0]
+  const glyph = (level: Rung) => BLOCKS[level][look.ascii ? 1 : 0]
   const head = heads.map((head, i) => pad(head, (numbers[i] ?? 0) + 2, 'right')).join('')
   const rows = ladders.map(({ name, counts, total }) => {
     const lengths = cells(
-      LEVELS.map((level) => counts[level]),
+      RUNGS.map((level) => counts[level]),
       total,
       barWidth,
     )
     const bar = total
-      ? LEVELS.map((level, i) => glyph(level).repeat(lengths[i] ?? 0)).join('')
+      ? RUNGS.map((level, i) => glyph(level).repeat(lengths[i] ?? 0)).join('')
       : barWidth
         ? cut('undefined: nothing to count', barWidth)
         : ''
-    const said = LEVELS.map((level, i) =>
+    const said = RUNGS.map((level, i) =>
       pad(String(counts[level]), (numbers[i] ?? 0) + 2, 'right'),
     ).join('')
     return `${pad(cut(names.get(name) ?? '', nameWidth), nameWidth)}  ${pad(bar, barWidth)}${said}`
   })
-  const key = wrap(LEVELS.map((level) => `${glyph(level)} ${level}`).join(', '), width).split('\n')
+  const key = wrap(RUNGS.map((level) => `${glyph(level)} ${level}`).join(', '), width).split('\n')
   return [
     `${' '.repeat(nameWidth + 2 + barWidth)}${tone(head, 'quiet', look)}`,
     ...rows,

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path'
 import { escapeMarkup } from '../display.ts'
 import type { Json, JsonObject } from '../json.ts'
 import type { Chart } from './chart.ts'
-import { needed } from './render.ts'
-import { config } from './theme.ts'
+import { needed } from './draw/render.ts'
+import { config } from './draw/theme.ts'
 
 const PACKAGES = ['vega', 'vega-lite', 'vega-embed']
 

@@ -3,12 +3,12 @@
 import { type Column, table } from '../display.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { Chart } from './chart.ts'
+import { DASH } from './draw/theme.ts'
 import { type Counted, counted, intervalNote, type Target } from './notes.ts'
 import { page, type TextLook } from './plot.ts'
 import { axis, SHARE_TICKS, say, sayInterval } from './quantity.ts'
 import { labels, readRows, SHARE } from './rows.ts'
 import { frame, lineLegend, nothing, offsetBy, tips } from './spec.ts'
-import { DASH } from './theme.ts'
 
 export type ReliabilityRow = {
   configuration: string

@@ -7,12 +7,12 @@
 import { count, cut, foreign, pad, textWidth, tone } from '../display.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { Chart } from './chart.ts'
+import { BETTER, SAME, WORSE } from './draw/theme.ts'
 import { capital } from './notes.ts'
 import { axisLines, column, Line, page, type TextLook } from './plot.ts'
 import { axis, SHARE_TICKS, say, sayDifference } from './quantity.ts'
 import { labels, readRows, SHARE } from './rows.ts'
 import { frame, lineLegend, nothing, tips, widest } from './spec.ts'
-import { BETTER, SAME, WORSE } from './theme.ts'
 import { drawTransitions, transitionsInText } from './transition.ts'
 
 export type SlopeRow = {

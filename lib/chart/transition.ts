@@ -2,11 +2,11 @@
 
 import { type Column, count, foreign, type Tone, table, textWidth, tone, wrap } from '../display.ts'
 import type { Json, JsonObject } from '../json.ts'
+import { BETTER, SAME, WORSE } from './draw/theme.ts'
 import type { TextLook } from './plot.ts'
 import { say } from './quantity.ts'
 import type { Pairs } from './slope.ts'
 import { frame } from './spec.ts'
-import { BETTER, SAME, WORSE } from './theme.ts'
 
 /** Distinct shares up to which each has a row of its own. */
 const MOST_LEVELS = 8

@@ -26,9 +26,7 @@ function requireConfigurations(manifest: Manifest, ...wanted: string[]): void {
     throw new TouchstoneError(
       'configuration_unknown',
       `expected one of ${names.join(', ')}, got "${name}"`,
-      {
-        where: 'configuration',
-      },
+      { where: 'configuration' },
     )
   }
 }
@@ -152,14 +150,31 @@ function levelPairs(manifest: Manifest, rows: readonly TrialRecord[], a: string,
 
 /** What is measured of a trial without an upper end. */
 const MEASURES = {
-  duration_ms: (row: TrialRecord) => row.duration_ms,
-  steps: (row: TrialRecord) => row.steps,
-  calls: (row: TrialRecord) => row.calls,
-  tokens: (row: TrialRecord) => (row.tokens === null ? null : row.tokens.input + row.tokens.output),
-  cost_usd: (row: TrialRecord) => row.cost_usd,
-} as const satisfies { [measure: string]: (row: TrialRecord) => number | null }
+  duration_ms: { label: 'time per trial', unit: 'ms', of: (row) => row.duration_ms },
+  steps: { label: 'steps per trial', unit: 'steps', of: (row) => row.steps },
+  calls: { label: 'calls per trial', unit: 'calls', of: (row) => row.calls },
+  tokens: {
+    label: 'tokens per trial',
+    unit: 'tokens',
+    of: ({ tokens }) => (tokens === null ? null : tokens.input + tokens.output),
+  },
+  cost_usd: { label: 'cost per trial', unit: 'USD', of: (row) => row.cost_usd },
+} as const satisfies { [measure: string]: MeasureRule }
+
+/** What a measure is called, its unit, and its value for one trial: null where it is not known. */
+type MeasureRule = { label: string; unit: string; of(row: TrialRecord): number | null }
 
 export type Measure = keyof typeof MEASURES
+
+/** The rule of a measure. @throws TouchstoneError `argument_invalid` for another name */
+export function measureNamed(measure: Measure): MeasureRule {
+  if (Object.hasOwn(MEASURES, measure)) return MEASURES[measure]
+  throw new TouchstoneError(
+    'argument_invalid',
+    `expected one of ${Object.keys(MEASURES).join(', ')}, got "${String(measure)}"`,
+    { where: 'measure' },
+  )
+}
 
 /**
  * Does b take more than a? Paired differences of case medians with a bootstrap interval. Trials without the measure are left out.
@@ -174,16 +189,9 @@ export function compareMeasure(
   measure: Measure,
 ): MeasureComparison {
   requireConfigurations(manifest, a, b)
-  if (!Object.hasOwn(MEASURES, measure)) {
-    throw new TouchstoneError(
-      'argument_invalid',
-      `expected one of ${Object.keys(MEASURES).join(', ')}, got "${String(measure)}"`,
-      { where: 'measure' },
-    )
-  }
+  const { of } = measureNamed(measure)
   const [left, right] = [usableByCase(rows, a), usableByCase(rows, b)]
-  const values = (trials: TrialRecord[] = []) =>
-    trials.map(MEASURES[measure]).filter((value) => value !== null)
+  const values = (trials: TrialRecord[] = []) => trials.map(of).filter((value) => value !== null)
   return compareMedians(
     manifest.cases.map(({ id }) => ({ id, a: values(left.get(id)), b: values(right.get(id)) })),
     { rng: rng(measure) },

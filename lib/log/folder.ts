@@ -82,9 +82,7 @@ export class RunWriter {
       throw new TouchstoneError(
         'file_exists',
         'expected a new or empty folder for the run, got one with files in it',
-        {
-          where: dir,
-        },
+        { where: dir },
       )
     }
     try {

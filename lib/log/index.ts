@@ -7,6 +7,7 @@ export {
   compareMetric,
   type Measure,
   type MetricComparison,
+  measureNamed,
   pairsOf,
 } from './comparison.ts'
 export {

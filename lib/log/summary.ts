@@ -68,9 +68,7 @@ export function metricNamed(name: string): MetricEntry {
   throw new TouchstoneError(
     'argument_invalid',
     `expected one of ${Object.keys(METRICS).join(', ')}, got "${name}"`,
-    {
-      where: 'metric',
-    },
+    { where: 'metric' },
   )
 }
 

@@ -88,9 +88,7 @@ export function publish(
     new TouchstoneError(
       'file_unwritable',
       `expected an archive that nobody writes, got one held by ${who}`,
-      {
-        where: lock,
-      },
+      { where: lock },
     )
   const unlock = writing(lock, () => hold(lock, busy, 10_000))
   try {
@@ -118,9 +116,7 @@ function enter(
     throw new TouchstoneError(
       'file_exists',
       `expected a new version, got ${id}@${version}, which is there already`,
-      {
-        where: path,
-      },
+      { where: path },
     )
   // The archive first, if only an empty one: a folder with sets and without an archive has lost it.
   if (!existsSync(join(root, ARCHIVE))) replace(join(root, ARCHIVE), '{}\n')

@@ -81,9 +81,7 @@ export function get(name: string, options: { root?: string; digest?: Digest } = 
       throw new TouchstoneError(
         'set_unpublished',
         `expected ${name} in the archive, got a file that was never published`,
-        {
-          where: join(root, ARCHIVE),
-        },
+        { where: join(root, ARCHIVE) },
       )
     const names = Object.keys(archive).flatMap((one) =>
       Object.keys(archive[one] ?? {}).map((v) => `${one}@${v}`),
@@ -91,9 +89,7 @@ export function get(name: string, options: { root?: string; digest?: Digest } = 
     throw new TouchstoneError(
       'set_unknown',
       `expected one of ${names.join(', ') || 'no sets'}, got "${name}"`,
-      {
-        where: root,
-      },
+      { where: root },
     )
   }
   const expected = options.digest ?? known

@@ -27,8 +27,6 @@ export function worldNamed(name: string): WorldDefinition {
   throw new TouchstoneError(
     'world_unknown',
     `expected one of ${worldNames().join(', ')}, got "${name}"`,
-    {
-      where: 'world',
-    },
+    { where: 'world' },
   )
 }

@@ -45,9 +45,7 @@ export function world<S extends State>(definition: WorldDefinition<S>): WorldDef
     throw new TouchstoneError(
       'argument_invalid',
       `expected ${expected}, got ${JSON.stringify(name)}`,
-      {
-        where: 'world name',
-      },
+      { where: 'world name' },
     )
   }
   if (typeof name !== 'string' || !/^[a-z0-9][a-z0-9_-]*$/.test(name))

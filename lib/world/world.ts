@@ -187,9 +187,7 @@ export class World {
       throw new TouchstoneError(
         'case_invalid',
         `${message}, in the state of world "${definition.name}"`,
-        {
-          where: ['state', ...path.map(String)].join('.'),
-        },
+        { where: ['state', ...path.map(String)].join('.') },
       )
     }
     const twice = repeatedId(parsed.data)

@@ -31,7 +31,7 @@ describe('chart', () => {
   test('png holds text, which needs the fonts', async () => {
     const strip = samples['strip']!()
     const full = await strip.png({ scale: 1 })
-    const { toPng } = await import('../../lib/chart/render.ts')
+    const { toPng } = await import('../../lib/chart/draw/render.ts')
     const mute = await toPng((await strip.svg()).replace(/<text.*?<\/text>/g, ''), 1)
     assert.ok(
       full.byteLength > 1.5 * mute.byteLength,

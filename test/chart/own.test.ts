@@ -1,7 +1,7 @@
 /** A chart of one's own draws its rows, and reads nothing else. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { toSvg } from '../../lib/chart/render.ts'
+import { toSvg } from '../../lib/chart/draw/render.ts'
 import { chart } from '../../lib/index.ts'
 
 const rows = [{ k: 1, error: 0.4 }]

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import { toSvg } from '../../lib/chart/render.ts'
+import { toSvg } from '../../lib/chart/draw/render.ts'
 import { corners, HOSTILE, samples } from './samples.ts'
 
 /** Digits beyond the second say nothing about a picture, and a tag a line makes a difference readable. */

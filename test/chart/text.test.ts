@@ -191,7 +191,7 @@ idle     undefined: nothing to count             0         0         0         0
   })
 
   test('levels without room for a bar keep every count in its column', () => {
-    const rows = chart.LEVELS.map((level, i) => ({
+    const rows = chart.RUNGS.map((level, i) => ({
       configuration: 'a-configuration',
       level,
       count: 10 ** i,

@@ -1,7 +1,7 @@
 /** Colours: visible on both backgrounds, and apart for colour-blind readers. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { BETTER, config, DIVERGING, SAME, WORSE } from '../../lib/chart/theme.ts'
+import { BETTER, config, DIVERGING, SAME, WORSE } from '../../lib/chart/draw/theme.ts'
 import { samples } from './samples.ts'
 
 type Triple = [number, number, number]

@@ -2,11 +2,42 @@
 import type { Chart } from '../../chart/index.ts'
 import * as chart from '../../chart/index.ts'
 import { TouchstoneError } from '../../errors.ts'
-import { METRICS, type Metric, metricNamed, pairsOf, scoresByCase } from '../../log/index.ts'
+import {
+  METRICS,
+  type Measure,
+  type Metric,
+  measureNamed,
+  metricNamed,
+  pairsOf,
+  scoresByCase,
+} from '../../log/index.ts'
 import { mean, reliability } from '../../stats/index.ts'
 import type { PlotKind, Run } from './result.ts'
 
-type Options = { metric?: Metric | undefined; a?: string | undefined; b?: string | undefined }
+/** What a chart of a run may be asked for. Each kind takes some of these and refuses the others. */
+export type PlotOptions = {
+  /** The rate that is drawn. Default `goal`. */
+  metric?: Metric | undefined
+  /** The measure whose distribution is drawn. Default `duration_ms`. */
+  measure?: Measure | undefined
+  /** The two configurations that are compared. Default: the first two of the run. */
+  a?: string | undefined
+  b?: string | undefined
+}
+
+type Options = PlotOptions
+
+const TAKES: { [kind in PlotKind]: readonly (keyof Options)[] } = {
+  strip: ['metric'],
+  heat: ['metric'],
+  slope: ['metric', 'a', 'b'],
+  forest: ['metric', 'a', 'b'],
+  levels: [],
+  ecdf: ['measure'],
+  reliability: ['metric'],
+  noise: ['metric', 'a', 'b'],
+}
+
 type Drawing = (run: Run, metric: Metric, options: Options) => Chart
 
 const KINDS: { [kind in PlotKind]: Drawing } = {
@@ -81,15 +112,18 @@ const KINDS: { [kind in PlotKind]: Drawing } = {
     )
     return chart.levels(rows) as Chart
   },
-  ecdf(run) {
+  ecdf(run, _metric, { measure = 'duration_ms' }) {
+    const { label, unit, of } = measureNamed(measure)
     const usable = run.trials.filter((row) => row.outcome !== 'error')
     const rows = run.configurations.map((configuration) => ({
       configuration,
+      // A trial whose tokens or cost are not known has no place on the curve.
       values: usable
         .filter((row) => row.configuration === configuration)
-        .map((row) => row.duration_ms),
+        .map(of)
+        .filter((value) => value !== null),
     }))
-    return chart.ecdf(rows, { quantity: 'time per trial', unit: 'ms' }) as Chart
+    return chart.ecdf(rows, { quantity: label, unit }) as Chart
   },
   reliability(run, metric) {
     const rows = run.configurations.flatMap((configuration) => {
@@ -121,6 +155,13 @@ export function plot(run: Run, kind: PlotKind, options: Options): Chart {
       `expected one of ${Object.keys(KINDS).join(', ')}, got "${String(kind)}"`,
       { where: 'plot' },
     )
+  }
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined || (TAKES[kind] as readonly string[]).includes(name)) continue
+    const takes = TAKES[kind].length === 0 ? 'no option' : `only ${TAKES[kind].join(', ')}`
+    throw new TouchstoneError('argument_invalid', `expected ${takes} for ${kind}, got "${name}"`, {
+      where: 'plot',
+    })
   }
   const metric = options.metric ?? 'goal'
   metricNamed(metric)

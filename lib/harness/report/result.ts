@@ -27,6 +27,7 @@ import type { Profile } from '../../receipt/bundle/profile.ts'
 import type { Decision } from '../../receipt/surface/decision.ts'
 import { Shown } from '../../shown.ts'
 import { type MeasureComparison, type Plan, pilot, plan } from '../../stats/index.ts'
+import type { PlotOptions } from './charts.ts'
 import { comparisonText, runText } from './text.ts'
 import { shownAsTable } from './trials-text.ts'
 
@@ -244,11 +245,15 @@ export class Run extends Shown {
     return issueRun(this.dir, options)
   }
 
-  /** Draw it. Resolves to a chart: `.spec`, `.svg()`, `.png()`, `.html()`, `.text()`, `.save(path)`. */
-  async plot(
-    kind: PlotKind = 'strip',
-    options: { metric?: CompareChoice['metric']; a?: string; b?: string } = {},
-  ): Promise<Chart> {
+  /**
+   * Draw it. Resolves to a chart: `.spec`, `.svg()`, `.png()`, `.html()`, `.text()`, `.save(path)`.
+   *
+   * @param options.metric  of strip, heat, slope, forest, reliability and noise; default `goal`
+   * @param options.measure of ecdf: `duration_ms` (default), `steps`, `calls`, `tokens` or `cost_usd`
+   * @param options.a, options.b of slope, forest and noise: the configurations compared, default the first two
+   * @throws TouchstoneError `argument_invalid`, also for an option that the kind does not take
+   */
+  async plot(kind: PlotKind = 'strip', options: PlotOptions = {}): Promise<Chart> {
     const { plot } = await import('./charts.ts')
     return plot(this, kind, options)
   }

@@ -55,6 +55,30 @@ describe('a plot', () => {
     assert.equal((await counted(broken)).length, (await counted(run)).length - 1)
     assert.equal((await counted(broken)).includes(1e9), false)
   })
+
+  it('of a distribution shows the measure that was asked for, and leaves out what is not known', async () => {
+    const drawn = await run.plot('ecdf', { measure: 'calls' })
+    assert.match(drawn.title, /calls per trial/i)
+    const [first] = drawn.rows as { configuration: string; values: number[] }[]
+    const own = run.trials.filter((row) => row.configuration === first?.configuration)
+    assert.deepEqual([...(first?.values ?? [])].sort(), own.map((row) => row.calls).sort())
+    const unknown = changed((row) => ({ ...row, tokens: null }))
+    const none = (await unknown.plot('ecdf', { measure: 'tokens' })).rows as typeof drawn.rows
+    assert.ok((none as { values: number[] }[]).every(({ values }) => values.length === 0))
+  })
+
+  it('refuses an option that its kind does not use', async () => {
+    for (const [kind, options] of [
+      ['ecdf', { metric: 'attack' }],
+      ['levels', { metric: 'goal' }],
+      ['strip', { a: 'x' }],
+      ['heat', { measure: 'calls' }],
+    ] as const)
+      await assert.rejects(run.plot(kind, options), { code: 'argument_invalid' }, kind)
+    await assert.rejects(run.plot('ecdf', { measure: 'weight' as never }), {
+      code: 'argument_invalid',
+    })
+  })
 })
 
 describe('gates', () => {

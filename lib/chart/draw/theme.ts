@@ -3,8 +3,8 @@
  * theme, and headings that say what was counted.
  */
 
-import { foreign } from '../display.ts'
-import type { JsonObject } from '../json.ts'
+import { foreign } from '../../display.ts'
+import type { JsonObject } from '../../json.ts'
 import { FAMILY, measure, type Weight } from './font.ts'
 
 /**

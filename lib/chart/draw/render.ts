@@ -1,7 +1,7 @@
 /** Spec in, SVG text or PNG bytes out: the same bytes on every machine. Vega and resvg are loaded on first use. */
 
-import { TouchstoneError } from '../errors.ts'
-import type { JsonObject } from '../json.ts'
+import { TouchstoneError } from '../../errors.ts'
+import type { JsonObject } from '../../json.ts'
 import { FAMILY, fontFiles, measure } from './font.ts'
 
 type Vega = typeof import('vega')

@@ -1,8 +1,8 @@
 /** The shipped fonts: where they lie, and how wide a text set in them is. Nothing here looks at the system's fonts. */
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { TouchstoneError } from '../errors.ts'
-import { BOLD, REGULAR } from './advances.ts'
+import { TouchstoneError } from '../../errors.ts'
+import advances from './fonts/advances.json' with { type: 'json' }
 
 /** The family that SVG files name. A reader without DejaVu Sans gets Verdana, which is as wide, so that nothing overlaps. */
 export const FAMILY = 'DejaVu Sans, Verdana, sans-serif'
@@ -11,20 +11,20 @@ const EM = 2048
 /** What an unknown character takes: an em, so that a text is rather given too much room than too little. */
 const UNKNOWN = EM
 
-const tables = {
-  regular: index(REGULAR),
-  bold: index(BOLD),
-}
+/** `[advance, characters]` in font units, as the font files have them. `npm run advances` writes it, a test holds it. */
+const TABLES = advances as unknown as { [weight in Weight]: [advance: number, text: string][] }
+const known: { [weight in Weight]?: Map<string, number> } = {}
 
-function index(rows: [advance: number, characters: string][]): Map<string, number> {
-  return new Map(
-    rows.flatMap(([advance, characters]) =>
-      [...characters].map((character) => [character, advance]),
+function tableOf(weight: Weight): Map<string, number> {
+  known[weight] ??= new Map(
+    TABLES[weight].flatMap(([advance, text]) =>
+      [...text].map((character) => [character, advance] as const),
     ),
   )
+  return known[weight]
 }
 
-export type Weight = keyof typeof tables
+export type Weight = 'regular' | 'bold'
 
 /**
  * How wide a text is.
@@ -35,7 +35,7 @@ export type Weight = keyof typeof tables
  * measure('iiii', 10).toFixed(2) // '11.11'
  */
 export function measure(text: string, sizePx: number, weight: Weight = 'regular'): number {
-  const table = tables[weight]
+  const table = tableOf(weight)
   let units = 0
   for (const character of text) units += table.get(character) ?? UNKNOWN
   return (units * sizePx) / EM
@@ -53,9 +53,7 @@ export function fontFiles(folder: URL = new URL('./fonts/', import.meta.url)): s
       throw new TouchstoneError(
         'dependency_missing',
         'expected the font file of the package, got no such file',
-        {
-          where: path,
-        },
+        { where: path },
       )
     }
     return path
