@@ -22,7 +22,7 @@ describe('README.md', () => {
     rmSync(made, { recursive: true, force: true })
   })
 
-  const blocks = [...readme.matchAll(/```ts\n([\s\S]*?)```\n\n```text\n([\s\S]*?)```/g)]
+  const blocks = [...readme.matchAll(/```ts\n((?:(?!```)[\s\S])*)```\n\n```text\n([\s\S]*?)```/g)]
 
   it('holds at least one example with its output', () => assert.ok(blocks.length >= 1))
 
