@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
 import { connect, declaration } from '../../lib/probe/index.ts'
+import { sse } from '../servers/sse-faults.ts'
 import { type Stage, stage } from '../servers/stage.ts'
 import { well } from '../servers/well.ts'
 
@@ -154,6 +155,135 @@ describe('servers of your own', () => {
     assert.deepEqual([pouring.outcome, pouring.detail], ['error', 'answer_too_large'])
   })
 })
+
+describe('the owner of a server is told why it failed', () => {
+  const node = (body: string, more: object = {}) => ({
+    command: process.execPath,
+    args: ['-e', body],
+    ...more,
+  })
+  const says = (value: string) => `JSON.stringify({jsonrpc:'2.0',id:m.id,result:${value}},null,2)`
+
+  it('a command that is nowhere: what was looked for, and where', async () => {
+    const found = await connect({ command: 'no-such-command', env: { PATH: '/nowhere:/else' } })
+    assert.equal(
+      found.own?.process?.notStarted,
+      'no-such-command is in none of the folders of PATH (ENOENT): /nowhere:/else',
+    )
+    const path = join(folder, 'nothing')
+    const named = await connect({ command: path })
+    assert.equal(named.own?.process?.notStarted, `${path} is not there (ENOENT)`)
+    const away = await connect(node('', { cwd: join(folder, 'gone') }))
+    assert.match(away.own?.process?.notStarted ?? '', /the folder .*gone is not there/)
+    assert.match(named.text(), /not started: /)
+  })
+
+  it('a server that ends: its exit code and the end of its standard error', async () => {
+    const found = await connect(node(`console.error('BRAVE_API_KEY is required');process.exit(7)`))
+    assert.deepEqual([found.outcome, found.detail], ['no_answer', 'connection_dropped'])
+    assert.deepEqual(
+      [found.own?.process?.exitCode, found.own?.process?.stderr],
+      [7, ['BRAVE_API_KEY is required']],
+    )
+    assert.match(found.text(), /exit code 7[\s\S]*BRAVE_API_KEY is required/)
+    const killed = await connect(node(`process.kill(process.pid,'SIGTERM')`))
+    assert.equal(killed.own?.process?.signal, 'SIGTERM')
+  })
+
+  it('messages in another framing: which one, and the lines', async () => {
+    const short = { timeoutMs: 1_500 }
+    const pretty = await connect(node(`${reads()}console.log(${says('{}')})})`), short)
+    assert.equal(pretty.own?.process?.framing, 'pretty_printed')
+    const framed = node(
+      `${reads()}const t=${says('{}')};process.stdout.write('Content-Length: '+t.length+'\\r\\n\\r\\n'+t)})`,
+    )
+    const lengths = await connect(framed, short)
+    assert.equal(lengths.own?.process?.framing, 'content_length')
+    const glued = node(
+      `${reads()}process.stdout.write('ready '+JSON.stringify({jsonrpc:'2.0',id:m.id,result:{}})+'\\n')})`,
+    )
+    const text = await connect(glued, short)
+    assert.equal(text.own?.process?.framing, 'text_before_message')
+    assert.match(text.own?.process?.stray[0] ?? '', /^ready /)
+  })
+
+  it('its error text, how it names itself, and its tools with their schemas', async () => {
+    const failing = await connect(
+      node(
+        `${reads()}console.log(JSON.stringify({jsonrpc:'2.0',id:m.id,error:{code:-5,message:'the database is locked'}}))})`,
+      ),
+    )
+    assert.deepEqual(failing.own?.errors, [
+      { task: 'handshake', code: -5, message: 'the database is locked' },
+    ])
+    assert.match(failing.text(), /its error: the database is locked \(code -5\)/)
+    const found = await connect(server.url, { local: true, schemas: true })
+    assert.deepEqual(
+      [found.greeting?.name, found.greeting?.version, found.greeting?.capabilities],
+      ['well', '1.0.0', ['tools']],
+    )
+    assert.deepEqual(found.tools?.list[0]?.inputSchema, { type: 'object' })
+    const without = await connect(server.url, { local: true })
+    assert.equal(without.tools?.list[0]?.inputSchema, undefined)
+  })
+
+  it('where a redirect points, and the way that would have worked', async () => {
+    const moved = await stage(
+      (x) => (x.req.url === '/mcp' ? x.res.writeHead(307, { location: '/mcp/' }).end() : well(x)),
+      { plain: true },
+    )
+    const found = await connect(moved.url, { local: true })
+    await moved.close()
+    assert.deepEqual([found.detail, found.own?.location], ['redirect', '/mcp/'])
+    assert.equal(found.own?.worksOver?.url, `${moved.url}/`)
+    const events = sse()
+    const streams = await stage(
+      (x) => (x.method === 'POST' && x.req.url === '/mcp' ? x.res.writeHead(405).end() : events(x)),
+      { plain: true },
+    )
+    const wrong = await connect(streams.url, { local: true })
+    await streams.close()
+    assert.equal(wrong.own?.worksOver?.transport, 'sse')
+    assert.match(wrong.text(), /it does answer with --transport sse/)
+  })
+
+  it('nothing of this is told of a stranger', async () => {
+    const found = await connect('https://10.0.0.1/')
+    assert.deepEqual([found.own, found.greeting], [null, null])
+  })
+})
+
+describe('a command is ended with everything it started', () => {
+  it('a server behind a shell that ignores its input and SIGTERM is gone afterwards', async () => {
+    const pid = join(folder, 'pid')
+    const child = `require('fs').writeFileSync(process.argv[1],String(process.pid));process.on('SIGTERM',()=>{});setInterval(()=>{},1000);process.stdin.resume()`
+    const behind = {
+      command: 'sh',
+      args: ['-c', `"$0" -e "$1" "$2" & wait`, process.execPath, child, pid],
+    }
+    const found = await connect(behind, { timeoutMs: 1_500 })
+    assert.equal(found.outcome, 'no_answer')
+    assert.throws(() => process.kill(Number(readFileSync(pid, 'utf8')), 0), { code: 'ESRCH' })
+  })
+
+  it('it is given a small environment and what is named', async () => {
+    const tell = `${reads()}if(m.id)console.log(JSON.stringify({jsonrpc:'2.0',id:m.id,result:{tools:Object.keys(process.env).map(name=>({name}))}}))})`
+    process.env['TOUCHSTONE_TEST_SECRET'] = 'x'
+    const found = await connect({
+      command: process.execPath,
+      args: ['-e', tell],
+      env: { OWN: '1' },
+    })
+    delete process.env['TOUCHSTONE_TEST_SECRET']
+    const names = found.tools?.list.map(({ name }) => name) ?? []
+    assert.ok(names.includes('OWN') && names.includes('PATH'))
+    assert.ok(!names.includes('TOUCHSTONE_TEST_SECRET'))
+  })
+})
+
+function reads(): string {
+  return `require('readline').createInterface({input:process.stdin}).on('line',l=>{const m=JSON.parse(l);`
+}
 
 describe('a declaration', () => {
   const remote = { type: 'streamable-http', url: 'https://localhost/mcp' }

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { isAboutAuthentication, Shortfall, shortfallOf } from '../../lib/probe/judge/outcome.ts'
+import { isAboutAuthentication } from '../../lib/probe/judge/authentication.ts'
+import { Shortfall, shortfallOf } from '../../lib/probe/judge/outcome.ts'
 import {
   answerIn,
   eventReader,

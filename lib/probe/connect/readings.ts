@@ -1,13 +1,16 @@
 /**
- * What the set `mcp-connection 1.0` leaves open, and how it is read here. The set's words win; these are ours.
+ * What the published sets leave open, and how it is read here. The sets' words win; these are ours.
  *
  * Two implementations that differ in one of these can both follow the set and still disagree on a server, so they are data
  * that a result can be laid beside.
  */
 
+import { connectionSet, DEFAULT_SET } from '../judge/set.ts'
+
 export type Reading = { id: string; about: string; reading: string }
 
-const READINGS: [string, string, string][] = [
+/** Of mcp-connection 1.0. */
+const LEGACY: [string, string, string][] = [
   [
     'D1',
     'which transport a URL has',
@@ -62,7 +65,7 @@ const READINGS: [string, string, string][] = [
   [
     'D12',
     'latency',
-    'From the moment initialize leaves, after name, TCP and TLS, to the moment its answer is read.',
+    'From the moment initialize leaves, after name, TCP and TLS, to the arrival of the last byte of its answer. When this process stood still meanwhile for more than 20 ms and more than a tenth of it, the latency is not told.',
   ],
   [
     'D13',
@@ -100,15 +103,65 @@ const READINGS: [string, string, string][] = [
     'what is read of tools',
     'Names and descriptions. Parameters, annotations and server instructions are not read.',
   ],
+  [
+    'D21',
+    'how long tools are read',
+    'Until the twelve seconds are over, and for two seconds at least. What is not read by then is counted, and nothing of it is kept. Of the tools read, the first 2,000 are kept.',
+  ],
+  [
+    'D22',
+    'a server that speaks only 2026-07-28',
+    'An error, with the detail modern_only: error code -32022 or -32020, -32602 about the _meta envelope, or data.supported that names only 2026-07-28 and later.',
+  ],
+]
+
+/** Of mcp-connection-stateless 1.0. */
+const STATELESS: [string, string, string][] = [
+  [
+    'S1',
+    'a discover result without 2026-07-28',
+    'The task is not passed, and such a result is none under 2026-07-28.',
+  ],
+  [
+    'S2',
+    'the tool list behind a failed discover',
+    'It is asked for all the same, declared tools or not, save when discover got no answer or was refused.',
+  ],
+  [
+    'S3',
+    'connections',
+    'Each request has its own. Latency begins when the request leaves, so that no TLS handshake is in it.',
+  ],
+  ['S4', 'a result without resultType', 'It passes, and is a finding.'],
+  [
+    'S5',
+    'a server without tools that does not know tools/list',
+    'The task is not passed. A set that asks for a list must not invent one.',
+  ],
+  ['S6', '401 to the tool list behind an open discover', 'The outcome stays answered.'],
+  [
+    'S7',
+    'several signs in one answer',
+    'A result first; then HTTP 401, 403 or any WWW-Authenticate; then a JSON-RPC error about authentication; then the codes of the revision; then the HTTP status; then the body.',
+  ],
+  [
+    'S8',
+    'an event stream as an answer',
+    'It is read as in mcp-connection 1.0: past what comes before the answer, and nothing is sent back.',
+  ],
 ]
 
 /**
- * What the set leaves open and how this implementation reads it, in order.
+ * What a set leaves open and how this implementation reads it, in order.
  *
+ * @param set `id@version`, default `mcp-connection@1.0`
+ * @throws TouchstoneError `set_unknown`
  * @example
  * readings()[0].id // 'D1'
- * readings().length // 20
+ * readings().length // 22
+ * readings('mcp-connection-stateless@1.0').length // 8
  */
-export function readings(): Reading[] {
-  return READINGS.map(([id, about, reading]) => ({ id, about, reading }))
+export function readings(set: string = DEFAULT_SET): Reading[] {
+  const rows = connectionSet(set).era === 'legacy' ? LEGACY : STATELESS
+  return rows.map(([id, about, reading]) => ({ id, about, reading }))
 }

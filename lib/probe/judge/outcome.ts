@@ -2,6 +2,7 @@
  * What a connection test can come to: the five published words, a stable detail code beneath each, and the rules that
  * choose them. Pure. Total: whatever a server, a socket or a name server does ends in one of the five.
  */
+import { isAboutAuthentication } from './authentication.ts'
 import type { Reason } from './url.ts'
 
 /** The five words of the scenario set. */
@@ -250,19 +251,6 @@ export function isModernOnly({ code, supported, aboutEnvelope }: RpcError): bool
   if (code === MODERN_CODES.version || code === MODERN_CODES.headerMismatch) return true
   if (code === -32602 && aboutEnvelope) return true
   return supported.length > 0 && supported.every((version) => version >= FIRST_MODERN)
-}
-
-const AUTH_WORDS =
-  /\b(?:un)?authori[sz](?:ed|ation)\b|\bunauthenticated\b|\bauthenticat\w*|\bforbidden\b|\b(?:api|access)[ _-]?keys?\b|\b(?:access|bearer|auth)[ _-]?tokens?\b|\bcredentials?\b|\b(?:log|sign)[ _-]?in\b|\b40[13]\b|\bpermission denied\b/i
-
-/**
- * Is a JSON-RPC error about authentication? Judged by its words: the code -32001 that many servers use for it also means
- * an unknown session or a timeout.
- *
- * @param text the error's message and data, of which at most 4,096 characters are read
- */
-export function isAboutAuthentication(text: string): boolean {
-  return AUTH_WORDS.test(text.slice(0, 4096))
 }
 
 export type Reply = {

@@ -4,7 +4,8 @@
  * Nothing else can leave: there is no way here to answer a server's request or to call a tool.
  */
 
-import { isAboutAuthentication, isModernOnly, type RpcError, Shortfall } from '../judge/outcome.ts'
+import { isAboutAuthentication } from '../judge/authentication.ts'
+import { isModernOnly, type RpcError, Shortfall } from '../judge/outcome.ts'
 import type { Method, Read } from '../read/frame.ts'
 import type { Outline } from '../read/outline.ts'
 import type { Page } from '../read/tools.ts'
