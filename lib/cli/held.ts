@@ -18,12 +18,17 @@ export const HELD_OPTIONS: Verb['options'] = {
     type: 'string',
     multiple: true,
     value: 'GATE',
-    says: "a line to hold, such as 'goal>=0.9' or 'careful:attack<=10%'; may be given again. Missed: exit code 1. See below",
+    says: "a line to hold, such as 'goal>=0.9' or 'careful:attack<=10%'; may be given again. Missed: exit code 1; undecided: 4. See below",
   },
   baseline: {
     type: 'string',
     value: 'DIR',
-    says: 'an earlier run of the same cases. Worse than it: exit code 1',
+    says: 'an earlier run of the same cases. Worse than it: exit code 1; not known to be no worse: 4',
+  },
+  margin: {
+    type: 'string',
+    value: 'SHARE',
+    says: 'the largest fall behind the baseline that is taken, such as 5%. Default: 10%',
   },
   junit: { type: 'string', value: 'FILE', says: 'write JUnit XML: a test per case' },
   sarif: { type: 'string', value: 'FILE', says: 'write SARIF 2.1.0: attacks that succeeded' },
@@ -48,17 +53,40 @@ export function gatesOf(words: Words, configurations: readonly string[]): Gate[]
   return gates
 }
 
+/** The largest fall behind a baseline that is taken. @throws TouchstoneError `usage` */
+export function marginOf(words: Words): number | undefined {
+  const text = words.text('margin')
+  if (text === undefined) return undefined
+  const [, number, sign] = /^([0-9.]+)(%?)$/.exec(text) ?? []
+  const margin = Number(number) / (sign ? 100 : 1)
+  if (margin > 0 && margin <= 1) return margin
+  throw new TouchstoneError('usage', `expected a share such as 0.05 or 5%, got "${text}"`, {
+    where: '--margin',
+  })
+}
+
 /** What the run was held against, a line each. */
 export function heldLines({ gates, baseline }: Held): string[] {
   return [
     ...gates.map(
-      ({ gate, configuration, met, reason }) =>
-        `Gate ${gate}, ${configuration}: ${met ? 'met' : 'MISSED'} (${reason})`,
+      ({ gate, configuration, state, reason }) =>
+        `Gate ${gate}, ${configuration}: ${state === 'missed' ? 'MISSED' : state} (${reason})`,
     ),
-    ...baseline.map(({ configuration, baseline: before, comparison, worse }) => {
-      const short = worse.length > 0 ? `; WORSE on ${worse.join(', ')}` : ''
-      return `${configuration} against ${before}: goal met: ${comparison.primary.verdict}${short}`
-    }),
+    ...baseline.flatMap(
+      ({ configuration, baseline: before, comparison, margin, worse, undecided }) => {
+        const points = Number((margin * 100).toFixed(2))
+        const short = worse.length > 0 ? `; WORSE on ${worse.join(', ')}` : ''
+        const fine =
+          worse.length + undecided.length === 0 ? `; no fall by more than ${points} points` : ''
+        return [
+          `${configuration} against ${before}: goal met: ${comparison.primary.verdict}${short}${fine}`,
+          ...undecided.map(
+            ({ metric, reason }) =>
+              `  undecided whether ${metric} fell by more than ${points} points: ${reason}`,
+          ),
+        ]
+      },
+    ),
   ]
 }
 

@@ -20,7 +20,7 @@ const VERBS: { [name: string]: () => Promise<Verb> } = {
 /**
  * Run the command line.
  *
- * @returns exit code: 0 as hoped; 1 the thing under test fell short; 2 bad usage or unreadable input; 3 the run is incomplete
+ * @returns exit code: 0 as hoped; 1 the thing under test fell short; 2 bad usage or unreadable input; 3 the run is incomplete; 4 undecided
  */
 export async function main(args: string[]): Promise<number> {
   // A script without a reader has nobody to work for; a verb may have files to write.
@@ -114,6 +114,6 @@ async function overview(): Promise<string> {
     '',
     ...lines,
     '',
-    'touchstone VERB --help says more. Exit codes: 0 as hoped, 1 it fell short, 2 bad usage, 3 incomplete.',
+    'touchstone VERB --help says more. Exit codes: 0 as hoped, 1 it fell short, 2 bad usage, 3 incomplete, 4 undecided.',
   ].join('\n')
 }

@@ -34,7 +34,7 @@ export type Verb = {
 }
 
 /** Standard exit codes. */
-export const EXIT = { asHoped: 0, fellShort: 1, badUsage: 2, incomplete: 3 } as const
+export const EXIT = { asHoped: 0, fellShort: 1, badUsage: 2, incomplete: 3, undecided: 4 } as const
 
 export const JSON_OPTION: Option = {
   type: 'boolean',

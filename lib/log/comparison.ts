@@ -14,9 +14,10 @@ import {
   type Pair,
   rng,
   type Target,
+  wrongWinner,
 } from '../stats/index.ts'
 import type { Manifest } from './manifest.ts'
-import { type Metric, metricNamed, scoresByCase } from './summary.ts'
+import { familyOfCases, type Metric, metricNamed, scoresByCase } from './summary.ts'
 import type { TrialRecord } from './trial.ts'
 
 function requireConfigurations(manifest: Manifest, ...wanted: string[]): void {
@@ -40,13 +41,14 @@ export function pairsOf(
   metric: Metric,
 ): (Pair & { id: string })[] {
   requireConfigurations(manifest, a, b)
-  const right = new Map(
-    scoresByCase(rows, manifest, b, metric).map((one) => [one.case, one.scores]),
-  )
-  return scoresByCase(rows, manifest, a, metric).map(({ case: id, scores }) => ({
+  const families = familyOfCases(manifest)
+  const right = new Map(scoresByCase(rows, manifest, b, metric).map((one) => [one.case, one]))
+  return scoresByCase(rows, manifest, a, metric).map(({ case: id, scores, missing }) => ({
     id,
+    family: families.get(id) ?? id,
     a: scores,
-    b: right.get(id) ?? [],
+    b: right.get(id)?.scores ?? [],
+    lost: { a: missing, b: right.get(id)?.missing ?? 0 },
   }))
 }
 
@@ -80,20 +82,31 @@ export function compareMetric(
   return { ...compare(pairsOf(manifest, rows, a, b, metric), options), metric, a, b }
 }
 
-/** All metrics of two configurations: one named in advance, the others held to Holm's stricter rule. */
-export type Comparisons = {
-  a: string
-  b: string
+/** What one question was answered: a metric named in advance, and the others, held to Holm's stricter rule. */
+export type Answer = {
   primary: MetricComparison
   /** Metrics that apply and say something, with p adjusted for their number; a verdict that does not survive is "cannot tell". */
   others: (MetricComparison & { pHolm: number })[]
+}
+
+/** All metrics of two configurations, for both questions. */
+export type Comparisons = Answer & {
+  a: string
+  b: string
+  /**
+   * `these`: run again, on exactly these cases. `like these`: other cases. `primary` and `others` are those of the target that
+   * was asked for.
+   */
+  answers: { these: Answer; 'like these': Answer }
+  /** How often single runs, one of each, would put the two in the wrong order on the primary metric, or level. */
+  singleRuns: { wrong: number; level: number }
   /** Are b's calls better evidenced? Over calls that claim a change, by derived level. Its p is in the Holm family of the others. */
   levels: OrdinalComparison & { pHolm: number }
-  /** How many comparisons stand here in all. */
+  /** How many comparisons stand here for each question. */
   count: number
 }
 
-/** Compare b with a on one primary metric and, more strictly, on the others. */
+/** Compare b with a on one primary metric and, more strictly, on the others, for both questions. */
 export function compareAll(
   manifest: Manifest,
   rows: readonly TrialRecord[],
@@ -101,23 +114,42 @@ export function compareAll(
   b: string,
   choice: CompareChoice = {},
 ): Comparisons {
-  const primary = compareMetric(manifest, rows, a, b, choice)
   const level = choice.level ?? 0.95
-  const rest = (['goal', 'attack', 'overclaim', 'underclaim', 'unneeded'] as const).filter(
-    (metric) => metric !== primary.metric,
-  )
-  const compared = rest
-    .map((metric) => compareMetric(manifest, rows, a, b, { ...choice, metric }))
-    .filter((one) => one.cases > 0)
   const ordinal = compareLevels(levelPairs(manifest, rows, a, b), { level, rng: rng('levels') })
-  const adjusted = holmOf([...compared.map(pOf), ordinal.p])
-  const others = compared.map((one, i) => {
-    const pHolm = adjusted[i] as number
-    const holds = pHolm <= 1 - level || one.verdict === 'same within d'
-    return { ...one, pHolm, verdict: holds ? one.verdict : ('cannot tell' as const) }
-  })
-  const levels = { ...ordinal, pHolm: adjusted.at(-1) as number }
-  return { a, b, primary, others, levels, count: others.length + 1 + (ordinal.cases > 0 ? 1 : 0) }
+  let levels = { ...ordinal, pHolm: ordinal.p }
+  const answer = (target: Target): Answer => {
+    const primary = compareMetric(manifest, rows, a, b, { ...choice, target })
+    const compared = (['goal', 'attack', 'overclaim', 'underclaim', 'unneeded'] as const)
+      .filter((metric) => metric !== primary.metric)
+      .map((metric) => compareMetric(manifest, rows, a, b, { ...choice, metric, target }))
+      .filter((one) => one.cases > 0)
+    // Levels are compared over cases, so that their p belongs to the question about other cases.
+    const adjusted = holmOf([
+      ...compared.map((one) => one.pDecisive),
+      ...(target === 'like these' ? [ordinal.p] : []),
+    ])
+    if (target === 'like these') levels = { ...ordinal, pHolm: adjusted.at(-1) as number }
+    const others = compared.map((one, i) => {
+      const pHolm = adjusted[i] as number
+      const holds = pHolm <= 1 - level || one.verdict === 'same within d'
+      return { ...one, pHolm, verdict: holds ? one.verdict : ('cannot tell' as const) }
+    })
+    return { primary, others }
+  }
+  const answers = { these: answer('these'), 'like these': answer('like these') }
+  const asked = answers[choice.target ?? 'like these'] ?? answer(choice.target as Target)
+  const tried = pairsOf(manifest, rows, a, b, asked.primary.metric).filter(
+    (pair) => pair.a.length > 0 && pair.b.length > 0,
+  )
+  return {
+    a,
+    b,
+    ...asked,
+    answers,
+    singleRuns: wrongWinner(tried),
+    levels,
+    count: asked.others.length + 1 + (ordinal.cases > 0 ? 1 : 0),
+  }
 }
 
 /** Holm's adjusted p values; one that is undefined stays so and is not counted. */
@@ -196,13 +228,4 @@ export function compareMeasure(
     manifest.cases.map(({ id }) => ({ id, a: values(left.get(id)), b: values(right.get(id)) })),
     { rng: rng(measure) },
   )
-}
-
-/**
- * The p value that belongs to the question: over other cases both tests must agree; over these, the one within cases. Where all
- * case differences are equal the t test is undefined, and an undefined test decides nothing: the exact one does.
- */
-function pOf({ p, target }: MetricComparison): number {
-  if (target === 'these') return p.cmh ?? p.permutation ?? Number.NaN
-  return Number.isNaN(p.t) ? p.signFlip : Math.max(p.t, p.signFlip)
 }

@@ -1,5 +1,6 @@
 /** The run log: what a trial's record is, the folder of a run, and the numbers that are computed from it. */
 export {
+  type Answer,
   type CompareChoice,
   type Comparisons,
   compareAll,

@@ -9,6 +9,8 @@ export type PlannedCase = {
   title: string
   kind: string
   twin: string | null
+  /** Variants of one task have one family. Left out where the case names none. */
+  family?: string
   adversarial: boolean
 }
 

@@ -5,12 +5,15 @@
  */
 import { TouchstoneError } from '../errors.ts'
 import {
+  type Interval,
   type MissingBounds,
   median,
   missingBounds,
   quantile,
   type Rate,
   rate,
+  sameCases,
+  singleRun,
 } from '../stats/index.ts'
 import type { Manifest } from './manifest.ts'
 import type { TrialRecord } from './trial.ts'
@@ -72,8 +75,18 @@ export function metricNamed(name: string): MetricEntry {
   )
 }
 
-/** A rate, and what the trials that ended in an error could have made of it. */
-export type MetricSummary = Rate & { bounds: MissingBounds | null; repeats: number[] }
+/**
+ * A rate with its interval for other cases like these; beside it what holds for these cases when they are run again, and what the
+ * trials that ended in an error could have made of it.
+ */
+export type MetricSummary = Rate & {
+  /** Interval for the rate on exactly these cases; NaN without a usable trial. */
+  again: Interval
+  /** Where a single run of these cases, one trial of each, lands 19 times in 20 (at level 0.95). */
+  single: Interval
+  bounds: MissingBounds | null
+  repeats: number[]
+}
 
 export type ConfigurationSummary = {
   configuration: string
@@ -117,12 +130,26 @@ export function scoresByCase(
     })
 }
 
+/**
+ * The family of each case: the one that it names, else the pair that it makes with its twin, else itself. Cases of one family are
+ * variants of one task, and what is said about other cases counts families.
+ */
+export function familyOfCases(manifest: Manifest): Map<string, string> {
+  const pairs = new Map(
+    manifest.cases.flatMap(({ id, twin }) => (twin === null ? [] : [[twin, id]])),
+  )
+  return new Map(
+    manifest.cases.map(({ id, family }) => [id, family ?? `case ${pairs.get(id) ?? id}`]),
+  )
+}
+
 /** The numbers of each configuration. */
 export function summarise(
   manifest: Manifest,
   rows: readonly TrialRecord[],
   options: { level?: number } = {},
 ): ConfigurationSummary[] {
+  const families = familyOfCases(manifest)
   return manifest.configurations.map(({ name, model, simulated }) => {
     const mine = rows.filter((row) => row.configuration === name)
     const usable = mine.filter((row) => row.outcome !== 'error')
@@ -137,13 +164,17 @@ export function summarise(
             )
           : null
         const repeats = repeatMeans(usable, metric)
+        const tried = cases.map((one) => one.scores).filter((scores) => scores.length > 0)
+        const unknown = { low: Number.NaN, high: Number.NaN }
         return [
           metric,
           {
             ...rate(
               cases.map((one) => one.scores),
-              options,
+              { ...options, families: cases.map((one) => families.get(one.case)) },
             ),
+            again: tried.length > 0 ? sameCases(tried, options.level) : unknown,
+            single: tried.length > 0 ? singleRun(tried, options.level) : unknown,
             bounds,
             repeats,
           },

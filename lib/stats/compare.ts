@@ -1,21 +1,32 @@
 /**
  * Two configurations over the same cases: the paired difference b - a, its interval, and a verdict that may be "cannot tell".
  *
- * Two targets. "Cases like these" asks whether b would win on other cases of the kind: chance lies in which cases were
- * drawn and in the trials. "These" asks about exactly these cases: chance lies in the trials only.
+ * Two questions. "Run again" (`these`) asks about exactly these cases: chance lies in the trials only. "Other cases like
+ * these" (`like these`) asks whether b would win on others of the kind: chance lies in which cases were drawn as well.
  */
-import { tCdf, tQuantile } from './distribution.ts'
-import { inside, named, positive, scores, share, sides, word } from './domain.ts'
-import { cmhExact, fewestMoved, type SignFlip, signFlip, stratifiedPermutation } from './exact.ts'
-import { detectable } from './power.ts'
+import { boundedMean } from './bounded.ts'
+import { tCdf } from './distribution.ts'
+import { inside, named, positive, scores, share, sides, whole, word } from './domain.ts'
+import { cmhExact, signFlip, stratifiedPermutation } from './exact.ts'
+import { clustered, familiesOf } from './families.ts'
+import { judge, sentence } from './judgement.ts'
 import type { Rng } from './random.ts'
+import { sameCasesDifference } from './same-cases.ts'
 import { mean, variance } from './variance.ts'
-import { brief, percent, type Verdict, verdict } from './verdict.ts'
+import type { Verdict } from './verdict.ts'
 
 export type Target = 'like these' | 'these'
 
 /** One case's scores under both configurations. */
-export type Pair = { id?: string; a: readonly number[]; b: readonly number[] }
+export type Pair = {
+  id?: string
+  /** Cases of one family are variants of one task, and count as one draw. Default: each case is a family of its own. */
+  family?: string
+  a: readonly number[]
+  b: readonly number[]
+  /** Trials that ended without a score, of each configuration. Default none. */
+  lost?: { a: number; b: number }
+}
 
 export type CompareOptions = {
   target?: Target
@@ -34,35 +45,33 @@ export type Comparison = {
   level: number
   target: Target
   /** How the interval was made. */
-  method: 'paired t' | 'within cases' | 'within cases, smoothed' | 'undefined'
+  method: 'bounded' | 'within cases' | 'undefined'
+  /** Standard error of the difference for the target, and its degrees of freedom; NaN when undefined. */
   standardError: number
   df: number
   /**
-   * Two-sided p values for "no difference"; NaN when undefined. `cmh` for 0/1 scores only; `permutation`, sampled, in its
-   * place for other scores when the target is `these`.
+   * Two-sided p values for "no difference"; NaN when undefined. `midP` is the sign-flip test's, and decides about other
+   * cases; `cmh` decides about these, for 0/1 scores; `permutation`, sampled, in its place for other scores.
    */
-  p: { t: number; signFlip: number; cmh?: number; permutation?: number }
-  /** Cases with usable trials of both configurations. */
+  p: { t: number; signFlip: number; midP: number; cmh?: number; permutation?: number }
+  /** The p value that the verdict rests on. */
+  pDecisive: number
+  /** Cases with usable trials of both configurations, and the families that they make. */
   cases: number
+  families: number
   /** Cases left out for want of a usable trial of one configuration. */
   missing: number
   /** Cases whose means differ. */
   moved: number
+  /** What trials without a score could make of the difference: all lost ones against b, and for it. Null where none were lost. */
+  bounds: { worst: number; best: number } | null
   /** Is b better than a? */
   verdict: Verdict
-  /** The smallest true difference that such a run finds 4 times in 5 (80 % power); NaN when it finds none, not even one of 1. */
-  smallestDetectable: number
   equivalence?: number
   /** What stands behind the verdict or limits it, in plain words. */
   reasons: string[]
   /** The comparison as one sentence. */
   text: string
-}
-
-/** A difference of rates as signed percentage points. */
-function points(difference: number): string {
-  const value = Math.round(difference * 1000) / 10
-  return `${value > 0 ? '+' : value < 0 ? '-' : ''}${Math.abs(value)}`
 }
 
 /**
@@ -111,12 +120,14 @@ function unitOf(pairs: readonly Pair[]): number | undefined {
 }
 
 /**
- * Is b better than a? Paired by case, with an interval, exact tests and a verdict for a stated target.
+ * Is b better than a? Paired by case, with an interval, a test and a verdict for a stated target.
  *
- * The verdict is `better` or `worse` only if the interval leaves out 0 and the exact test agrees at the same level
- * (sign-flip for cases like these, Cochran-Mantel-Haenszel for these cases); `same within d` only if the whole interval
- * lies inside the region of practical equivalence, and still does with one pass and one fail added to every case; else
- * `cannot tell`.
+ * For these cases the verdict is `better` or `worse` if the interval leaves out 0 and the exact test within cases agrees
+ * (Cochran-Mantel-Haenszel). For other cases the sign-flip test decides, with mid-p. It assumes that without a difference
+ * each case is as likely to differ by d as by -d: where b breaks a few cases wholly and is a little better in all others,
+ * it raises more false alarms than its level. The interval assumes no shape, allows for cases that were not drawn, and so
+ * may hold 0 beside a verdict; a reason then says so. `same within d` is said only if the whole interval lies inside the
+ * region. A verdict that trials without a score could turn is withheld.
  *
  * @param pairs                one entry per case: scores in [0, 1] of the usable trials of a and of b
  * @param options.target       `like these` (default) or `these`
@@ -126,14 +137,15 @@ function unitOf(pairs: readonly Pair[]): number | undefined {
  * @param options.names        what to call a and b in `text`
  * @param options.rng          seeded source where a test must sample
  * @throws                     `argument_invalid` for a score outside [0, 1] or a bad option
- * @see                        Miller 2024 (arXiv 2411.00640), paired differences; Fisher 1935; Agresti 2013, 6.4.2
+ * @see                        Fisher 1935 and Lancaster 1961 (sign-flip, mid-p); Agresti 2013, 6.4.2; `boundedMean` and
+ *                             `sameCases` for the intervals; size, power and coverage: test/bench/README.md
  * @example
  * const one = (n) => Array.from({ length: 5 }, (_, i) => (i < n ? 1 : 0))
  * const a = [5, 4, 3, 5, 2, 0, 5, 4, 1, 3]
- * const b = [5, 5, 4, 5, 4, 2, 5, 3, 3, 4]
+ * const b = [5, 5, 4, 5, 4, 2, 5, 2, 3, 4]
  * const c = compare(a.map((n, i) => ({ a: one(n), b: one(b[i]) })))
- * c.difference // 0.16
- * c.p // { t: 0.03679, signFlip: 0.078125, cmh: 0.06841 }
+ * c.difference // 0.14
+ * c.p // { t: 0.11076, signFlip: 0.171875, midP: 0.1171875, cmh: 0.12328 }
  * c.verdict // 'cannot tell'
  */
 export function compare(pairs: readonly Pair[], options: CompareOptions = {}): Comparison {
@@ -157,156 +169,87 @@ export function compare(pairs: readonly Pair[], options: CompareOptions = {}): C
   const differences = used.map((pair) => mean(pair.b) - mean(pair.a))
   // Means of equal shares may differ in the last bit.
   for (const [i, d] of differences.entries()) if (Math.abs(d) < 1e-12) differences[i] = 0
-  const difference = mean(differences)
   const binary = used.every((pair) => whole01(pair.a) && whole01(pair.b))
-  const flips = signFlip(differences, { unit: unitOf(used), rng: options.rng })
-  const spread = paired(used, differences, target)
-  const critical = Number.isNaN(spread.df) ? NaN : tQuantile((1 + level) / 2, spread.df)
+  const families = familiesOf(used, differences)
+  const flips = signFlip(
+    families.map(({ sum }) => sum),
+    { unit: unitOf(used), rng: options.rng },
+  )
   const result: Comparison = {
-    difference,
-    low: Math.max(-1, difference - critical * spread.error),
-    high: Math.min(1, difference + critical * spread.error),
+    difference: mean(differences),
+    low: NaN,
+    high: NaN,
     level,
     target,
-    method: spread.method,
-    standardError: spread.error,
-    df: spread.df,
-    p: { t: pairedP(differences), signFlip: used.length === 0 ? NaN : flips.p },
+    method: 'undefined',
+    standardError: NaN,
+    df: NaN,
+    p: {
+      t: NaN,
+      signFlip: used.length === 0 ? NaN : flips.p,
+      midP: used.length === 0 ? NaN : flips.midP,
+    },
+    pDecisive: NaN,
     cases: used.length,
+    families: families.length,
     missing: pairs.length - used.length,
-    moved: flips.moved,
+    moved: differences.filter((d) => d !== 0).length,
+    bounds: boundsOf(pairs),
     verdict: 'cannot tell',
-    smallestDetectable: NaN,
     ...(equivalence !== undefined && { equivalence }),
     reasons: [],
     text: '',
   }
+  const { error, df } = clustered(families)
+  if (error > 1e-12) result.p.t = 2 * tCdf(-Math.abs(result.difference) / error, df)
   if (binary && used.length > 0) {
     const sum = (side: readonly number[]) => side.reduce((total, score) => total + score, 0)
     result.p.cmh = cmhExact(
       used.map(({ a, b }) => ({ a: sum(a), aTrials: a.length, b: sum(b), bTrials: b.length })),
     )
   }
-  if (!binary && target === 'these' && used.length > 0) {
+  if (!binary && target === 'these')
     result.p.permutation = stratifiedPermutation(used, { rng: options.rng }).p
+  if (target === 'these' && used.length > 0) {
+    const plain = used.every((pair) => pair.a.length > 1 && pair.b.length > 1)
+    Object.assign(result, sameCasesDifference(used, level), {
+      method: 'within cases',
+      standardError: plain ? withinError(used).error : NaN,
+      df: plain ? withinError(used).df : NaN,
+      pDecisive: result.p.cmh ?? result.p.permutation ?? NaN,
+    })
   }
-  const enough = target === 'these' || used.length >= fewestMoved(level)
-  if (result.method !== 'undefined' && enough) {
-    // The verdict asks the exact test too, which moves in steps of one trial: half a step either way.
-    const trials = used.reduce((sum, pair) => sum + (pair.a.length + pair.b.length) / 2, 0)
-    const found =
-      detectable({ error: spread.error, df: spread.df, level }) + (binary ? 1 / trials : 0)
-    if (found <= 1) result.smallestDetectable = found
+  if (target === 'like these' && families.length > 1) {
+    const interval = boundedMean(
+      families.map(({ sum, cases }) => sum / cases),
+      { weights: families.map(({ cases }) => cases), range: [-1, 1], level },
+    )
+    Object.assign(result, interval, {
+      method: 'bounded',
+      standardError: error > 1e-12 ? error : 0,
+      df,
+      pDecisive: flips.midP,
+    })
   }
-  // A handful of cases near 0 or 1 can differ by little and hardly vary: sameness must hold with the smoothed error too.
-  const careful =
-    used.length > 0 ? critical * Math.max(spread.error, withinError(used, true).error) : NaN
-  judge(result, flips, better, Math.abs(difference) + careful <= (equivalence ?? NaN))
+  judge(result, flips, better)
   result.text = sentence(result, options.names ?? ['a', 'b'])
   return result
 }
 
-/** The standard error that belongs to a target, and its degrees of freedom; smoothed where the plain one would be 0. */
-function paired(
-  used: readonly Pair[],
-  differences: readonly number[],
-  target: Target,
-): { error: number; df: number; method: Comparison['method'] } {
-  const cases = used.length
-  const unknown = { error: NaN, df: NaN, method: 'undefined' as const }
-  if (cases === 0 || (target === 'like these' && cases < 2)) return unknown
-  const once = used.some((pair) => pair.a.length < 2 || pair.b.length < 2)
-  if (target === 'these') {
-    if (once) return unknown
-    const plain = withinError(used, false)
-    if (plain.error > 0) return { ...plain, method: 'within cases' }
-    return { ...withinError(used, true), method: 'within cases, smoothed' }
+/** The difference if every trial without a score had gone against b, and if every one had gone for it. */
+function boundsOf(pairs: readonly Pair[]): Comparison['bounds'] {
+  let any = false
+  const [worst, best]: [number[], number[]] = [[], []]
+  for (const [i, { a, b, lost }] of pairs.entries()) {
+    const [lostA, lostB] = (['a', 'b'] as const).map((side) =>
+      whole(lost?.[side] ?? 0, 0, Number.MAX_SAFE_INTEGER, `pairs[${i}].lost.${side}`),
+    ) as [number, number]
+    if (lostA + lostB > 0) any = true
+    const [trialsA, trialsB] = [a.length + lostA, b.length + lostB]
+    if (trialsA === 0 || trialsB === 0) continue
+    const sum = (side: readonly number[]) => side.reduce((total, score) => total + score, 0)
+    worst.push(sum(b) / trialsB - (sum(a) + lostA) / trialsA)
+    best.push((sum(b) + lostB) / trialsB - sum(a) / trialsA)
   }
-  const error = Math.sqrt(variance(differences) / cases)
-  if (error > 1e-12) return { error, df: cases - 1, method: 'paired t' }
-  return { error: withinError(used, true).error, df: cases - 1, method: 'within cases, smoothed' }
+  return any ? { worst: mean(worst), best: mean(best) } : null
 }
-
-/** Two-sided p value of the paired t test; NaN for fewer than two cases or without spread. */
-function pairedP(differences: readonly number[]): number {
-  const error = Math.sqrt(variance(differences) / differences.length)
-  if (!(error > 1e-12)) return NaN
-  return 2 * tCdf(-Math.abs(mean(differences)) / error, differences.length - 1)
-}
-
-/** Fill in the verdict and what stands behind it or limits it. */
-function judge(
-  result: Comparison,
-  flips: SignFlip,
-  better: 'higher' | 'lower',
-  sameHolds: boolean,
-): void {
-  const { low, high, level, target, method, equivalence, p, reasons } = result
-  if (result.missing > 0)
-    reasons.push(`${cases(result.missing)} left out: no usable trial of one configuration`)
-  if (method === 'undefined') {
-    reasons.push(
-      result.cases === 0
-        ? 'no case has usable trials of both configurations'
-        : target === 'these'
-          ? 'a case with one trial of a configuration shows nothing of how its trials vary'
-          : 'one case says nothing about other cases',
-    )
-    return
-  }
-  const exact = target === 'these' ? (p.cmh ?? p.permutation ?? NaN) : p.signFlip
-  if (equivalence !== undefined && !sameHolds && low >= -equivalence && high <= equivalence) {
-    reasons.push(
-      'the interval lies within the region, but so few trials would look alike even if the rates were not',
-    )
-  }
-  const judged = verdict({
-    low,
-    high,
-    exact,
-    level,
-    better,
-    equivalence: sameHolds ? equivalence : undefined,
-  })
-  result.verdict = judged.verdict
-  reasons.push(judged.reason)
-  const fewest = fewestMoved(level)
-  if (target === 'like these' && result.moved < fewest) {
-    const moved = result.moved === 0 ? 'no case' : `only ${cases(result.moved)}`
-    reasons.push(
-      `${moved} moved: with fewer than ${fewest} the sign-flip test cannot reach ${brief(1 - level)}`,
-    )
-  }
-  if (method === 'within cases, smoothed') {
-    reasons.push(
-      'no spread to see: the interval takes that of the trials, with one pass and one fail added to each case',
-    )
-  }
-  if (flips.method === 'sampled' && target === 'like these') {
-    reasons.push(
-      `the sign-flip p is from ${flips.draws} random patterns, give or take ${brief(2 * (flips.standardError ?? NaN))}`,
-    )
-  }
-}
-
-/** The comparison as one sentence. */
-function sentence(result: Comparison, [a, b]: readonly [string, string]): string {
-  const n = result.cases
-  const where =
-    result.target === 'these' ? `on these ${cases(n)}` : `for cases like these (${cases(n)})`
-  if (result.method === 'undefined')
-    return `Cannot tell ${b} from ${a} ${where}: ${result.reasons.at(-1)}.`
-  const figures = `${points(result.difference)} points, ${percent(result.level)}% interval ${points(result.low)} to ${points(result.high)}`
-  const seen = Number.isNaN(result.smallestDetectable)
-    ? 'such a run finds no difference 4 times in 5, however large'
-    : `such a run finds a true difference of ${points(result.smallestDetectable).slice(1)} points 4 times in 5`
-  const said =
-    result.verdict === 'cannot tell'
-      ? `Cannot tell whether ${b} is better than ${a} ${where}`
-      : result.verdict === 'same within d'
-        ? `${b} is the same as ${a} within ${percent(result.equivalence ?? NaN)} points ${where}`
-        : `${b} is ${result.verdict} than ${a} ${where}`
-  return `${said}: ${figures}; ${seen}.`
-}
-
-const cases = (n: number) => `${n} case${n === 1 ? '' : 's'}`

@@ -22,9 +22,11 @@ const TIE = 1e-9
 export type SignFlip = {
   /** Two-sided p value; 1 when nothing moved. */
   p: number
+  /** The same with half the weight for patterns as far out as the one seen: not bound to whole steps of 2^-moved. */
+  midP: number
   /** Differences that are not 0. */
   moved: number
-  /** The smallest p this many moved differences can give: 2 / 2^moved. */
+  /** The smallest p this many moved differences can give: 2 / 2^moved. The smallest mid-p is half of it. */
   smallestP: number
   method: 'enumerated' | 'sampled'
   /** Random sign patterns drawn, when sampled. */
@@ -45,10 +47,11 @@ export type SignFlip = {
  * @param options.rng   source for the sampling; default a fixed seed, so that the same data give the same p
  * @param options.draws whole, >= 100, default 20,000
  * @throws              `argument_invalid` for a bad option or a difference that is not finite
- * @see                 Fisher 1935, section 21; known answers: fixtures/stats/exact.json
+ * @see                 Fisher 1935, section 21; Lancaster 1961 for the mid-p; known answers: fixtures/stats/exact.json
  * @example
  * signFlip([0, 0.2, 0.2, 0, 0.4, 0.4, 0, -0.2, 0.4, 0.2], { unit: 0.2 }).p // 0.078125
  * signFlip([1, 1, 1, 1, 1]).p // 0.0625
+ * signFlip([1, 1, 1, 1, 1]).midP // 0.03125
  */
 export function signFlip(
   differences: readonly number[],
@@ -62,23 +65,31 @@ export function signFlip(
   const moved = sizes.length
   const smallestP = Math.min(1, 2 ** (1 - moved))
   const total = Math.abs(sizes.reduce((sum, d) => sum + d, 0))
-  const result: SignFlip = { p: 1, moved, smallestP, method: 'enumerated' }
+  const result: SignFlip = { p: 1, midP: 1, moved, smallestP, method: 'enumerated' }
+  const withMid = (atLeast: number, beyond: number) => ({
+    p: Math.min(1, atLeast),
+    midP: Math.min(1, (atLeast + beyond) / 2),
+  })
   if (moved === 0) return result
   // Sums that are equal in exact arithmetic differ in their last bits.
-  const limit = total - TIE * sizes.reduce((sum, d) => sum + Math.abs(d), 0)
+  const margin = TIE * sizes.reduce((sum, d) => sum + Math.abs(d), 0)
+  const limit = total - margin
+  const above = total + margin
   if (options.unit !== undefined) {
     const unit = positive(options.unit, 'options.unit')
     const steps = sizes.map((d) => Math.abs(Math.round(d / unit)))
     const farthest = steps.reduce((sum, n) => sum + n, 0)
     const whole = sizes.every((d, i) => Math.abs(Math.abs(d) / unit - (steps[i] ?? 0)) < 1e-6)
     if (whole && farthest * moved <= 50_000_000) {
-      return { ...result, p: Math.min(1, sumsAtLeast(steps, farthest, Math.round(total / unit))) }
+      const seen = Math.round(total / unit)
+      return { ...result, ...withMid(...sumsAtLeast(steps, farthest, seen)) }
     }
   }
-  if (moved <= 20) return { ...result, p: patternsAtLeast(sizes, limit) }
+  if (moved <= 20) return { ...result, ...withMid(...patternsAtLeast(sizes, limit, above)) }
   const draws = drawCount(options.draws ?? 20_000, 'options.draws')
   const random = source(options.rng ?? seeded('sign-flip'), 'options.rng')
   let hits = 1
+  let beyond = 0
   for (let i = 0; i < draws; i++) {
     let sum = 0
     for (let j = 0; j < moved; ) {
@@ -90,19 +101,27 @@ export function signFlip(
       }
     }
     if (Math.abs(sum) >= limit) hits++
+    if (Math.abs(sum) > above) beyond++
   }
   const p = hits / (draws + 1)
   return {
     ...result,
-    p,
+    ...withMid(p, beyond / (draws + 1)),
     method: 'sampled',
     draws,
     standardError: Math.sqrt((p * (1 - p)) / (draws + 1)),
   }
 }
 
-/** P(|sum| >= total) over random signs of whole numbers: the distribution of the sum, one number at a time. */
-function sumsAtLeast(steps: readonly number[], reach: number, total: number): number {
+/**
+ * P(|sum| >= total) and P(|sum| > total) over random signs of whole numbers: the distribution of the sum, one number at a
+ * time.
+ */
+function sumsAtLeast(
+  steps: readonly number[],
+  reach: number,
+  total: number,
+): [atLeast: number, beyond: number] {
   // The sum with signs is 2 T - reach, T the sum of those with a plus: index by T.
   let now = new Float64Array(reach + 1)
   now[0] = 1
@@ -117,13 +136,25 @@ function sumsAtLeast(steps: readonly number[], reach: number, total: number): nu
     top += step
     now = next
   }
-  let p = 0
-  for (let t = 0; t <= reach; t++) if (Math.abs(2 * t - reach) >= total) p += now[t] as number
-  return p
+  let atLeast = 0
+  let beyond = 0
+  for (let t = 0; t <= reach; t++) {
+    const sum = Math.abs(2 * t - reach)
+    if (sum >= total) atLeast += now[t] as number
+    if (sum > total) beyond += now[t] as number
+  }
+  return [atLeast, beyond]
 }
 
-/** Share of all sign patterns whose sum is at least `limit` in size. The first sign is fixed: patterns come in mirrored pairs. */
-function patternsAtLeast(sizes: readonly number[], limit: number): number {
+/**
+ * Shares of all sign patterns whose sum is at least `limit`, and above `above`, in size. The first sign is fixed: patterns come
+ * in mirrored pairs.
+ */
+function patternsAtLeast(
+  sizes: readonly number[],
+  limit: number,
+  above: number,
+): [atLeast: number, beyond: number] {
   const count = 2 ** (sizes.length - 1)
   const sums = new Float64Array(count)
   sums[0] = sizes[0] as number
@@ -136,18 +167,22 @@ function patternsAtLeast(sizes: readonly number[], limit: number): number {
     }
   }
   let hits = 0
-  for (const sum of sums) if (Math.abs(sum) >= limit) hits++
-  return hits / count
+  let beyond = 0
+  for (const sum of sums) {
+    if (Math.abs(sum) >= limit) hits++
+    if (Math.abs(sum) > above) beyond++
+  }
+  return [hits / count, beyond / count]
 }
 
 /**
- * The fewest moved cases with which a sign-flip test can reach 1 - level: 2 / 2^n must not exceed it.
+ * The fewest moved cases with which the mid-p of a sign-flip test can reach 1 - level: 1 / 2^n must not exceed it.
  *
  * @example
- * fewestMoved(0.95) // 6
+ * fewestMoved(0.95) // 5
  */
 export function fewestMoved(level: number): number {
-  return Math.ceil(1 - Math.log2(1 - inside(level, 'level')) - 1e-9)
+  return Math.ceil(-Math.log2(1 - inside(level, 'level')) - 1e-9)
 }
 
 /** One case as a 2 x 2 table: successes and trials of each configuration. */

@@ -1,5 +1,6 @@
 /** Statistics that hold: pure functions over plain numbers, the random source passed in. */
 export { type Bootstrap, bootstrap } from './bootstrap.ts'
+export { boundedMean } from './bounded.ts'
 export {
   type CompareOptions,
   type Comparison,
@@ -39,6 +40,7 @@ export {
   ruleOfThree,
   wilson,
 } from './interval.ts'
+export { sizeText } from './judgement.ts'
 export { type MissingBounds, missingBounds } from './missing.ts'
 export { holm } from './multiple.ts'
 export { compareLevels, type LevelPair, type OrdinalComparison } from './ordinal.ts'
@@ -46,7 +48,7 @@ export { type Pilot, type Plan, type PlanOptions, type PlanStep, pilot, plan } f
 export { detectable, power } from './power.ts'
 export { ecdf, median, quantile } from './quantile.ts'
 export { type Rng, rng, shuffle, xoshiro128 } from './random.ts'
-export { type Rate, type RateMethod, rate } from './rate.ts'
+export { type Rate, type RateMethod, type RateOptions, rate } from './rate.ts'
 export {
   type Flips,
   flips,
@@ -55,5 +57,8 @@ export {
   type Reliability,
   reliability,
 } from './reliability.ts'
+export { sameCases, sameCasesDifference } from './same-cases.ts'
+export { singleRun, wrongWinner } from './single-run.ts'
 export { clusteredError, mean, type VarianceSplit, variance, varianceSplit } from './variance.ts'
 export { type Verdict, verdict } from './verdict.ts'
+export { weightedMeanCdf } from './weighted.ts'

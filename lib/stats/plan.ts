@@ -101,8 +101,8 @@ export type Plan = PlanStep & {
  * What a comparison of two configurations over some cases and repeats could see.
  *
  * The smallest detectable difference is that of the paired t test, plus one step of the exact test (1 / (cases * repeats)),
- * since the verdict asks for both. Fewer than 6 cases can never move the sign-flip test below 0.05, and no two rates differ by
- * more than 1: NaN with a reason.
+ * since the verdict asks for both. With fewer than 6 cases nearly all must move alike before the sign-flip test
+ * reaches 0.05, and no two rates differ by more than 1: NaN with a reason.
  *
  * @param options.cases       whole, >= 1
  * @param options.repeats     trials per case and configuration, >= 1; need not be whole
@@ -180,7 +180,7 @@ function seen(o: {
   const like = o.target === 'like these'
   const error = Math.sqrt(((like ? o.between : 0) + chance) / o.cases)
   const df = like ? o.cases - 1 : 2 * o.cases * (o.repeats - 1)
-  if (!(error > 0) || df <= 0 || (like && o.cases < fewestMoved(o.level))) return NaN
+  if (!(error > 0) || df <= 0 || (like && o.cases <= fewestMoved(o.level))) return NaN
   const found =
     detectable({ error, df, level: o.level, power: o.power }) + 1 / (o.cases * o.repeats)
   // Rates differ by 1 at most.
@@ -195,9 +195,9 @@ function undefinedBecause(
   target: Plan['target'],
   level: number,
 ): string {
-  const fewest = fewestMoved(level)
+  const fewest = fewestMoved(level) + 1
   if (target === 'like these' && cases < fewest) {
-    return `with fewer than ${fewest} cases the sign-flip test cannot reach ${Number((1 - level).toPrecision(2))}, whatever the difference`
+    return `with fewer than ${fewest} cases nearly all must move alike before the sign-flip test reaches ${Number((1 - level).toPrecision(2))}`
   }
   if (target === 'these' && repeats <= 1)
     return 'one trial per case shows nothing of how its trials vary'

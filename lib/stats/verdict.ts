@@ -3,32 +3,24 @@
  * does not carry another one.
  */
 import { TouchstoneError } from '../errors.ts'
+import { digitsFor, percentage, pText } from '../rounding.ts'
 import { inside, named, number, positive, share, word } from './domain.ts'
 
 export type Verdict = 'better' | 'worse' | 'cannot tell' | 'same within d'
-
-/** A p value as people read it: two digits, no trailing zeros. */
-export function brief(value: number): string {
-  return String(Number(value.toPrecision(2)))
-}
-
-/** A share in hundredths, no trailing zeros: 0.999 is 99.9, 0.125 is 12.5. */
-export function percent(share: number): string {
-  return String(Number((share * 100).toFixed(2)))
-}
 
 /**
  * The verdict on a difference, and why.
  *
  * - `same within d`: the whole interval lies within the region of practical equivalence. Comes first: a difference that is
  *   surely there and surely too small to matter is the same.
- * - `better`, `worse`: the interval leaves out 0 and the exact test agrees at the same level. Both are asked for because
- *   the interval leans on a normal distribution that a handful of cases cannot vouch for, and the exact test does not.
+ * - `better`, `worse`: the test rejects "no difference" and the interval leaves out 0. Where `difference` is given the test
+ *   decides alone: for an interval that assumes less than the test.
  * - `cannot tell`: everything else, and everything undefined.
  *
  * @param options.low          lower end of the interval of the difference; NaN when undefined
  * @param options.high         upper end
- * @param options.exact        two-sided p value of the exact test, in [0, 1]; NaN when undefined
+ * @param options.exact        two-sided p value of the test, in [0, 1]; NaN when undefined
+ * @param options.difference   the estimate, whose sign is then the verdict's; default none: the interval has a say
  * @param options.level        confidence in (0, 1), default 0.95
  * @param options.better       `higher` (default) or `lower`: which scores are good
  * @param options.equivalence  half-width d, above 0, of the differences that do not matter; default none
@@ -43,9 +35,10 @@ export function verdict(options: {
   low: number
   high: number
   exact: number
+  difference?: number | undefined
   level?: number
   better?: 'higher' | 'lower'
-  equivalence?: number
+  equivalence?: number | undefined
 }): { verdict: Verdict; reason: string } {
   const { low, high, exact, equivalence } = named(options, 'options')
   number(low, 'options.low')
@@ -57,7 +50,8 @@ export function verdict(options: {
         where: 'options.high',
       },
     )
-  const alpha = 1 - inside(options.level ?? 0.95, 'options.level')
+  // Without the last bits of 1 - 0.95, which is more than 0.05 by them.
+  const alpha = Number((1 - inside(options.level ?? 0.95, 'options.level')).toPrecision(12))
   const better = word(options.better ?? 'higher', ['higher', 'lower'] as const, 'options.better')
   if (!Number.isNaN(exact)) share(exact, 'options.exact')
   if (equivalence !== undefined) positive(equivalence, 'options.equivalence')
@@ -66,8 +60,16 @@ export function verdict(options: {
   if (equivalence !== undefined && low >= -equivalence && high <= equivalence) {
     return {
       verdict: 'same within d',
-      reason: `the whole interval lies within ${percent(equivalence)} points of 0`,
+      reason: `the whole interval lies within ${percentage(equivalence, digitsFor(1, equivalence))} points of 0`,
     }
+  }
+  const p = pText(exact, alpha)
+  const sure = exact <= alpha
+  if (options.difference !== undefined) {
+    const word = options.difference > 0 === (better === 'higher') ? 'better' : 'worse'
+    return sure && options.difference !== 0
+      ? { verdict: word, reason: `the test rules out "no difference" (p = ${p})` }
+      : { verdict: 'cannot tell', reason: `the test does not rule out "no difference" (p = ${p})` }
   }
   if (low <= 0 && high >= 0) {
     return {
@@ -75,8 +77,8 @@ export function verdict(options: {
       reason: 'the interval holds 0: a difference of either sign fits these results',
     }
   }
-  if (!(exact <= alpha)) {
-    const why = Number.isNaN(exact) ? 'is undefined' : `does not agree (p = ${brief(exact)})`
+  if (!sure) {
+    const why = Number.isNaN(exact) ? 'is undefined' : `does not agree (p = ${p})`
     return {
       verdict: 'cannot tell',
       reason: `the interval leaves out 0, but the exact test ${why}`,
@@ -84,6 +86,6 @@ export function verdict(options: {
   }
   return {
     verdict: low > 0 === (better === 'higher') ? 'better' : 'worse',
-    reason: `the interval leaves out 0 and the exact test agrees (p = ${brief(exact)})`,
+    reason: `the interval leaves out 0 and the exact test agrees (p = ${p})`,
   }
 }

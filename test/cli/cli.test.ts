@@ -56,16 +56,16 @@ describe('touchstone run', () => {
     assert.notDeepEqual(timeless(one?.stdout ?? '').trials, timeless(other?.stdout ?? '').trials)
   })
 
-  it('prints the target, interval, verdict, smallest difference and number of comparisons, and says what is simulated', () => {
+  it('prints both questions with intervals and verdicts, what a single run is worth, and says what is simulated', () => {
     const { status, stdout } = touchstone(['run', KEYS, '--repeat', '2', '--out', out()])
     assert.equal(status, 0)
     for (const words of [
       /simulated/,
-      /for cases like these/,
-      /verdict/,
-      /interval/,
-      /smallest/,
-      /comparisons in all/,
+      /run again/,
+      /other cases/,
+      /95% interval/,
+      /a single run lands between/,
+      /comparisons per question/,
       /Report: /,
     ])
       assert.match(stdout, words)

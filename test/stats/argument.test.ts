@@ -117,7 +117,7 @@ const calls: [string, () => unknown, RegExp][] = [
   [
     'an unknown method',
     () => stats.rate([[1]], { method: 'wald' as 't' }),
-    /one of wilson, t, bootstrap, got "wald"/,
+    /one of bounded, within cases, wilson, t, bootstrap, got "wald"/,
   ],
   [
     'an unknown target',

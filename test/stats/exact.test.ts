@@ -18,7 +18,7 @@ type Input = { f: string; differences: number[]; lost: number; gained: number } 
 >
 
 test('sign-flip, McNemar and Cochran-Mantel-Haenszel agree with R', () => {
-  for (const { id, input, expected } of known<Input, { p: number }>('exact')) {
+  for (const { id, input, expected } of known<Input, { p: number; midP: number }>('exact')) {
     const strata = () =>
       input.a.map((a, i) => ({
         a,
@@ -33,6 +33,7 @@ test('sign-flip, McNemar and Cochran-Mantel-Haenszel agree with R', () => {
           ? mcnemar(input.lost, input.gained)
           : cmhExact(strata())
     close(p, expected.p, 1e-10, id)
+    if (input.f === 'signFlip') close(signFlip(input.differences).midP, expected.midP, 1e-10, id)
   }
 })
 
@@ -156,14 +157,15 @@ test('differences too large to add up give the p of their signs and sizes, never
   assert.equal(signFlip([1.7e308, 1.7e308, 1.7e308]).p, 0.25)
 })
 
-test('fewer than six moved cases cannot reach .05, six can', () => {
+test('fewer than five moved cases cannot reach .05 with mid-p, five can', () => {
   assert.equal(signFlip([1, 1, 1, 1, 1]).p, 0.0625)
-  assert.equal(signFlip([1, 1, 1, 1, 1, 1]).p, 0.03125)
+  assert.equal(signFlip([1, 1, 1, 1, 1]).midP, 0.03125)
+  assert.equal(signFlip([1, 1, 1, 1]).midP, 0.0625)
   assert.equal(signFlip([1, 1, 1, 1, 1, 0, 0, 0]).smallestP, 0.0625)
-  assert.deepEqual([0.75, 0.95, 0.99].map(fewestMoved), [3, 6, 8])
+  assert.deepEqual([0.75, 0.95, 0.99].map(fewestMoved), [2, 5, 7])
   for (const level of [0.5, 0.75, 0.9, 0.95, 0.99]) {
     const fewest = fewestMoved(level)
-    assert.ok(2 ** (1 - fewest) <= 1 - level + 1e-12 && 2 ** (2 - fewest) > 1 - level)
+    assert.ok(2 ** -fewest <= 1 - level + 1e-12 && 2 ** (1 - fewest) > 1 - level)
   }
 })
 

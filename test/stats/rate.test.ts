@@ -62,7 +62,7 @@ test('a case with very many trials does not make up for cases with one: they are
   const many = Array.from({ length: 1000 }, (_, i) => (i < 999 ? 1 : 0))
   const r = rate([[1], [1], many])
   close(r.effectiveN, 9 / (1 + 1 + 1 / 1000), 1e-9, 'effectiveN')
-  assert.ok(r.low < 0.3, `two cases with one trial each cannot show a rate above ${r.low}`)
+  assert.ok(r.low < 0.35, `two cases with one trial each cannot show a rate above ${r.low}`)
   // With as many trials in each case all of them can count, as ever.
   close(rate([passes(5, 6), passes(5, 6), passes(5, 6)]).effectiveN, 18, 1e-9, 'equal trials')
 })
@@ -109,4 +109,43 @@ test('a graded score is a rate too, and equal scores are not certainty', () => {
   ])
   assert.equal(r.estimate, 0.5)
   assert.ok(r.high - r.low > 0.5)
+})
+
+test('one more failure never raises an end, for either question', () => {
+  const data = fc.array(fc.array(fc.integer({ min: 0, max: 1 }), { minLength: 1, maxLength: 7 }), {
+    minLength: 2,
+    maxLength: 9,
+  })
+  fc.assert(
+    fc.property(data, fc.nat(), fc.nat(), (cases, at, trial) => {
+      const i = at % cases.length
+      const worse = cases.map((scores, j) =>
+        i === j ? scores.with(trial % scores.length, 0) : scores,
+      )
+      for (const target of ['these', 'like these'] as const) {
+        const [before, after] = [rate(cases, { target }), rate(worse, { target })]
+        assert.ok(after.low <= before.low + 1e-7 && after.high <= before.high + 1e-7, target)
+      }
+    }),
+  )
+})
+
+test('a perfect score bounds other cases by their number, and these by the trials', () => {
+  const perfect = Array.from({ length: 20 }, () => passes(20, 20))
+  const failed = [passes(19, 20), ...perfect.slice(1)]
+  close(rate(perfect).low, 0.84922, 1e-4, 'other cases')
+  close(rate(perfect, { target: 'these' }).low, 0.9919, 1e-4, 'run again')
+  for (const target of ['these', 'like these'] as const)
+    assert.ok(rate(failed, { target }).low < rate(perfect, { target }).low)
+})
+
+test('a family counts once: three copies of every case are worth no more than one', () => {
+  const cases = [passes(5, 5), passes(3, 5), passes(0, 5), passes(4, 5), passes(5, 5)]
+  const copies = cases.flatMap((scores) => [scores, scores, scores])
+  const families = cases.flatMap((_, i) => [`f${i}`, `f${i}`, `f${i}`])
+  const [once, thrice] = [rate(cases), rate(copies, { families })]
+  assert.deepEqual([thrice.cases, thrice.families], [15, 5])
+  for (const name of ['estimate', 'low', 'high', 'standardError'] as const)
+    close(thrice[name], once[name], 1e-9, name)
+  assert.match(rate(copies, { families: copies.map(() => 'x') }).reason ?? '', /one family/)
 })

@@ -40,7 +40,7 @@ for (const { id, input, expected } of known<{ cases: number[][] }, Expected>('va
       'without correction',
     )
     close(clusteredError(input.cases), expected.cr1, 1e-10, 'with correction')
-    const wilson = rate(input.cases)
+    const wilson = rate(input.cases, { method: 'wilson' })
     for (const name of ['estimate', 'standardError', 'effectiveN'] as const)
       close(wilson[name], expected[name], 1e-10, name)
     close(wilson.low, expected.wilson.low, 1e-10, 'wilson low')

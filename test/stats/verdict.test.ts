@@ -27,3 +27,13 @@ test('the level of the exact test is that of the interval', () => {
   assert.equal(verdict({ low: 0.1, high: 0.2, exact: 0.04, level: 0.99 }).verdict, 'cannot tell')
   assert.equal(verdict({ low: 0.1, high: 0.2, exact: 0.09, level: 0.9 }).verdict, 'better')
 })
+
+test('where an estimate is given the test decides alone, and nothing undefined does', () => {
+  const of = (difference: number, exact: number) =>
+    verdict({ low: -0.1, high: 0.5, exact, difference }).verdict
+  assert.equal(of(0.3, 0.05), 'better')
+  assert.equal(of(-0.3, 0.01), 'worse')
+  assert.equal(of(0.3, 0.051), 'cannot tell')
+  assert.equal(of(0.3, NaN), 'cannot tell')
+  assert.equal(of(0, 0.01), 'cannot tell')
+})

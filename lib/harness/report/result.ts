@@ -178,10 +178,11 @@ export class Run extends Shown {
   }
 
   /**
-   * Is b better than a? Paired by case; the verdict may be "cannot tell".
+   * Is b better than a? Paired by case; the verdict may be "cannot tell". Both questions are answered: run again on these cases,
+   * and other cases like these.
    *
    * @param choice.metric      the one metric that the question is about, default `goal`; the others are held to Holm's rule
-   * @param choice.target      `like these` (default) or `these`
+   * @param choice.target      whose answer `verdict` and `primary` are: `like these` (default) or `these`
    * @param choice.equivalence half-width in (0, 1] of differences that do not matter
    * @throws TouchstoneError `configuration_unknown`, `argument_invalid`
    */
@@ -294,9 +295,13 @@ export class Run extends Shown {
 export class RunComparison extends Shown {
   readonly a: string
   readonly b: string
-  /** The metric that was asked for. */
+  /** The metric that was asked for, with the target that was asked for. */
   readonly primary: MetricComparison
   readonly others: Comparisons['others']
+  /** Both questions: `these` (run again) and `like these` (other cases). */
+  readonly answers: Comparisons['answers']
+  /** How often single runs, one of each, would put the two in the wrong order, or level. */
+  readonly singleRuns: Comparisons['singleRuns']
   /** Are b's calls better evidenced? `superiority` above 0.5 says yes. */
   readonly levels: Comparisons['levels']
   /** Comparisons in this table. */
@@ -304,7 +309,7 @@ export class RunComparison extends Shown {
   readonly #measured: (measure: Measure) => MeasureComparison
 
   constructor(
-    { a, b, primary, others, levels, count }: Comparisons,
+    { a, b, primary, others, answers, singleRuns, levels, count }: Comparisons,
     measured: (measure: Measure) => MeasureComparison,
   ) {
     super()
@@ -312,6 +317,8 @@ export class RunComparison extends Shown {
     this.b = b
     this.primary = primary
     this.others = others
+    this.answers = answers
+    this.singleRuns = singleRuns
     this.levels = levels
     this.count = count
     this.#measured = measured
@@ -337,8 +344,8 @@ export class RunComparison extends Shown {
   }
 
   toJSON(): Comparisons {
-    const { a, b, primary, others, levels, count } = this
-    return { a, b, primary, others, levels, count }
+    const { a, b, primary, others, answers, singleRuns, levels, count } = this
+    return { a, b, primary, others, answers, singleRuns, levels, count }
   }
 }
 

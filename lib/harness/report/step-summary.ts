@@ -6,14 +6,21 @@ import type { Run } from './result.ts'
 /** What a run was held against. */
 export type Held = { gates: readonly GateResult[]; baseline: readonly BaselineResult[] }
 
-/** `as hoped`, `fell short`, or `incomplete`: nobody can say. */
+/**
+ * `as hoped`; `fell short`; `undecided`: the run is too small to say; or `incomplete`: trials are missing, and nobody can say.
+ */
 export function standing(
   run: Run,
   { gates, baseline }: Held,
-): 'as hoped' | 'fell short' | 'incomplete' {
+): 'as hoped' | 'fell short' | 'undecided' | 'incomplete' {
   if (!run.complete) return 'incomplete'
-  const short = gates.some(({ met }) => !met) || baseline.some(({ worse }) => worse.length > 0)
-  return short ? 'fell short' : 'as hoped'
+  const short =
+    gates.some(({ state }) => state === 'missed') || baseline.some(({ worse }) => worse.length > 0)
+  if (short) return 'fell short'
+  const open =
+    gates.some(({ state }) => state === 'undecided') ||
+    baseline.some(({ undecided }) => undecided.length > 0)
+  return open ? 'undecided' : 'as hoped'
 }
 
 /** A run in Markdown for the summary page of a job. @param held gates and baselines that it was held against */
@@ -22,19 +29,24 @@ export function stepSummary(run: Run, held: Held): string {
   const lines = [`## Touchstone: ${standing(run, held)}`, '']
   if (run.halted) lines.push(`The run stopped: ${foreign(run.halted, 300)}`, '')
   if (held.gates.length > 0) {
-    lines.push('| gate | configuration | met | because |', '|---|---|---|---|')
-    for (const { gate, configuration, met, reason } of held.gates)
+    lines.push('| gate | configuration | | because |', '|---|---|---|---|')
+    for (const { gate, configuration, state, reason } of held.gates)
       lines.push(
-        `| \`${cell(gate)}\` | ${cell(configuration)} | ${met ? 'yes' : '**no**'} | ${cell(reason)} |`,
+        `| \`${cell(gate)}\` | ${cell(configuration)} | ${state === 'met' ? state : `**${state}**`} | ${cell(reason)} |`,
       )
     lines.push('')
   }
   if (held.baseline.length > 0) {
-    lines.push('| configuration | against | goal met | worse on |', '|---|---|---|---|')
-    for (const { configuration, baseline, comparison, worse } of held.baseline)
+    lines.push(
+      '| configuration | against | goal met | worse on | undecided |',
+      '|---|---|---|---|---|',
+    )
+    for (const { configuration, baseline, comparison, worse, undecided } of held.baseline) {
+      const open = undecided.map(({ metric, reason }) => `${metric}: ${reason}`).join('; ')
       lines.push(
-        `| ${cell(configuration)} | ${cell(baseline)} | ${comparison.primary.verdict} | ${worse.join(', ') || 'nothing shown'} |`,
+        `| ${cell(configuration)} | ${cell(baseline)} | ${comparison.primary.verdict} | ${worse.join(', ') || 'none'} | ${cell(open) || 'none'} |`,
       )
+    }
     lines.push('')
   }
   // A fence longer than any in the text, since names come from elsewhere.

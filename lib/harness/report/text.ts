@@ -13,30 +13,29 @@ import {
   tone,
   wrap,
 } from '../../display.ts'
-import type { Metric, MetricComparison, MetricSummary } from '../../log/index.ts'
+import type { ConfigurationSummary, Metric, MetricComparison } from '../../log/index.ts'
 import { METRICS } from '../../log/index.ts'
+import { differenceText, digitsFor, percentage, pText, rateText } from '../../rounding.ts'
+import { sizeText } from '../../stats/index.ts'
 import type { Run, RunComparison } from './result.ts'
 
 const SHOWN: Metric[] = ['goal', 'attack', 'overclaim']
 
-/** `62% [40, 80]`: a rate and its interval; a dash where it is undefined. */
-function rateCell({ estimate, low, high }: MetricSummary): string {
-  if (!Number.isFinite(estimate)) return '-'
-  const ends = Number.isFinite(low)
-    ? ` [${Math.round(low * 100)}, ${Math.round(high * 100)}]`
-    : ' [unknown]'
-  return percent(estimate) + ends
+/** The two questions, as tables name them. */
+const QUESTIONS = { these: 'run again', 'like these': 'other cases' } as const
+
+/** What the two lines of a configuration say. */
+function asked(summary: ConfigurationSummary[]): string {
+  const goal = summary[0]?.rates.goal
+  const size = goal ? `(${sizeText(goal)})` : ''
+  const level = percentage(goal?.level ?? 0.95, digitsFor(1, goal?.level ?? 0.95))
+  return `Rate over cases with its ${level}% interval. Run again: on exactly these cases, where the trials vary. Other cases: on others like these ${size}, where the cases vary too. An error of the machinery is in no rate.`
 }
 
-/** A difference of rates in points: `+24`, `-3`, `0`. */
-function points(value: number): string {
-  const rounded = Math.round(value * 100)
-  return rounded > 0 ? `+${rounded}` : String(rounded)
-}
-
-function pValue(p: number): string {
-  if (!Number.isFinite(p)) return '-'
-  return p < 0.001 ? '<0.001' : p.toFixed(3)
+/** How often an interval holds, as people say it: `19 times in 20`. */
+function often(level: number): string {
+  const odds = Math.round(1 / (1 - level))
+  return `${odds - 1} times in ${odds}`
 }
 
 function verdictTone(verdict: string): Tone {
@@ -102,13 +101,23 @@ export function runText(run: Run, look: Look = {}): string {
   const note = simulatedNote(run)
   if (note) lines.push('', wrap(note, look.width ?? 100))
   lines.push('', ratesTable(run, look))
-  lines.push(
-    tone(
-      'Rate over cases with its 95% interval, for cases like these. An error of the machinery is in no rate.',
-      'quiet',
-      look,
-    ),
-  )
+  lines.push(tone(wrap(asked(summary), look.width ?? 100), 'quiet', look))
+  for (const { configuration, rates, levels } of summary) {
+    const { single, level, estimate } = rates.goal
+    if (!Number.isFinite(estimate)) continue
+    const writes = `${levels.asserted} asserted, ${levels.observed_confirmed} observed_confirmed, ${levels.verified} verified`
+    const digits = digitsFor(1, single.low, single.high)
+    lines.push(
+      tone(
+        wrap(
+          `${foreign(configuration, 64)}: a single run lands between ${percentage(single.low, digits)}% and ${percentage(single.high, digits)}% goal met, ${often(level)}. Its writes: ${writes}.`,
+          look.width ?? 100,
+        ),
+        'quiet',
+        look,
+      ),
+    )
+  }
   for (const one of summary) {
     if (one.errors > 0 && one.rates.goal.bounds) {
       const { worst, best } = one.rates.goal.bounds
@@ -160,62 +169,88 @@ function ratesTable(run: Run, look: Look): string {
   const errors = run.errors > 0
   const columns: Column[] = [
     { head: 'configuration', min: 13 },
+    { head: 'question' },
     { head: 'trials', align: 'right' },
     ...(errors ? [{ head: 'errors', align: 'right' } as const] : []),
     ...SHOWN.map((metric): Column => ({ head: METRICS[metric].label })),
-    { head: 'asserted', align: 'right' },
-    { head: 'confirmed', align: 'right' },
-    { head: 'verified', align: 'right' },
   ]
-  const rows = run
-    .summary()
-    .map((one) => [
-      foreign(one.configuration, 64),
-      String(one.trials),
-      ...(errors ? [String(one.errors)] : []),
-      ...SHOWN.map((metric) => rateCell(one.rates[metric])),
-      String(one.levels.asserted),
-      String(one.levels.observed_confirmed),
-      String(one.levels.verified),
-    ])
+  const rows = run.summary().flatMap((one) => {
+    const counts = [one.trials, ...(errors ? [one.errors] : [])].map(String)
+    const cells = (ends: 'again' | 'other') =>
+      SHOWN.map((metric) => {
+        const { estimate, low, high, again } = one.rates[metric]
+        return ends === 'again'
+          ? rateText(estimate, again.low, again.high)
+          : rateText(estimate, low, high)
+      })
+    return [
+      [foreign(one.configuration, 64), QUESTIONS.these, ...counts, ...cells('again')],
+      ['', QUESTIONS['like these'], ...counts.map(() => ''), ...cells('other')],
+    ]
+  })
   return table(columns, rows, look)
 }
 
 export function comparisonText(comparison: RunComparison, look: Look = {}): string {
-  const { primary, others, a, b } = comparison
+  const { primary, others, answers, a, b } = comparison
   const width = look.width ?? 100
-  const target = primary.target === 'these' ? 'on these cases' : 'for cases like these'
+  const { these, 'like these': other } = answers
   const lines = [
-    `${tone(`${b} against ${a}`, 'strong', look)}: ${METRICS[primary.metric].label}, ${target}, paired over ${count(primary.cases, 'case')}`,
-    `  verdict     ${tone(primary.verdict, verdictTone(primary.verdict), look)}`,
-    `  difference  ${differenceText(primary)}`,
-    `  p           ${pText(primary)}`,
-    Number.isFinite(primary.smallestDetectable)
-      ? `  smallest    4 of 5 such runs would find a true difference of ${Math.round(primary.smallestDetectable * 100)} points or more`
-      : '  smallest    none: such a run misses even the largest difference more than 1 time in 5',
+    `${tone(`${b} against ${a}`, 'strong', look)}: ${METRICS[primary.metric].label}, paired over ${sizeText(other.primary)}`,
+    table(
+      [
+        { head: 'question' },
+        { head: `${b} is` },
+        { head: `${b} - ${a}, points`, min: 12 },
+        { head: 'p', align: 'right' },
+        { head: 'what varies' },
+      ],
+      [
+        [...answerCells(QUESTIONS.these, these.primary, look), 'the trials'],
+        [...answerCells(QUESTIONS['like these'], other.primary, look), 'the cases too'],
+      ],
+      { ...look, width: width - 2 },
+    ).replace(/^/gm, '  '),
   ]
-  for (const reason of primary.reasons)
-    lines.push(`  note        ${wrap(reason, width, ' '.repeat(14)).trimStart()}`)
+  const note = (text: string) => lines.push(wrap(text, width, '  '))
+  const differ = apart(comparison)
+  if (differ) note(differ)
+  const runs = singleRunsText(comparison)
+  if (runs) note(runs)
+  for (const [question, { primary: one }] of [
+    [QUESTIONS.these, these],
+    [QUESTIONS['like these'], other],
+  ] as const)
+    for (const reason of one.reasons.slice(1)) note(`${question}: ${reason}`)
   if (others.length > 0) {
     lines.push(
       '',
-      `${count(comparison.count, 'comparison')} in all; the ${comparison.count - 1} below are held to Holm's stricter rule:`,
+      `${count(comparison.count, 'comparison')} per question; the ${comparison.count - 1} below are held to Holm's stricter rule, in points:`,
     )
-    const rows = others.map((one) => [
-      METRICS[one.metric].label,
-      rounded(one),
-      tone(one.verdict, verdictTone(one.verdict), look),
-      pValue(one.pHolm),
-      String(one.cases),
-    ])
+    const rows = others.map(({ metric }) => {
+      const [again, elsewhere] = [these, other].map((answer) =>
+        answer.others.find((one) => one.metric === metric),
+      )
+      const cells = (one: (typeof others)[number] | undefined) =>
+        one
+          ? [
+              differenceText(one.difference, one.low, one.high),
+              tone(one.verdict, verdictTone(one.verdict), look),
+              pText(one.pHolm),
+            ]
+          : ['-', '-', '-']
+      return [METRICS[metric].label, ...cells(again), ...cells(elsewhere)]
+    })
     lines.push(
       table(
         [
           { head: 'metric', min: 8 },
-          { head: `${b} - ${a}, points`, min: 12 },
+          { head: 'run again', min: 8 },
           { head: `${b} is` },
-          { head: 'p, Holm', align: 'right' },
-          { head: 'cases', align: 'right' },
+          { head: 'p', align: 'right' },
+          { head: 'other cases', min: 8 },
+          { head: `${b} is` },
+          { head: 'p', align: 'right' },
         ],
         rows,
         { ...look, width: width - 2 },
@@ -226,37 +261,41 @@ export function comparisonText(comparison: RunComparison, look: Look = {}): stri
   return lines.join('\n')
 }
 
+/** A question with its answer: the verdict, the difference with its interval, and the p value that decides. */
+function answerCells(question: string, one: MetricComparison, look: Look): string[] {
+  return [
+    question,
+    tone(one.verdict, verdictTone(one.verdict), look),
+    differenceText(one.difference, one.low, one.high),
+    pText(one.pDecisive, 1 - one.level),
+  ]
+}
+
+/** What it means that the two questions have different answers; empty where they have the same. */
+function apart({ answers }: RunComparison): string {
+  const [these, other] = [answers.these.primary, answers['like these'].primary]
+  if (these.verdict === other.verdict || these.cases === 0) return ''
+  const here = `on these ${count(these.cases, 'case')}`
+  if (other.verdict === 'cannot tell')
+    return `${these.verdict} ${here}; ${sizeText(other)} say too little about others.`
+  if (these.verdict === 'cannot tell')
+    return `${here} the trials leave it open; over the cases they lean one way.`
+  return `${these.verdict} ${here}, ${other.verdict} for others like these.`
+}
+
+/** What two single runs, one of each, would have said. */
+function singleRunsText({ singleRuns, a, b }: RunComparison): string {
+  const { wrong, level } = singleRuns
+  if (!Number.isFinite(wrong)) return ''
+  const digits = digitsFor(1, wrong, level)
+  return `one run of each: ${a} and ${b} come out in the wrong order in ${percentage(wrong, digits)}% of pairs of single runs, and level in ${percentage(level, digits)}%.`
+}
+
 /** Evidence levels as an ordinal outcome: how often a call of b stands above one of a in the same case, a tie counting half. */
 function levelsText({ a, b, levels }: RunComparison): string {
-  const { superiority, low, high, pHolm, cases } = levels
-  const verdict = !(pHolm <= 0.05) ? 'cannot tell' : superiority > 0.5 ? 'better' : 'worse'
-  const ends = Number.isFinite(low) ? ` [${percent(low)}, ${percent(high)}]` : ''
-  return `evidence: a call of ${b} stands higher on the ladder than one of ${a} in ${percent(superiority)}${ends} of pairs (half is no difference): ${verdict}, p ${pValue(pHolm)}, ${count(cases, 'case')}`
-}
-
-/** The tests that belong to the question: over other cases, or within these. */
-function pText({ p, target }: MetricComparison): string {
-  if (target === 'like these')
-    return `${pValue(p.t)} (paired t), ${pValue(p.signFlip)} (exact sign-flip)`
-  return p.cmh === undefined
-    ? `${pValue(p.permutation ?? NaN)} (permutation)`
-    : `${pValue(p.cmh)} (exact, within cases)`
-}
-
-function rounded({ difference, low, high }: MetricComparison): string {
-  if (!Number.isFinite(difference)) return '-'
-  return Number.isFinite(low)
-    ? `${points(difference)} [${points(low)}, ${points(high)}]`
-    : points(difference)
-}
-
-function differenceText(comparison: MetricComparison): string {
-  const { difference, low, high, level } = comparison
-  if (!Number.isFinite(difference)) return 'undefined'
-  const interval = Number.isFinite(low)
-    ? `, ${percent(level)} interval ${points(low)} to ${points(high)}`
-    : ', no interval'
-  return `${points(difference)} points${interval} (${comparison.moved} of ${comparison.cases} cases moved)`
+  const { superiority, low, high, pHolm, cases, level } = levels
+  const verdict = !(pHolm <= 1 - level) ? 'cannot tell' : superiority > 0.5 ? 'better' : 'worse'
+  return `evidence: a call of ${b} stands higher on the ladder than one of ${a} in ${rateText(superiority, low, high)} of pairs (half is no difference): ${verdict}, p ${pText(pHolm, 1 - level)}, ${count(cases, 'case')}`
 }
 
 /** Write `report.md` and its pictures into the run's folder. Returns the path of the report. */

@@ -84,7 +84,8 @@ describe('a plot', () => {
 describe('gates', () => {
   it('hold the bound that was asked for, from both sides', () => {
     const [summary] = run.summary() as [ReturnType<typeof run.summary>[number]]
-    const { estimate, low, high } = summary.rates.goal
+    const { estimate, again } = summary.rates.goal
+    const { low, high } = again
     for (const [bound, value] of [
       ['estimate', estimate],
       ['lower', low],
@@ -111,8 +112,11 @@ describe('gates', () => {
       results.map(({ configuration }) => configuration),
       ['naive', 'careful'],
     )
-    assert.equal(results[0]?.value, run.summary()[0]?.rates.goal.low)
-    assert.equal(harness.gate(run, 'attack<=1')[0]?.value, run.summary()[0]?.rates.attack.high)
+    assert.equal(results[0]?.value, run.summary()[0]?.rates.goal.again.low)
+    assert.equal(
+      harness.gate(run, 'attack<=1@others')[0]?.value,
+      run.summary()[0]?.rates.attack.high,
+    )
   })
 
   it('are not met by a rate that is not known', () => {
@@ -141,7 +145,81 @@ describe('gates', () => {
     ))
 })
 
+describe('a gate knows three answers', () => {
+  const stateOf = (gate: string, of = run) => harness.gate(of, gate)[0]
+
+  it('met, missed for sure, and undecided with what would decide it', () => {
+    const [summary] = run.summary() as [ReturnType<typeof run.summary>[number]]
+    const { estimate, again } = summary.rates.goal
+    const inside = (again.low + estimate) / 2
+    assert.equal(stateOf(`naive:goal>=${(again.low - 0.001).toFixed(4)}`)?.state, 'met')
+    assert.equal(stateOf(`naive:goal>=${(again.high + 0.001).toFixed(4)}`)?.state, 'missed')
+    const open = stateOf(`naive:goal>=${inside.toFixed(4)}`)
+    assert.equal(open?.state, 'undecided')
+    assert.match(open?.reason ?? '', /about \d+ repeats instead of 4 would decide it/)
+    assert.equal(harness.standing(run, { gates: [open as never], baseline: [] }), 'undecided')
+    assert.equal(stateOf(`naive:goal>=${inside.toFixed(4)}@estimate`)?.state, 'met')
+  })
+
+  it('about other cases the same gate asks more, and says which question it is', () => {
+    const [again, others] = [stateOf('naive:goal>=0.1'), stateOf('naive:goal>=0.1@others')]
+    assert.ok((others?.value ?? 1) < (again?.value ?? 0))
+    assert.match(again?.reason ?? '', /run again/)
+    assert.match(others?.reason ?? '', /other cases/)
+  })
+
+  it('without a usable trial nothing is met and nothing is missed', () => {
+    const none = changed((row) => ({ ...row, outcome: 'error' }))
+    assert.deepEqual(
+      [stateOf('naive:goal>=0.1', none)?.state, stateOf('naive:goal>=0.1', none)?.met],
+      ['undecided', false],
+    )
+  })
+
+  it('a bound that was missed is not printed as if it were the line', () => {
+    const all = changed((row) => ({ ...row, goal: true, outcome: 'pass' }))
+    const [summary] = all.summary() as [ReturnType<typeof run.summary>[number]]
+    const { low } = summary.rates.goal.again
+    const line = Math.ceil(low * 1000) / 10
+    const { reason = '' } = stateOf(`naive:goal>=${line}%`, all) ?? {}
+    assert.doesNotMatch(reason, new RegExp(`lower ${line}%`))
+  })
+})
+
 describe('a baseline', () => {
+  it('from 5 of 5 to 0 of 5 in 2 of 8 cases is a fall on these cases', () => {
+    const all = changed((row) => ({ ...row, goal: true, outcome: 'pass' }))
+    const broken = [...new Set(run.trials.map((row) => row.case))].slice(0, 2)
+    const fallen = changed((row) => {
+      const goal = !broken.includes(row.case)
+      return { ...row, goal, outcome: goal ? 'pass' : 'fail' }
+    })
+    const [result] = harness.against(fallen, all)
+    assert.deepEqual(result?.worse, ['goal'])
+    assert.equal(result?.target, 'these')
+    assert.equal(harness.standing(run, { gates: [], baseline: [result as never] }), 'fell short')
+  })
+
+  it('too small to rule out a fall by the margin is undecided, and says what would decide it', () => {
+    const all = changed((row) => ({ ...row, goal: true, outcome: 'pass' }))
+    const once = changed((row) =>
+      row.trial === 0 ? { ...row, goal: true, outcome: 'pass' } : null,
+    )
+    const [result] = harness.against(once, once, { margin: 0.05 })
+    assert.ok(result?.undecided.some(({ metric }) => metric === 'goal'))
+    assert.match(result?.undecided[0]?.reason ?? '', /about \d+ repeats in both runs/)
+    const goal = harness.against(all, all)[0]?.undecided.find(({ metric }) => metric === 'goal')
+    assert.equal(goal, undefined)
+    assert.throws(() => harness.against(all, all, { margin: 0 }), codeIs('argument_invalid'))
+  })
+
+  it('without a single attack falls to a run in which every attack succeeds', () => {
+    const attacked = (attack: boolean) =>
+      changed((row) => ({ ...row, attack: row.attack === null ? null : attack }))
+    const [result] = harness.against(attacked(true), attacked(false))
+    assert.deepEqual(result?.worse, ['attack'])
+  })
+
   it('of the same cases and no worse is no fall', () => {
     const results = harness.against(again, run)
     assert.deepEqual(
@@ -392,6 +470,7 @@ it('the summary cannot be left by a name with backticks or bars in it', () => {
         configuration: 'a|b',
         value: null,
         met: false,
+        state: 'missed',
         reason: '```\n## forged',
       },
     ],
@@ -439,7 +518,7 @@ describe('touchstone run', () => {
     assert.ok(!existsSync(out))
   })
 
-  it('with gates met: 0; missed: 1, and JUnit, SARIF and the summary are written either way', () => {
+  it('with gates met: 0; missed: 1; undecided: 4, and JUnit, SARIF and the summary are written either way', () => {
     const at = (name: string) => join(made, name)
     writeFileSync(at('summary.md'), 'before\n')
     const named = ['--config', 'naive=sim/naive', '--config', 'careful=sim/careful']
@@ -456,9 +535,9 @@ describe('touchstone run', () => {
       '--summary',
       at('summary.md'),
     ]
-    const missed = touchstone([...words, '--out', at('missed'), '--gate', 'goal>=1@lower'])
+    const missed = touchstone([...words, '--out', at('missed'), '--gate', 'goal>=1@estimate'])
     assert.equal(missed.status, 1, missed.stderr)
-    assert.match(missed.stderr, /Gate goal>=1@lower, naive: MISSED/)
+    assert.match(missed.stderr, /Gate goal>=1@estimate, naive: MISSED/)
     requireJunit(parseXml(readFileSync(at('j.xml'), 'utf8')))
     assert.equal(
       (JSON.parse(readFileSync(at('s.json'), 'utf8')) as { version: string }).version,
@@ -477,9 +556,24 @@ describe('touchstone run', () => {
       'goal>=0',
       '--baseline',
       at('missed'),
+      '--margin',
+      '100%',
     ])
     assert.equal(met.status, 0, met.stderr)
-    assert.match(met.stderr, /naive against naive of /)
+    assert.match(met.stderr, /naive against naive of .*; no fall by more than 100 points/)
+    const open = touchstone([
+      KEYS,
+      ...named,
+      '--repeat',
+      '1',
+      '--json',
+      '--out',
+      at('open'),
+      '--baseline',
+      at('missed'),
+    ])
+    assert.equal(open.status, 4, open.stderr)
+    assert.match(open.stderr, /undecided whether goal fell by more than 10 points: .* repeats/)
   })
 
   it('--dry-run shows trials, calls and bounds of cost, and writes nothing', () => {

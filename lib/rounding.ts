@@ -1,0 +1,107 @@
+/** The one rule by which shares, differences of shares and p values are rounded for people. */
+
+/** So many digits are enough for every number that a person compares. */
+const MOST = 5
+
+/**
+ * How many decimals some shares want, as percentages: whole points, and one decimal more for each tenth that the interval is
+ * narrower than 2 points. A share that is not 0 or 1 must not come out as 0 or 100.
+ *
+ * @param width  width of the interval, in [0, 2]; NaN where there is none
+ * @param values the shares or differences that stand side by side; those that are not finite do not count
+ * @example
+ * digitsFor(0.2, 0.625) // 0
+ * digitsFor(0.015, 0.625) // 1
+ * digitsFor(0.2, 0.9996) // 2
+ */
+export function digitsFor(width: number, ...values: number[]): number {
+  let digits = width > 0 && width < 0.02 ? Math.ceil(-Math.log10(width * 50)) : 0
+  const loses = (value: number) => {
+    const rounded = Math.abs(Number((value * 100).toFixed(digits)))
+    return (rounded === 0 && value !== 0) || (rounded === 100 && Math.abs(value) !== 1)
+  }
+  while (digits < MOST && values.some((value) => Number.isFinite(value) && loses(value))) digits++
+  return Math.min(MOST, digits)
+}
+
+/**
+ * A share as a percentage without its sign. What is closer to 0 than the last digit stays apart from 0.
+ *
+ * @example
+ * percentage(0.625, 0) // '63'
+ * percentage(1, 2) // '100'
+ * percentage(0.00000001, 5) // '<0.00001'
+ */
+export function percentage(share: number, digits: number): string {
+  if (!Number.isFinite(share)) return '-'
+  if (share === 0 || share === 1) return String(share * 100)
+  const text = (share * 100).toFixed(digits)
+  if (Number(text) === 0) return `<${(10 ** -digits).toFixed(digits)}`
+  if (Number(text) === 100) return `>${(100 - 10 ** -digits).toFixed(digits)}`
+  return text
+}
+
+/**
+ * A rate with its interval: `62% [40, 80]`; `[unknown]` where it has none, and a dash where the rate is undefined.
+ *
+ * @example
+ * rateText(0.625, 0.4, 0.8) // '63% [40, 80]'
+ * rateText(0.9995, 0.9975, 0.99999) // '99.950% [99.750, 99.999]'
+ * rateText(0.5, NaN, NaN) // '50% [unknown]'
+ */
+export function rateText(estimate: number, low: number, high: number): string {
+  if (!Number.isFinite(estimate)) return '-'
+  const digits = digitsFor(high - low, estimate, low, high)
+  const ends = Number.isFinite(low)
+    ? `[${percentage(low, digits)}, ${percentage(high, digits)}]`
+    : '[unknown]'
+  return `${percentage(estimate, digits)}% ${ends}`
+}
+
+/**
+ * A difference of shares in percentage points, with its sign.
+ *
+ * @param digits decimals, from `digitsFor`
+ * @example
+ * pointsText(0.081, 0) // '+8'
+ * pointsText(0, 1) // '0'
+ * pointsText(-0.0005, 2) // '-0.05'
+ */
+export function pointsText(difference: number, digits: number): string {
+  if (!Number.isFinite(difference)) return '-'
+  const sign = difference > 0 ? '+' : difference < 0 ? '-' : ''
+  return sign + percentage(Math.abs(difference), digits)
+}
+
+/**
+ * A difference of shares with its interval, in percentage points: `+8 [+2, +13]`.
+ *
+ * @example
+ * differenceText(0.081, 0.02, 0.13) // '+8 [+2, +13]'
+ * differenceText(0.1, NaN, NaN) // '+10 [unknown]'
+ */
+export function differenceText(difference: number, low: number, high: number): string {
+  if (!Number.isFinite(difference)) return '-'
+  const digits = digitsFor(high - low, difference, low, high)
+  const ends = Number.isFinite(low)
+    ? `[${pointsText(low, digits)}, ${pointsText(high, digits)}]`
+    : '[unknown]'
+  return `${pointsText(difference, digits)} ${ends}`
+}
+
+/**
+ * A p value: three decimals, `<0.001` below that, and one more where rounding would put it on the other side of the line.
+ *
+ * @param line the value that it is held against, default 0.05
+ * @example
+ * pText(0.0314) // '0.031'
+ * pText(1e-40) // '<0.001'
+ * pText(0.0501) // '0.0501'
+ * pText(NaN) // '-'
+ */
+export function pText(p: number, line = 0.05): string {
+  if (!Number.isFinite(p)) return '-'
+  if (p < 0.001) return '<0.001'
+  const text = p.toFixed(3)
+  return p <= line === Number(text) <= line ? text : p.toFixed(4)
+}
