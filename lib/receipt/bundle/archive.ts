@@ -120,8 +120,7 @@ function admit(
   if (type !== 'file' || linkname)
     throw broken('entry_type', `expected a plain file, got ${type ?? 'an unknown type'}`, where)
   if (before.some((one) => one.name === name)) refuse('entry_twice', 'each file once')
-  if (!NAMES.includes(name as (typeof NAMES)[number]) || before.length >= NAMES.length)
-    refuse('entry_unknown', NAMES.join(' and '))
+  if (!NAMES.includes(name as (typeof NAMES)[number])) refuse('entry_unknown', NAMES.join(' and '))
   if (name !== NAMES[before.length]) refuse('entry_order', `${NAMES[before.length]} first`)
   const most = name === MANIFEST ? limits.manifestBytes : limits.unpackedBytes
   if (sizeBytes > most)

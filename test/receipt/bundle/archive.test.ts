@@ -73,6 +73,12 @@ const TRICKS: Row[] = [
     () => Buffer.concat([header(8), Buffer.alloc(70_000, 97)]),
     'gzip_header',
   ],
+  [
+    'a name that is too long',
+    () =>
+      gzip(good, { header: Buffer.concat([header(8), Buffer.alloc(2000, 97), Buffer.alloc(1)]) }),
+    'gzip_header',
+  ],
   ['a header that is cut', () => header(4, [9]), 'gzip_truncated'],
   [
     'compressed data that is none',
@@ -237,6 +243,12 @@ const TRICKS: Row[] = [
   ],
   ['no blocks of zeros at the end', () => gzip(good.subarray(0, -1024)), 'tar_truncated'],
   ['one block of zeros at the end', () => gzip(good.subarray(0, -512)), 'tar_truncated'],
+  [
+    'a part of a block behind the end',
+    () => gzip(Buffer.concat([good, Buffer.alloc(100)])),
+    'tar_truncated',
+  ],
+  ['a manifest that is cut', () => gzip(good.subarray(0, 1024)), 'tar_truncated'],
   ['a part of a block at the end', () => gzip(good.subarray(0, -1)), 'tar_truncated'],
   ['a file that is cut', () => gzip(good.subarray(0, -2048)), 'tar_truncated'],
   [

@@ -110,6 +110,7 @@ const STEPS: Row[] = [
     () => withManifest(files({ sha256: `sha256:${'A'.repeat(64)}` })),
     'manifest_member',
   ],
+  ['a manifest that is null', () => manifestText(() => 'null'), 'manifest_member'],
   ['a manifest that is a list', () => manifestText(() => '[]'), 'manifest_member'],
   [
     'a manifest that is cut',
@@ -285,6 +286,7 @@ const STEPS: Row[] = [
   ['an empty line at the end', () => withText(`${line()}\n`), 'line_empty'],
   ['a line of white space', () => withText(`${line()} \n`), 'event_json_syntax'],
   ['two events in a line', () => withText(line().replace('\n', line())), 'event_json_syntax'],
+  ['a line that is null', () => withText('null\n'), 'event_member'],
   ['a line that is a list', () => withText('[]\n'), 'event_member'],
   [
     'a key twice',
