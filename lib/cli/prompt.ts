@@ -9,7 +9,8 @@ export function scope(more: { [name: string]: unknown } = {}): { [name: string]:
   return { harness, probe, receipt, scenarios, cases, stats, chart, notebook, ...more }
 }
 
-const EXAMPLES = [
+/** What `.help` shows; run from top to bottom, each works as it is printed. */
+export const EXAMPLES = [
   { code: 'const some = (await cases.load()).slice(0, 8)', says: 'of the cases that ship' },
   { code: "const plan = harness.run(some).config('a', { model: 'sim/naive' })", says: 'a plan' },
   {
@@ -28,6 +29,9 @@ const EXAMPLES = [
   },
   { code: '?harness.run', says: 'what a name does; ??name shows its source' },
 ]
+
+/** What is printed above the prompt that follows a run. */
+export const RUN_HINTS = ["run.compare('naive', 'careful')", '.plot run heat', 'run.trials']
 
 /** Open the prompt and wait until it is left. */
 export async function openPrompt(

@@ -212,10 +212,10 @@ export const start: Verb = {
     await finish(result, false)
     await sealed(result)
     if (process.stdin.isTTY && process.stdout.isTTY && !signal.aborted) {
-      const { openPrompt } = await import('./prompt.ts')
+      const { openPrompt, RUN_HINTS } = await import('./prompt.ts')
       await openPrompt(
         { run: result },
-        `The run above is in scope as "run": try run.compare('naive', 'careful') or run.plot('heat').`,
+        `The run above is in scope as "run". Try:\n${RUN_HINTS.map((code) => `  ${code}`).join('\n')}`,
       )
     }
     return result.complete ? EXIT.asHoped : EXIT.incomplete

@@ -14,8 +14,10 @@ export type Example = { code: string; says: string }
 export type Desk = {
   look(): Look
   print(text: string): void
+  /** Print a text that may be longer than the screen. */
+  show(text: string): Promise<void>
   /** Run code as if it had been typed; false when it threw. Resolves with its time too. */
-  run(code: string, quiet?: boolean): Promise<{ ok: boolean; durationMs: number }>
+  run(code: string): Promise<{ ok: boolean; durationMs: number }>
   /** Code that ran without an error, in order. */
   session(): readonly string[]
   saving: SessionOptions
@@ -55,7 +57,7 @@ export const COMMANDS: Record<string, Command> = {
       const words = rest.split(/\s+/).filter(Boolean)
       const name = words.find((word) => desk.has(word.split('.')[0]!))
       const kind = words.find((word) => word !== name)
-      await desk.run(`${name ?? '_'}.plot(${kind ? JSON.stringify(kind) : ''})`)
+      await desk.run(`await ${name ?? '_'}.plot(${kind ? JSON.stringify(kind) : ''})`)
     },
   },
   save: {

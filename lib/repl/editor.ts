@@ -30,6 +30,8 @@ export type Editor = {
    */
   withoutRawMode<T>(work: () => T): T
   inRawMode(): void
+  /** Give the terminal to another program. Undefined, and nothing done, when keys wait already. */
+  lend<T>(work: () => Promise<T>): Promise<T> | undefined
   /** Show the prompt again, for example behind output that came late. */
   refresh(): void
   close(): void
@@ -209,6 +211,15 @@ export function startEditor(options: EditorOptions): Editor {
       }
     },
     inRawMode,
+    lend(work) {
+      if (!terminal || held.length > 0) return undefined
+      rl.pause()
+      input.setRawMode?.(false)
+      return work().finally(() => {
+        inRawMode()
+        if (!closed) rl.resume()
+      })
+    },
     refresh: () => {
       if (!atWork && !closed) rl.prompt(true)
     },

@@ -7,8 +7,10 @@ import { captureConsole } from '../code/capture.ts'
 import { createEvaluator, type Evaluator, type Names } from '../code/evaluate.ts'
 import { TouchstoneError } from '../errors.ts'
 import { bundleOf, SVG } from '../notebook/mime.ts'
+import type { Desk } from './commands.ts'
 import { complete } from './complete.ts'
 import { describe } from './docs.ts'
+import { enter, isSpecial } from './entry.ts'
 import { type Message, pointsOf, readMessage, unitsOf, writeMessage } from './kernel-wire.ts'
 import { showError } from './show.ts'
 
@@ -114,11 +116,15 @@ async function echo(socket: Reply): Promise<void> {
 }
 
 class Kernel {
-  private readonly session = randomUUID()
+  private readonly id = randomUUID()
+  /** Cells that ran without an error, in order. */
+  private readonly session: string[] = []
+  private lastError: unknown
   private readonly iopub: Publisher
   private readonly key: string
   private readonly evaluator: Evaluator
   private readonly version: string
+  private readonly given: ReadonlySet<string>
   private count = 0
   /** Its signal is that of every cell since the last interrupt. */
   private controller = new AbortController()
@@ -133,13 +139,14 @@ class Kernel {
     this.key = key
     this.evaluator = evaluator
     this.version = version
+    this.given = new Set(Object.keys(evaluator.scope))
   }
 
   /** A socket takes one send at a time. */
   publish(type: string, content: Content, parent = this.parent): void {
     const frames = [
       type,
-      ...writeMessage(type, content, parent, { key: this.key, session: this.session }),
+      ...writeMessage(type, content, parent, { key: this.key, session: this.id }),
     ]
     this.sending = this.sending.then(() => this.iopub.send(frames)).catch(() => {})
   }
@@ -151,6 +158,24 @@ class Kernel {
   interrupt(): void {
     this.controller.abort(new DOMException('The cell was stopped', 'AbortError'))
     this.controller = new AbortController()
+  }
+
+  /** What commands such as `.time` and questions such as `?name` do in a cell. */
+  private desk(run: Desk['run']): Desk {
+    const print = (text: string) => this.publish('stream', { name: 'stdout', text: `${text}\n` })
+    return {
+      look: () => ({ width: 100 }),
+      print,
+      show: async (text) => print(text),
+      run,
+      session: () => this.session,
+      saving: { given: this.given, from: 'touchstone' },
+      has: (name) => Object.hasOwn(this.evaluator.scope, name),
+      lastError: () => this.lastError,
+      examples: [],
+      cwd: process.cwd(),
+      leave: () => print('The front end ends a kernel.'),
+    }
   }
 
   /** Answer a socket's requests in order, reading ahead so that an error can abort what waits. */
@@ -171,7 +196,7 @@ class Kernel {
       const { identities } = message
       const frames = writeMessage(type.replace(/_request$/, '_reply'), content, message, {
         key: this.key,
-        session: this.session,
+        session: this.id,
         identities,
       })
       await socket.send(frames)
@@ -228,23 +253,30 @@ class Kernel {
       await this.flushed()
       await setImmediate()
       try {
-        const { value } = await this.evaluator.evaluate(code, {
-          filename,
-          signal,
-          breakOnSigint: true,
-        })
-        const bundle = await bundleOf(value)
-        if (bundle && !silent) {
-          // Front ends draw the spec or the picture; with the SVG too they would have it twice.
-          const { [SVG]: _, ...data } = bundle
-          this.publish('execute_result', { execution_count, data, metadata: {} }, message)
+        const run = async (text: string) => {
+          const started = performance.now()
+          const { value } = await this.evaluator.evaluate(text, {
+            filename,
+            signal,
+            breakOnSigint: true,
+          })
+          const bundle = await bundleOf(value)
+          if (bundle && !silent) {
+            // Front ends draw the spec or the picture; with the SVG too they would have it twice.
+            const { [SVG]: _, ...data } = bundle
+            this.publish('execute_result', { execution_count, data, metadata: {} }, message)
+          }
+          this.session.push(text)
+          return { ok: true, durationMs: performance.now() - started }
         }
+        await enter(code, this.desk(run), this.evaluator.scope)
         return { status: 'ok', execution_count, user_expressions: {}, payload: [] }
       } catch (error) {
         if ((error as { code?: string } | null)?.code === INTERRUPTED) this.interrupt()
         const failure = signal.aborted
           ? { ename: 'stopped', evalue: 'the cell was stopped', traceback: ['stopped'] }
           : failureOf(error, filename, code)
+        this.lastError = error
         this.publish('error', failure, message)
         if (content['stop_on_error'] !== false) this.abortWaiting()
         return { status: 'error', execution_count, ...failure }
@@ -284,8 +316,10 @@ class Kernel {
       }
     },
     async is_complete_request(content) {
-      const complete = this.evaluator.isComplete(String(content['code'] ?? ''))
-      return complete ? { status: 'complete' } : { status: 'incomplete', indent: '' }
+      const code = String(content['code'] ?? '')
+      return isSpecial(code) || this.evaluator.isComplete(code)
+        ? { status: 'complete' }
+        : { status: 'incomplete', indent: '' }
     },
     async history_request() {
       return { status: 'ok', history: [] }

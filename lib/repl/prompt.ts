@@ -2,12 +2,13 @@
 import { createEvaluator, type Names, rewriter } from '../code/evaluate.ts'
 import type { Look } from '../display.ts'
 import { lookOf } from '../display.ts'
-import { COMMANDS, type Desk, type Example, runCommand } from './commands.ts'
+import { COMMANDS, type Desk, type Example } from './commands.ts'
 import { type Completion, complete } from './complete.ts'
-import { describe } from './docs.ts'
 import { type EditorOptions, startEditor } from './editor.ts'
+import { enter, isSpecial } from './entry.ts'
 import { defaultHistoryPath, openHistory } from './history.ts'
-import { showError, showValue } from './show.ts'
+import { page } from './pager.ts'
+import { drawInline, showError, showValue } from './show.ts'
 
 export type ReplOptions = {
   /** Names in scope from the start; getters stay lazy. */
@@ -29,9 +30,6 @@ const EXAMPLES: readonly Example[] = [
   { code: 'await Promise.resolve(n * 2)', says: 'await at the top' },
   { code: '_ + 1', says: 'go on from the last value' },
 ]
-const COMMAND = /^\s*\.[a-z]+(\s|$)/
-const QUESTION = /^\s*(\?\??)\s*(.*?)\s*$|^\s*([\p{ID_Continue}$.]+)(\?\??)\s*$/u
-
 /**
  * Start the prompt and wait until it is left.
  *
@@ -63,6 +61,10 @@ export async function startRepl(options: ReplOptions = {}): Promise<void> {
     lastError = error
     print(showError(error, look(), filename))
   }
+  const show = async (text: string) => {
+    const long = text.split('\n').length >= ((output as { rows?: number }).rows ?? Infinity)
+    if (!long || !(await editor.lend(() => page(text)))) print(text)
+  }
   const run: Desk['run'] = async (code) => {
     const filename = `prompt-${++lines}`
     const { signal } = controller
@@ -75,7 +77,8 @@ export async function startRepl(options: ReplOptions = {}): Promise<void> {
         around: editor.withoutRawMode,
       })
       session.push(code)
-      if (value !== undefined) print(showValue(value, look()))
+      if (value !== undefined && !(await drawInline(value, output)))
+        await show(showValue(value, look()))
       return { ok: true, durationMs: performance.now() - started }
     } catch (error) {
       const broken =
@@ -93,6 +96,7 @@ export async function startRepl(options: ReplOptions = {}): Promise<void> {
   const desk: Desk = {
     look,
     print,
+    show,
     run,
     session: () => session,
     saving: { given, from: options.importFrom ?? 'touchstone' },
@@ -102,23 +106,10 @@ export async function startRepl(options: ReplOptions = {}): Promise<void> {
     cwd,
     leave: () => editor.close(),
   }
-  const enter = async (text: string): Promise<void> => {
+  const onEntry = async (text: string): Promise<void> => {
     history.add(text.trimEnd())
     try {
-      const question = QUESTION.exec(text)
-      if (COMMAND.test(text)) await runCommand(text, desk)
-      // What a stranger types first.
-      else if (
-        /^\s*(help|exit|quit)\s*$/.test(text) &&
-        !Object.hasOwn(evaluator.scope, text.trim())
-      )
-        await runCommand(text.trim() === 'help' ? '.help' : '.exit', desk)
-      else if (question) {
-        const asked = question[2] ?? question[3] ?? ''
-        const source = (question[1] ?? question[4]) === '??'
-        if (asked) print(describe(asked, evaluator.scope, look(), source))
-        else await runCommand('.help', desk)
-      } else await run(text)
+      await enter(text, desk, evaluator.scope)
     } catch (error) {
       fail(error)
     }
@@ -132,8 +123,8 @@ export async function startRepl(options: ReplOptions = {}): Promise<void> {
     prompt: '> ',
     history: history.entries,
     complete: (text) => completeEntry(text, evaluator.scope, cwd),
-    isComplete: (text) => COMMAND.test(text) || QUESTION.test(text) || evaluator.isComplete(text),
-    onEntry: enter,
+    isComplete: (text) => isSpecial(text) || evaluator.isComplete(text),
+    onEntry,
     onInterrupt: stop,
     onClose: leave,
   })

@@ -21,6 +21,24 @@ export function showValue(value: unknown, look: Look): string {
 }
 
 /**
+ * Draw a chart as a picture, where the terminal shows pictures.
+ *
+ * @returns false when nothing was drawn: the value is no chart, or its text must do
+ */
+export async function drawInline(
+  value: unknown,
+  stream: { isTTY?: boolean; write(text: string): unknown },
+): Promise<boolean> {
+  const { png } = (value ?? {}) as { png?: (options: { scale: number }) => Promise<Uint8Array> }
+  if (typeof png !== 'function') return false
+  const { encodeImage, imageProtocol } = await import('../chart/terminal.ts')
+  const protocol = imageProtocol(stream, process.env)
+  if (!protocol) return false
+  stream.write(`${encodeImage(await png.call(value, { scale: 1 }), protocol)}\n`)
+  return true
+}
+
+/**
  * An error as one paragraph: its code or name, its message, and the line of the code it came from.
  *
  * @param filename the name that the code ran under, to find its line in the stack

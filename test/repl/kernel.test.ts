@@ -66,6 +66,14 @@ describe('the kernel, asked by Jupyter\u2019s client', { skip: withoutJupyter() 
     ])
     assert.equal(data['image/png'], 'AQID')
   })
+  test('?name, name? and .time work in a cell as they do at the prompt', () => {
+    const text = (name: string) => String(cell(name).out[0]?.[1]['text'])
+    assert.match(text('question'), /A share as a whole percentage/)
+    assert.equal(text('behind'), text('question'))
+    assert.deepEqual(cell('time').out[0]?.[1]['data'], { 'text/plain': '2' })
+    assert.match(String(cell('time').out[1]?.[1]['text']), /^\d+(\.\d+)? ms\n$/)
+    assert.equal((cell('unknown').reply as { ename: string }).ename, 'usage')
+  })
   test('completion counts its cursor in code points', () => {
     const { matches, cursor_start, cursor_end } = seen['complete'] as Record<string, unknown>
     assert.deepEqual([matches, cursor_start, cursor_end], [['text'], 11, 14])
