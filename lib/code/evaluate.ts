@@ -8,8 +8,9 @@ import { constants, Script } from 'node:vm'
 import { untilAborted } from '../abort.ts'
 import { TouchstoneError } from '../errors.ts'
 import { withSignal } from '../signal.ts'
+import { type Frame, framesOf, type Typed } from './frames.ts'
 import { resolveSelf } from './self.ts'
-import { quietly, readSource } from './strip.ts'
+import { quietly, readSource, type SyntaxFault } from './strip.ts'
 
 const LINE = Symbol.for('touchstone.line')
 
@@ -47,6 +48,8 @@ export type Evaluator = {
   isComplete(code: string): boolean
   /** What the code sees and declares, by name. */
   scope: Names
+  /** Where in evaluated code an error comes from, innermost first. Also for a line of a stack. */
+  frames(error: unknown): Frame[]
   /** Dispose what `using` declared, last first. */
   close(): Promise<void>
 }
@@ -72,19 +75,29 @@ export function createEvaluator(options: { scope?: Names; cwd?: string } = {}): 
   quietLoader()
   resolveSelf()
   const opened: { value: AsyncDisposable | Disposable }[] = []
+  const typed = new Map<string, Typed>()
   let ownUnderscore = false
 
   const evaluate = async (code: string, choices: EvaluateOptions = {}): Promise<Evaluation> => {
     const file = choices.filename ?? 'prompt'
     const path = isAbsolute(file) ? file : join(cwd, file)
     const source = readExpressionFirst(code)
-    if (!('program' in source))
-      throw new SyntaxError(`${source.message} (${file}:${source.line}:${source.column})`)
+    if (!('program' in source)) throw faulty(source, file, code)
     const { rewrite } = await rewriter()
     choices.signal?.throwIfAborted()
-    const { code: script, declared } = rewrite(source.code, source.program, (name) =>
-      Object.hasOwn(scope, name),
-    )
+    const {
+      code: script,
+      declared,
+      columnOf,
+    } = rewrite(source.code, source.program, (name) => Object.hasOwn(scope, name))
+    // Braces alone were read in parentheses.
+    const shift = source.code.length > code.length ? 1 : 0
+    typed.set(path, {
+      file,
+      source: code,
+      columnOf: (line, column) => columnOf(line, column) - (line === 1 ? shift : 0),
+    })
+    if (typed.size > TYPED_KEPT) typed.delete(typed.keys().next().value as string)
     if (declared.includes('_') || declared.includes('__')) ownUnderscore = true
 
     const fresh = declared.filter((name) => !Object.hasOwn(scope, name))
@@ -132,6 +145,13 @@ export function createEvaluator(options: { scope?: Names; cwd?: string } = {}): 
       return 'program' in source || !source.incomplete
     },
     scope,
+    frames: (error) => {
+      if (typeof error === 'string') return framesOf(error, typed)
+      if (!(error instanceof Error)) return []
+      const fault = faults.get(error)
+      const own = framesOf(error.stack ?? '', typed).filter(isInside)
+      return fault ? [fault] : own
+    },
     async close() {
       for (const { value } of opened.splice(0).reverse()) {
         if (Symbol.asyncDispose in value) await value[Symbol.asyncDispose]()
@@ -144,6 +164,20 @@ export function createEvaluator(options: { scope?: Names; cwd?: string } = {}): 
 /** The analysis of scopes takes longer to load than a prompt to start: it comes with the first line. */
 export function rewriter(): Promise<typeof import('./rewrite.ts')> {
   return import('./rewrite.ts')
+}
+
+const isInside = ({ line, source }: Frame) => line <= source.split('\n').length
+
+/** Entries whose source is kept, to show the lines of functions that they declared. */
+const TYPED_KEPT = 1000
+
+/** Places of syntax faults: a stack does not tell them. */
+const faults = new WeakMap<Error, Frame>()
+
+function faulty({ message, line, column }: SyntaxFault, file: string, source: string): SyntaxError {
+  const error = new SyntaxError(`${message} (${file}:${line}:${column})`)
+  faults.set(error, { name: null, file, line, column, source })
+  return error
 }
 
 let quiet = false

@@ -13,7 +13,12 @@ const SCOPE = '__scope'
 const LINE = '__line'
 const HOISTED = '__hoisted_'
 
-export type Rewritten = { code: string; declared: string[] }
+export type Rewritten = {
+  code: string
+  declared: string[]
+  /** The column in the source of a place in the code; lines are the same. Both count from 1. */
+  columnOf(line: number, column: number): number
+}
 
 /**
  * @param known is this name kept by the scope already?
@@ -124,13 +129,20 @@ export function rewrite(
   const head = hoisted
     .map((name) => `${SCOPE}.${name} = ${LINE}.named(${HOISTED}${name}, ${JSON.stringify(name)});`)
     .join('')
-  const code = `${head}${text}`
+  // In an array the function gets no name: frames of the line's top have none. The call stands
+  // behind the last line, so that its frame is not one of the code.
+  text.prepend(
+    `'use strict'; { const [__body] = [async ({ scope: ${SCOPE}, line: ${LINE} }) => { ${head}`,
+  )
+  text.append("\n}]; globalThis[Symbol.for('touchstone.line')](__body) }")
   return {
-    // In an array the function gets no name: frames of the line's top have none. The call stands
-    // behind the last line, so that its frame is not one of the code.
-    code: `'use strict'; { const [__body] = [async ({ scope: ${SCOPE}, line: ${LINE} }) => { ${code}
-}]; globalThis[Symbol.for('touchstone.line')](__body) }`,
+    code: text.toString(),
     declared: [...declared],
+    columnOf(line, column) {
+      const segments = text.generateDecodedMap({ hires: true }).mappings[line - 1] ?? []
+      const [, , , at] = segments.findLast(([made]) => made <= column - 1) ?? []
+      return (at ?? column - 1) + 1
+    },
   }
 }
 

@@ -1,5 +1,6 @@
 /** What a line that starts with a dot does at the prompt. */
 import { dirname, join, resolve } from 'node:path'
+import type { Frame } from '../code/frames.ts'
 import { duration, type Look, table, tone } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { readText, writeNew } from '../files.ts'
@@ -23,6 +24,8 @@ export type Desk = {
   saving: SessionOptions
   has(name: string): boolean
   lastError(): unknown
+  /** Where in the code of the session an error, or a line of its stack, comes from. */
+  frames(error: unknown): Frame[]
   examples: readonly Example[]
   cwd: string
   leave(): void
@@ -91,7 +94,9 @@ export const COMMANDS: Record<string, Command> = {
     does: 'the whole stack of the last error',
     run: (_, desk) =>
       desk.print(
-        desk.lastError() === undefined ? 'no error yet' : showTrace(desk.lastError(), desk.look()),
+        desk.lastError() === undefined
+          ? 'no error yet'
+          : showTrace(desk.lastError(), desk.look(), desk.frames),
       ),
   },
   exit: {

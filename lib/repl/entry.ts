@@ -24,7 +24,7 @@ export async function enter(text: string, desk: Desk, scope: Names): Promise<voi
   else if (question) {
     const asked = question[2] ?? question[3] ?? ''
     const source = (question[1] ?? question[4]) === '??'
-    if (asked) desk.show(describe(asked, scope, desk.look(), source))
+    if (asked) await desk.show(describe(asked, scope, desk.look(), source))
     else await runCommand('.help', desk)
   } else await desk.run(text)
 }

@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Publisher, Reply, Router } from 'zeromq'
 import { captureConsole } from '../code/capture.ts'
 import { createEvaluator, type Evaluator, type Names } from '../code/evaluate.ts'
+import type { Frame } from '../code/frames.ts'
 import { TouchstoneError } from '../errors.ts'
 import { bundleOf, SVG } from '../notebook/mime.ts'
 import type { Desk } from './commands.ts'
@@ -66,7 +67,10 @@ export async function runKernel(
   const release = captureConsole(({ name, text }) => kernel.publish('stream', { name, text }))
   const interrupt = () => kernel.interrupt()
   const late = (error: unknown) =>
-    kernel.publish('stream', { name: 'stderr', text: `${showError(error, {})}\n` })
+    kernel.publish('stream', {
+      name: 'stderr',
+      text: `${showError(error, {}, evaluator.frames(error))}\n`,
+    })
   // A kernel is a process of its own, in which SIGINT means the cell and never the end.
   process.removeAllListeners('SIGINT')
   process.on('SIGINT', interrupt)
@@ -172,6 +176,7 @@ class Kernel {
       saving: { given: this.given, from: 'touchstone' },
       has: (name) => Object.hasOwn(this.evaluator.scope, name),
       lastError: () => this.lastError,
+      frames: this.evaluator.frames,
       examples: [],
       cwd: process.cwd(),
       leave: () => print('The front end ends a kernel.'),
@@ -275,7 +280,7 @@ class Kernel {
         if ((error as { code?: string } | null)?.code === INTERRUPTED) this.interrupt()
         const failure = signal.aborted
           ? { ename: 'stopped', evalue: 'the cell was stopped', traceback: ['stopped'] }
-          : failureOf(error, filename, code)
+          : failureOf(error, this.evaluator.frames(error))
         this.lastError = error
         this.publish('error', failure, message)
         if (content['stop_on_error'] !== false) this.abortWaiting()
@@ -348,23 +353,13 @@ const HANDLERS = Kernel.handlers
 
 function failureOf(
   error: unknown,
-  filename: string,
-  code: string,
+  frames: readonly Frame[],
 ): { ename: string; evalue: string; traceback: string[] } {
-  const height = code.split('\n').length
-  const frames = (error instanceof Error ? (error.stack ?? '') : '').split('\n').flatMap((line) => {
-    const place = /^\s+at (?:(.*?) \()?.*?([^/\\]+):(\d+):\d+\)?$/.exec(line)
-    const isOwn = place?.[2] === filename && Number(place[3]) <= height
-    return isOwn ? [`at ${place[1] ? `${place[1]} ` : ''}${filename}:${place[3]}`] : []
-  })
+  const ename =
+    error instanceof TouchstoneError ? error.code : error instanceof Error ? error.name : 'thrown'
   return {
-    ename:
-      error instanceof TouchstoneError
-        ? error.code
-        : error instanceof Error
-          ? error.name
-          : 'thrown',
+    ename,
     evalue: error instanceof Error ? error.message : String(error),
-    traceback: [showError(error, {}, filename), ...frames],
+    traceback: showError(error, {}, frames).split('\n'),
   }
 }

@@ -57,9 +57,9 @@ export async function startRepl(options: ReplOptions = {}): Promise<void> {
     controller.abort(new DOMException('Stopped by Ctrl-C', 'AbortError'))
     controller = new AbortController()
   }
-  const fail = (error: unknown, filename?: string) => {
+  const fail = (error: unknown) => {
     lastError = error
-    print(showError(error, look(), filename))
+    print(showError(error, look(), evaluator.frames(error)))
   }
   const show = async (text: string) => {
     const long = text.split('\n').length >= ((output as { rows?: number }).rows ?? Infinity)
@@ -88,7 +88,7 @@ export async function startRepl(options: ReplOptions = {}): Promise<void> {
         stop()
       }
       if (signal.aborted) print('stopped')
-      else fail(error, filename)
+      else fail(error)
       return { ok: false, durationMs: performance.now() - started }
     }
   }
@@ -102,6 +102,7 @@ export async function startRepl(options: ReplOptions = {}): Promise<void> {
     saving: { given, from: options.importFrom ?? 'touchstone' },
     has: (name) => Object.hasOwn(evaluator.scope, name),
     lastError: () => lastError,
+    frames: evaluator.frames,
     examples: options.examples ?? EXAMPLES,
     cwd,
     leave: () => editor.close(),

@@ -69,7 +69,7 @@ export async function runScript(options: ScriptOptions): Promise<0 | 1 | 130> {
       errors.write('stopped\n')
       return 130
     }
-    errors.write(`${showError(error, lookOf(errors), filename)}\n`)
+    errors.write(`${showError(error, lookOf(errors), evaluator.frames(error))}\n`)
     return 1
   } finally {
     process.removeListener('SIGINT', stop)

@@ -1,7 +1,8 @@
 /** Values and errors as text: what the prompt, `-e` and piped scripts print. */
 
-import { inspect } from 'node:util'
+import { inspect, stripVTControlCharacters } from 'node:util'
 import { isPromise } from 'node:util/types'
+import type { Frame } from '../code/frames.ts'
 import { type Look, tone, wrap } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 
@@ -28,30 +29,45 @@ export function showValue(value: unknown, look: Look): string {
 export async function drawInline(
   value: unknown,
   stream: { isTTY?: boolean; write(text: string): unknown },
+  environment: Record<string, string | undefined> = process.env,
 ): Promise<boolean> {
   const { png } = (value ?? {}) as { png?: (options: { scale: number }) => Promise<Uint8Array> }
   if (typeof png !== 'function') return false
   const { encodeImage, imageProtocol } = await import('../chart/terminal.ts')
-  const protocol = imageProtocol(stream, process.env)
+  const protocol = imageProtocol(stream, environment)
   if (!protocol) return false
   stream.write(`${encodeImage(await png.call(value, { scale: 1 }), protocol)}\n`)
   return true
 }
 
+/** Frames shown of an error; `.trace` has the rest. */
+const FRAMES = 3
+
 /**
- * An error as one paragraph: its code or name, its message, and the line of the code it came from.
+ * An error for people: its code or name, its message, its causes, and the lines that it came from.
  *
- * @param filename the name that the code ran under, to find its line in the stack
+ * @param frames where in the code that was typed, innermost first
  */
-export function showError(error: unknown, look: Look, filename?: string): string {
+export function showError(error: unknown, look: Look, frames: readonly Frame[] = []): string {
   if (!(error instanceof Error)) return `${tone('thrown', 'bad', look)} ${showValue(error, look)}`
   const name = error instanceof TouchstoneError ? error.code : nameOf(error)
-  const line = filename === undefined ? undefined : lineOf(error, filename)
-  const place =
-    line === undefined || error.message.includes(`${filename}:`) ? '' : ` (line ${line})`
   const message = error.message || 'no message'
-  const text = wrap(`${name}: ${message}${place}`, look.width ?? 100, '')
-  return `${tone(text.slice(0, name.length), 'bad', look)}${text.slice(name.length)}${causes(error, look)}`
+  const text = wrap(`${name}: ${message}`, look.width ?? 100, '')
+  const places = frames.slice(0, FRAMES).map((frame) => excerpt(frame, frames.length > 1, look))
+  return `${tone(text.slice(0, name.length), 'bad', look)}${text.slice(name.length)}${causes(error, look)}${places.join('')}`
+}
+
+/** The line of a frame with an arrow below its column. */
+function excerpt({ name, file, line, column, source }: Frame, named: boolean, look: Look): string {
+  const code = (source.split('\n')[line - 1] ?? '').replaceAll('\t', ' ')
+  const head = `  ${line} │ `
+  const room = (look.width ?? 100) - head.length
+  // Of a long line, the part round the column.
+  const from = column > room ? column - Math.ceil(room / 2) : 0
+  const place = named || name ? `\n  ${name ? `${name}, ` : ''}${file}` : ''
+  const gutter = `${' '.repeat(head.length - 2)}│ `
+  const arrow = column > code.length + 1 ? '' : `\n${gutter}${' '.repeat(column - 1 - from)}^`
+  return tone(`${place}\n${head}${code.slice(from, from + room)}${arrow}`, 'quiet', look)
 }
 
 function nameOf(error: Error): string {
@@ -69,14 +85,30 @@ function causes(error: Error, look: Look): string {
   return text
 }
 
-/** The line of the code that a stack goes through first, counted from 1. */
-function lineOf(error: Error, filename: string): number | undefined {
-  const frame = (error.stack ?? '').split('\n').find((line) => line.includes(`${filename}:`))
-  const line = frame?.slice(frame.indexOf(`${filename}:`) + filename.length + 1).match(/^\d+/)
-  return line ? Number(line[0]) : undefined
-}
+/** Frames that only say how the code was run. */
+const MACHINERY = /^\s+at .*(?:\bnode:|[\\/]lib[\\/](?:code|repl)[\\/]|[\\/]lib[\\/]signal\.)/
 
-/** The whole stack with causes, for `.trace`. */
-export function showTrace(error: unknown, look: Look): string {
-  return inspect(error, { colors: look.colors ?? false, breakLength: look.width ?? 100 })
+/**
+ * The whole stack with causes, for `.trace`, without the frames of what ran the code.
+ *
+ * @param framesOf the frame in typed code of a line of the stack
+ */
+export function showTrace(
+  error: unknown,
+  look: Look,
+  framesOf: (line: string) => readonly Frame[],
+): string {
+  const text = inspect(error, { colors: look.colors ?? false, breakLength: look.width ?? 100 })
+  return text
+    .split('\n')
+    .flatMap((line) => {
+      const plain = stripVTControlCharacters(line)
+      if (MACHINERY.test(plain)) return []
+      const [frame] = framesOf(plain.replace(/ \{$/, ''))
+      if (!frame) return [line]
+      const { name, file, column, source } = frame
+      if (frame.line > source.split('\n').length) return []
+      return [`    at ${name ? `${name} ` : ''}${file}:${frame.line}:${column}`]
+    })
+    .join('\n')
 }

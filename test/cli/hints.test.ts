@@ -29,6 +29,7 @@ describe('every hint that is printed works as printed', () => {
     saving: { given: new Set(), from: 'touchstone' },
     has: (name) => Object.hasOwn(evaluator.scope, name),
     lastError: () => undefined,
+    frames: () => [],
     examples: EXAMPLES,
     cwd: home,
     leave() {},

@@ -53,8 +53,9 @@ describe('the kernel, asked by Jupyter\u2019s client', { skip: withoutJupyter() 
     assert.equal(reply['status'], 'error')
     assert.equal(out[0]?.[0], 'error')
     assert.deepEqual(out[0]?.[1]['traceback'], [
-      'ReferenceError: nosuch is not defined (line 2)',
-      'at cell-3:2',
+      'ReferenceError: nosuch is not defined',
+      '  2 │ nosuch',
+      '    │ ^',
     ])
   })
   test('a chart is Vega-Lite v5 and PNG, without SVG', () => {

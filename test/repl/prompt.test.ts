@@ -92,12 +92,32 @@ describe('the prompt in a terminal', { skip: withoutTmux(), concurrency: 4 }, ()
     terminal.enter('"still " + "here"')
     await terminal.shows(/^'still here'$/m)
   })
-  atPrompt('an error is one paragraph, and .trace shows its stack', async (terminal) => {
-    terminal.enter('throw new RangeError("too far")')
-    await terminal.shows(/^RangeError: too far \(line 1\)\n>/m)
-    terminal.enter('.trace')
-    await terminal.shows(/RangeError: too far\n +at /)
-  })
+  atPrompt(
+    'an error shows the lines that it came from; .trace shows its stack',
+    async (terminal) => {
+      terminal.paste('function f(a) {\n  return a.foo.bar\n}')
+      terminal.press('Enter')
+      terminal.enter('f(3)')
+      await terminal.shows(
+        /^TypeError: .*\n {2}f, prompt-1\n {2}2 │ {3}return a\.foo\.bar\n {4}│ {16}\^\n {2}prompt-2\n {2}1 │ f\(3\)\n.*\n>/m,
+      )
+      terminal.enter('.trace')
+      const screen = await terminal.shows(/^ {4}at prompt-2:1:2\n>/m)
+      assert.match(screen, /^TypeError: .*\n {4}at f prompt-1:2:16\n {4}at prompt-2:1:2\n>$/m)
+    },
+  )
+  atPrompt(
+    'what is longer than the screen goes to the pager, unless keys wait already',
+    async (terminal) => {
+      terminal.enter('??display.table')
+      await terminal.shows(/^paged export function table/m)
+      terminal.enter('Array.from({ length: 40 }, (_, n) => "line " + n)')
+      await terminal.shows(/^paged .*'line 39'/m)
+      terminal.enter('"short " + "text"')
+      await terminal.shows(/^'short text'$/m)
+    },
+    { size: { columns: 60, rows: 12 }, env: 'PAGER=\'sed "s/^/paged /"\'' },
+  )
   atPrompt('an error that comes late does not end the session', async (terminal) => {
     terminal.enter('setTimeout(() => { throw new Error("late") }, 1); 0')
     await terminal.shows(/^Error: late/m)

@@ -52,13 +52,16 @@ describe('a script', () => {
     assert.deepEqual(await ran({ code: '1\n\nmissing()' }), {
       code: 1,
       out: '',
-      err: 'ReferenceError: missing is not defined (line 3)\n',
+      err: 'ReferenceError: missing is not defined\n  3 │ missing()\n    │ ^\n',
     })
   })
   test('with a syntax error ends with 1 and says where', async () => {
     const { code, err } = await ran({ code: 'const = 1' })
     assert.equal(code, 1)
-    assert.match(err, /^SyntaxError: Unexpected token \(-e:1:7\)\n$/)
+    assert.match(
+      err,
+      /^SyntaxError: Unexpected token \(-e:1:7\)\n {2}1 │ const = 1\n {4}│ {7}\^\n$/,
+    )
   })
   test('that is stopped ends with 130', async () => {
     const controller = new AbortController()
