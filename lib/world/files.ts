@@ -2,12 +2,10 @@
 import { z } from 'zod'
 import type { Step, WorldDefinition } from './world.ts'
 
+const ROOTED = /^\/[^\0]*$/
 const file = z.strictObject({
   id: z.union([z.string(), z.number()]),
-  path: z
-    .string()
-    .regex(/^\/[^\0]*$/)
-    .describe('From the root, such as /reports/may.txt.'),
+  path: z.string().regex(ROOTED).describe('From the root, such as /reports/may.txt.'),
   text: z.string().default(''),
   shared_with: z.array(z.string()).default([]).describe('Addresses that may read it.'),
 })
@@ -17,6 +15,7 @@ type Drive = z.output<typeof state>
 const path = z.string().describe('From the root, such as /reports/may.txt.')
 const fail = (error: string): Step<Drive> => ({ reply: { ok: false, error }, isError: true })
 const find = (drive: Drive, path: string) => drive.files.find((row) => row.path === path)
+const unrooted = (path: string) => fail(`expected a path from the root, got ${path}`)
 const gone = (path: string) => fail(`no such file: ${path}`)
 
 export const files: WorldDefinition<Drive> = {
@@ -53,7 +52,7 @@ export const files: WorldDefinition<Drive> = {
       description: 'Write a file, over the old one if there is one.',
       input: z.strictObject({ path, text: z.string() }),
       run(drive, { path, text }, clock) {
-        if (!path.startsWith('/')) return fail(`expected a path from the root, got ${path}`)
+        if (!ROOTED.test(path)) return unrooted(path)
         const known = find(drive, path)
         const rows = known
           ? drive.files.map((row) => (row === known ? { ...row, text } : row))
@@ -71,6 +70,7 @@ export const files: WorldDefinition<Drive> = {
       run(drive, { from, to }) {
         const row = find(drive, from)
         if (!row) return gone(from)
+        if (!ROOTED.test(to)) return unrooted(to)
         if (find(drive, to)) return fail(`there is a file already: ${to}`)
         const rows = drive.files.map((one) => (one === row ? { ...one, path: to } : one))
         return { state: { files: rows }, reply: { ok: true, path: to } }
