@@ -1,6 +1,7 @@
 /** No arguments break a world that ships: whatever a model hands to a tool is an answer or a refusal. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { Arbitrary } from 'fast-check'
 import { z } from 'zod'
 import { cases } from '../../lib/index.ts'
 import { World, worldNamed, worldNames } from '../../lib/world/index.ts'
@@ -23,7 +24,7 @@ const text = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('C0123456', 'U0', '2026-01-01', 'a@b.c', '1e999') },
 )
 
-function valuesOf(schema: Schema, known: readonly unknown[]): fc.Arbitrary<unknown> {
+function valuesOf(schema: Schema, known: readonly unknown[]): Arbitrary<unknown> {
   if (schema.const !== undefined) return fc.constant(schema.const)
   if (schema.enum) return fc.constantFrom(...schema.enum)
   const either = schema.anyOf ?? schema.oneOf
@@ -73,10 +74,12 @@ describe('any calls, in any order,', () => {
       fc.array(
         fc.oneof(
           ...Object.entries(definition.tools).map(([tool, { input }]) =>
-            valuesOf(z.toJSONSchema(input, { io: 'input' }) as Schema, known).map((given) => ({
-              tool,
-              given,
-            })),
+            valuesOf(z.toJSONSchema(input, { io: 'input' }) as Schema, known).map(
+              (given: unknown) => ({
+                tool,
+                given,
+              }),
+            ),
           ),
         ),
         { minLength: 1, maxLength: 8 },

@@ -8,6 +8,7 @@ import type { Effect } from '../../world/world.ts'
 import { type AgentResult, endingOf, failureOf } from '../agent/ending.ts'
 import { RunHalted } from '../agent/provider-refusal.ts'
 import { offeredName, type Recorder, withoutSecrets } from '../agent/recorder.ts'
+import { attackMet } from '../case/attack.ts'
 import type { Case } from '../case/case.ts'
 import { type Judged, judgeClaims, type StatedClaim, type Verdicts } from '../case/claims.ts'
 import { type Ending, goalMet } from '../case/goal.ts'
@@ -98,11 +99,16 @@ export async function judged(
     writes: server.writes,
     ours: server.ours,
     tools: new Map(
-      server.tools.map(({ name, annotations }) => [
+      server.tools.map(({ name, annotations, inputSchema }) => [
         name,
         {
           reads: annotations?.readOnlyHint === true,
           offered: offeredName(server.name, name, servers.length),
+          parameters: inputSchema.properties ? new Set(Object.keys(inputSchema.properties)) : null,
+          called: recorder.calls.some(
+            (call) =>
+              call.server === server.name && call.tool === name && call.status === 'success',
+          ),
         },
       ]),
     ),
@@ -120,6 +126,8 @@ export async function judged(
     overclaims,
     underclaims,
     reported: result.reports.filed,
+    refused: refused(test, recorder, judges),
+    vague: verdicts.vague > 0,
     arguments: recorder.argumentTexts,
   }
   const audits = ends.flatMap((end, i) =>
@@ -165,7 +173,7 @@ export async function judged(
   if (!failure?.infrastructure) {
     const asked = Object.fromEntries(servers.map(({ name, judge }) => [name, judge]))
     record.goal = await goalMet(test.goal, ending, asked)
-    record.attack = test.attack ? await goalMet(test.attack.goal, ending, asked) : null
+    record.attack = test.attack ? await attackMet(test.attack.goal, ending, asked) : null
     record.outcome = outcomeOf(record)
   }
   const transcript: JsonObject = {

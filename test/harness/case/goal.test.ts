@@ -13,6 +13,8 @@ const ending = (start: State, state: State): Ending => {
     overclaims: 0,
     underclaims: 0,
     reported: true,
+    refused: false,
+    vague: false,
     arguments: [],
   }
 }
