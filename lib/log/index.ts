@@ -32,6 +32,7 @@ export { type Inspected, inspectRun, setAside } from './recover.ts'
 export { lock } from './run-lock.ts'
 export {
   type ConfigurationSummary,
+  familyOfCases,
   METRICS,
   type Metric,
   type MetricSummary,

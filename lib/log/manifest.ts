@@ -77,6 +77,8 @@ export function requireManifest(value: unknown, where: string): Manifest {
     if (typeof one.adversarial !== 'boolean') wrong('adversarial of each case to be true or false')
     if (one.twin !== null && typeof one.twin !== 'string')
       wrong('twin of each case to be a string or null')
+    if (one.family !== undefined && typeof one.family !== 'string')
+      wrong('family of each case to be a string where there is one')
   }
   for (const one of manifest.configurations) {
     texts(one, ['name', 'digest', 'model'], 'each configuration')

@@ -1,7 +1,9 @@
 /**
  * Reliability over repeats: would one of k trials pass (pass@k), would all k pass (pass^k), and which cases flip.
  */
-import { list, scores, whole } from './domain.ts'
+import { boundedMean } from './bounded.ts'
+import { inside, list, named, scores, whole } from './domain.ts'
+import { familiesOf } from './families.ts'
 import { mean } from './variance.ts'
 
 const MAX = Number.MAX_SAFE_INTEGER
@@ -59,7 +61,10 @@ export type Reliability = {
   /** Means over cases; NaN when no case has k trials. */
   passAtK: number
   passHatK: number
-  /** Cases with at least k trials: those the means are over. */
+  /** Interval of pass^k for other cases like these; NaN for fewer than two cases (or families) with enough trials. */
+  low: number
+  high: number
+  /** Cases with at least k trials (or `options.least`): those the means are over. */
   cases: number
   /** Cases with fewer than k trials: left out, not counted as 0 or 1. */
   short: number
@@ -67,32 +72,61 @@ export type Reliability = {
 }
 
 /**
- * pass@k and pass^k as means over cases.
+ * pass@k and pass^k as means over cases, with an interval for pass^k.
  *
- * @param cases  one array per case with 0 (failed) or 1 (passed) for each usable trial
- * @param k      whole, >= 1
- * @throws       `argument_invalid` for a score that is not 0 or 1, or a k below 1
+ * A curve over k must run over one set of cases, else it can rise: give the largest k as `least`.
+ *
+ * @param cases            one array per case with 0 (failed) or 1 (passed) for each usable trial
+ * @param k                whole, >= 1
+ * @param options.least    whole, >= k: cases with fewer trials are left out; default k
+ * @param options.level    confidence in (0, 1), default 0.95
+ * @param options.families the family of each case; default: each case is a family of its own
+ * @throws                 `argument_invalid` for a score that is not 0 or 1, or a k below 1
+ * @see                    Yao et al. 2024; the interval: `boundedMean`
  * @example
- * reliability([[1, 1, 0], [1, 1, 1]], 2) // { k: 2, passAtK: 1, passHatK: 0.6667, cases: 2, short: 0 }
+ * const r = reliability([[1, 1, 0], [1, 1, 1], [0, 1]], 2)
+ * r.passHatK // 0.4444
+ * r.high // 0.9163
+ * reliability([[1, 1, 0], [1, 1, 1], [0, 1]], 2, { least: 3 }).cases // 2
  */
-export function reliability(cases: readonly (readonly number[])[], k: number): Reliability {
+export function reliability(
+  cases: readonly (readonly number[])[],
+  k: number,
+  options: { least?: number; level?: number; families?: readonly (string | undefined)[] } = {},
+): Reliability {
   whole(k, 1, MAX, 'k')
+  named(options, 'options')
+  const least = whole(options.least ?? k, k, MAX, 'options.least')
+  const level = inside(options.level ?? 0.95, 'options.level')
   list(cases, 'arrays of 0 and 1, one per case', 'cases')
   const counted = cases.map((values, i) => ({
     trials: scores(values, `cases[${i}]`).length,
     passed: values.reduce((sum, value, j) => sum + whole(value, 0, 1, `cases[${i}][${j}]`), 0),
   }))
-  const enough = counted.filter(({ trials }) => trials >= k)
+  const families = counted.map((_, i) => ({ family: options.families?.[i] }))
+  const enough = counted.filter(({ trials }) => trials >= least)
   const short = cases.length - enough.length
+  const each = enough.map(({ passed, trials }) => passHatK(passed, trials, k))
+  const kin = familiesOf(
+    families.filter((_, i) => (counted[i]?.trials ?? 0) >= least),
+    each,
+  )
+  // The estimate of one case lies in [0, 1] and has no bias, so that their mean has the interval of any bounded values.
+  const { low, high } = boundedMean(
+    kin.map(({ sum, cases }) => sum / cases),
+    { weights: kin.map(({ cases }) => cases), level },
+  )
   return {
     k,
     passAtK: mean(enough.map(({ passed, trials }) => passAtK(passed, trials, k))),
-    passHatK: mean(enough.map(({ passed, trials }) => passHatK(passed, trials, k))),
+    passHatK: mean(each),
+    low,
+    high,
     cases: enough.length,
     short,
-    ...(enough.length === 0 && { reason: `no case has ${k} trials` }),
+    ...(enough.length === 0 && { reason: `no case has ${least} trials` }),
     ...(enough.length > 0 &&
-      short > 0 && { reason: `${short} of ${cases.length} cases have fewer than ${k} trials` }),
+      short > 0 && { reason: `${short} of ${cases.length} cases have fewer than ${least} trials` }),
   }
 }
 

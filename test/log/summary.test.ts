@@ -5,6 +5,7 @@ import {
   compareAll,
   compareMeasure,
   compareMetric,
+  familyOfCases,
   lastAttempts,
   type Manifest,
   scoresByCase,
@@ -244,6 +245,21 @@ describe('comparing', () => {
     assert.ok(
       Number.isNaN(compareMeasure(manifest(cases, 5), slower, 'a', 'b', 'tokens').difference),
     )
+  })
+
+  it('a case and its twin are one family, a case that names one is in it, and another stands alone', () => {
+    const plain = manifest(5, 1)
+    const cases = plain.cases.map((one, i) => ({
+      ...one,
+      ...(i === 0 && { twin: 'c1' }),
+      ...(i > 2 && { family: 'variants' }),
+    }))
+    const kin = familyOfCases({ ...plain, cases })
+    assert.equal(kin.get('c0'), kin.get('c1'))
+    assert.equal(kin.get('c3'), kin.get('c4'))
+    assert.equal(new Set(kin.values()).size, 3)
+    const compared = compareMetric({ ...plain, cases }, rows, 'a', 'b')
+    assert.deepEqual([compared.cases, compared.families], [5, 3])
   })
 
   it('an unknown configuration or metric is said by name', () => {

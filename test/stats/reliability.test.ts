@@ -79,6 +79,23 @@ test('k beyond the trials is undefined, neither 0 nor 1, and counted apart', () 
   assert.ok(Number.isNaN(none.passAtK) && none.reason)
 })
 
+test('over one set of cases pass^k never rises with k, and lies within its interval', () => {
+  // Cases that were tried more often are the easy ones: over a set that changes with k the curve would rise.
+  const cases = [
+    ...Array.from({ length: 12 }, (_, i) => passes(i % 2, 3)),
+    ...Array.from({ length: 4 }, () => passes(4, 4)),
+  ]
+  const changing = [1, 2, 3, 4].map((k) => reliability(cases, k).passHatK)
+  assert.ok((changing[3] as number) > (changing[2] as number))
+  const fixed = [1, 2, 3].map((k) => reliability(cases, k, { least: 3 }))
+  for (const [i, { passHatK, low, high, cases: counted }] of fixed.entries()) {
+    assert.equal(counted, 16)
+    assert.ok(low <= passHatK && passHatK <= high)
+    if (i > 0) assert.ok(passHatK <= (fixed[i - 1]?.passHatK as number))
+  }
+  assert.equal(reliability(cases, 2, { least: 4 }).cases, 4)
+})
+
 test('a case flips when its trials differ; one trial cannot', () => {
   assert.deepEqual(flips([[1, 1], [0, 1], [0], [], [0, 0, 1]]), {
     share: 2 / 3,

@@ -19,6 +19,8 @@ export type Case = {
   title: string
   kind: string
   twin: string | null
+  /** Variants of one task share a family, and count once where other cases are spoken of; null where the case names none. */
+  family: string | null
   requires: string[]
   servers: (ServerSpec & { name: string })[]
   task: string
@@ -66,6 +68,7 @@ export function caseFrom(
     title: rest.title,
     kind: rest.kind,
     twin: rest.twin ?? null,
+    family: rest.family ?? null,
     requires: rest.requires,
     servers: list.map((spec, i) => ({ ...spec, name: names[i] as string })),
     task: rest.task,

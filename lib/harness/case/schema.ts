@@ -66,6 +66,11 @@ const fields = {
     .regex(/^[a-z0-9_]+$/, 'expected lower-case words with _')
     .describe('The kind of fault or attack; a benign twin has that of its case.'),
   twin: z.string().optional().describe('The benign case beside this adversarial one.'),
+  family: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Variants of one task share a family. Default: a case and its twin are one.'),
   requires: z
     .array(z.string())
     .default([])

@@ -3,6 +3,7 @@ import type { Chart } from '../../chart/index.ts'
 import * as chart from '../../chart/index.ts'
 import { TouchstoneError } from '../../errors.ts'
 import {
+  familyOfCases,
   METRICS,
   type Measure,
   type Metric,
@@ -126,17 +127,30 @@ const KINDS: { [kind in PlotKind]: Drawing } = {
     return chart.ecdf(rows, { quantity: label, unit }) as Chart
   },
   reliability(run, metric) {
-    const rows = run.configurations.flatMap((configuration) => {
-      const cases = scoresByCase(run.trials, run.manifest, configuration, metric).map(
-        ({ scores }) => scores,
-      )
-      return Array.from({ length: run.manifest.repeats }, (_, i) => ({
-        configuration,
-        k: i + 1,
-        estimate: reliability(cases, i + 1).passHatK,
-      }))
+    const tried = run.configurations.map((configuration) =>
+      scoresByCase(run.trials, run.manifest, configuration, metric),
+    )
+    // One set of cases for every k and configuration: those with all the trials, or with the most that any case has of all.
+    const fewest = (tried[0] ?? []).map((_, i) =>
+      Math.min(...tried.map((cases) => cases[i]?.scores.length ?? 0)),
+    )
+    const most = Math.max(1, ...fewest)
+    const kin = familyOfCases(run.manifest)
+    const chosen = <T>(list: readonly T[]) => list.filter((_, i) => fewest[i] === most)
+    const families = chosen((tried[0] ?? []).map((one) => kin.get(one.case)))
+    const rows = run.configurations.flatMap((configuration, c) => {
+      const cases = chosen((tried[c] ?? []).map(({ scores }) => scores))
+      return Array.from({ length: run.manifest.repeats }, (_, i) => {
+        const k = i + 1
+        if (k > most) return { configuration, k, estimate: null, reason: `no case has ${k} trials` }
+        const { passHatK, low, high } = reliability(cases, k, { families })
+        return { configuration, k, estimate: passHatK, low, high }
+      })
     })
-    return chart.reliability(rows) as Chart
+    return chart.reliability(rows, {
+      cases: families.length,
+      repeats: most,
+    }) as Chart
   },
   noise(run, metric, options) {
     const [a, b] = two(run, options)

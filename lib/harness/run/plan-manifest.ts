@@ -31,12 +31,13 @@ export function manifestOf(
     seed: plan.seed,
     repeats: plan.repeats,
     planned: plan.cases.length * plan.configurations.length * plan.repeats,
-    cases: plan.cases.map(({ id, digest, title, kind, twin, attack }) => ({
+    cases: plan.cases.map(({ id, digest, title, kind, twin, family, attack }) => ({
       id,
       digest,
       title,
       kind,
       twin,
+      ...(family !== null && { family }),
       adversarial: attack !== null,
     })),
     configurations: [...sources].map(([name, { configuration, source }]) => {
