@@ -11,6 +11,7 @@ import {
   open,
   type RunBuilder,
 } from '../harness/index.ts'
+import { MOST_AT_ONCE, MOST_REPEATS } from '../harness/run/run.ts'
 import { decode } from '../json.ts'
 import { agentConfiguration } from './run-agent.ts'
 import { asker, requireTrusted } from './trust.ts'
@@ -43,9 +44,9 @@ export async function planned(words: Words): Promise<{ plan: RunBuilder }> {
     )
   // What is not said again is as it was.
   const begun = resume === undefined ? undefined : (await open(resume)).manifest
-  const repeats = words.whole('repeat', 1, 10_000) ?? begun?.repeats
+  const repeats = words.whole('repeat', 1, MOST_REPEATS) ?? begun?.repeats
   const seed = words.whole('seed', 0, Number.MAX_SAFE_INTEGER) ?? begun?.seed
-  const concurrency = words.whole('concurrency', 1, 256)
+  const concurrency = words.whole('concurrency', 1, MOST_AT_ONCE)
   const prices = words.text('prices')
   if (repeats !== undefined) builder = builder.repeat(repeats)
   if (seed !== undefined) builder = builder.seed(seed)
@@ -140,10 +141,10 @@ export const PLAN_OPTIONS: Verb['options'] = {
   repeat: {
     type: 'string',
     value: 'N',
-    says: 'trials per case and configuration, 1 to 10,000. Default 5',
+    says: 'trials per case and configuration, 1 to 1,000,000. Default 5',
   },
   seed: { type: 'string', value: 'N', says: 'where all draws come from. Default 1' },
-  concurrency: { type: 'string', value: 'N', says: 'trials at once, 1 to 256. Default 4' },
+  concurrency: { type: 'string', value: 'N', says: 'trials at once, 1 to 4,096. Default 4' },
   out: {
     type: 'string',
     value: 'DIR',

@@ -103,7 +103,7 @@ export class Limiter {
   /** Calls that this limiter saw refused by a limit. */
   refusals = 0
   private readonly clock: LimiterClock
-  private readonly most: number
+  private most: number
   private readonly random: () => number
   private readonly patience: number
   private readonly requests = new Bucket()
@@ -121,6 +121,14 @@ export class Limiter {
     this.slots = this.most
     this.random = options.random ?? Math.random
     this.patience = options.refusals ?? 200
+  }
+
+  /** Let at least `most` calls run at once, unless the provider refused some of fewer. */
+  widen(most: number): void {
+    if (most <= this.most) return
+    if (this.slots === this.most) this.slots = most
+    this.most = most
+    this.pump()
   }
 
   /** Calls that may run at once, as things stand. */
@@ -308,15 +316,23 @@ const NEVER = new AbortController().signal
 export class Limiters {
   private readonly byOrganisation = new Map<string, Limiter>()
   private readonly options: LimiterOptions
+  private most = 0
 
   constructor(options: LimiterOptions = {}) {
     this.options = options
+  }
+
+  /** Let at least `most` calls of each organisation run at once. */
+  widen(most: number): void {
+    this.most = Math.max(this.most, most)
+    for (const limiter of this.byOrganisation.values()) limiter.widen(most)
   }
 
   of(organisation: string): Limiter {
     let limiter = this.byOrganisation.get(organisation)
     if (!limiter) {
       limiter = new Limiter(this.options)
+      limiter.widen(this.most)
       this.byOrganisation.set(organisation, limiter)
     }
     return limiter

@@ -89,6 +89,7 @@ function requireKnownPrices(plan: RunPlan, sources: Sources): void {
 /** Run a plan. @throws TouchstoneError before anything is written when a model, setting or folder is not right */
 export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Promise<Run> {
   const { plan, sources, manifest: wanted } = await prepare(given, limiters)
+  limiters.widen(plan.concurrency)
   const { writer, manifest, finished, lastAttempt } =
     plan.resume === undefined ? begin(plan, wanted) : await goOn(plan, wanted)
   const outer = signalOf(plan.signal)

@@ -56,6 +56,10 @@ export type RunPlan = {
   leftOut: readonly { case: string; reason: string }[]
 }
 
+/** Trials per configuration and case, and trials at once: the most that a plan takes. */
+export const MOST_REPEATS = 1_000_000
+export const MOST_AT_ONCE = 4096
+
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
 
 /**
@@ -94,14 +98,19 @@ export class RunBuilder implements PromiseLike<Run> {
     return this.with({ configurations: [...this.plan.configurations, { name, configuration }] })
   }
 
-  /** Trials per configuration and case: a whole number from 1 to 10,000. Default 5. @throws TouchstoneError `argument_invalid` */
+  /** Trials per configuration and case: a whole number from 1 to 1,000,000. Default 5. @throws TouchstoneError `argument_invalid` */
   repeat(n: number): RunBuilder {
-    return this.with({ repeats: whole(n, 1, 10_000, 'repeat') })
+    return this.with({ repeats: whole(n, 1, MOST_REPEATS, 'repeat') })
   }
 
-  /** Trials at once: a whole number from 1 to 256. Default 4. @throws TouchstoneError `argument_invalid` */
+  /**
+   * Trials at once: a whole number from 1 to 4,096. Default 4. Trials wait for models most of their
+   * time, so that one process holds thousands of them.
+   *
+   * @throws TouchstoneError `argument_invalid`
+   */
   concurrency(n: number): RunBuilder {
-    return this.with({ concurrency: whole(n, 1, 256, 'concurrency') })
+    return this.with({ concurrency: whole(n, 1, MOST_AT_ONCE, 'concurrency') })
   }
 
   /** Where all draws come from: a whole number >= 0. Default 1. @throws TouchstoneError `argument_invalid` */

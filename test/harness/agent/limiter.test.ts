@@ -125,6 +125,44 @@ describe('the limiter', () => {
     assert.equal(limiter.concurrency, 16)
   })
 
+  it('is as wide as the widest run asks for, before and after it is made; what was refused stays narrow', async () => {
+    const limiters = new Limiters({ clock: jumpingClock(), random: () => 0.5 })
+    const before = limiters.of('before')
+    assert.equal(before.concurrency, 256)
+    limiters.widen(1000)
+    limiters.widen(10)
+    assert.deepEqual([before.concurrency, limiters.of('after').concurrency], [1000, 1000])
+    let refused = false
+    await before.call(
+      { tokens: 1 },
+      async () => {
+        if (refused) return
+        refused = true
+        throw error(429, { 'retry-after': '1' })
+      },
+      nothing,
+    )
+    limiters.widen(2000)
+    assert.equal(before.concurrency, 2)
+    assert.equal(limiters.of('new').concurrency, 2000)
+    let running = 0
+    let peak = 0
+    await Promise.all(
+      Array.from({ length: 1500 }, () =>
+        limiters.of('new').call(
+          { tokens: 1 },
+          async () => {
+            peak = Math.max(peak, ++running)
+            await new Promise(setImmediate)
+            running--
+          },
+          nothing,
+        ),
+      ),
+    )
+    assert.equal(peak, 1500)
+  })
+
   it('paces by the tokens that the headers say are left: 1,000 a minute take 9 minutes for 10,000', async () => {
     const clock = jumpingClock()
     const limiter = new Limiter({ clock, random: () => 0 })

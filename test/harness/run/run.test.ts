@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { schedule } from '../../../lib/harness/run/schedule.ts'
 import { cases, harness } from '../../../lib/index.ts'
 
 type Cases = Awaited<ReturnType<typeof cases.load>>
@@ -39,6 +40,39 @@ describe('harness.run', () => {
       .config('naive', { model: 'sim/naive' })
       .config('careful', { model: 'sim/careful' })
       .quiet()
+
+  it('has as many trials at once as it is told, up to 4,096, and takes up to 1,000,000 repeats', async () => {
+    assert.equal(harness.run(keys).concurrency(4096).repeat(1_000_000).plan.repeats, 1_000_000)
+    let here = 0
+    let open = () => {}
+    const full = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    // Ends only when 600 trials are in it together: fewer at once, and it never would.
+    const together = async () => {
+      if (++here === 600) open()
+      await full
+      return 'DONE'
+    }
+    const run = await harness
+      .run(keys.slice(0, 1))
+      .config('together', { agent: together })
+      .repeat(600)
+      .concurrency(600)
+      .quiet()
+      .out(null)
+    assert.equal(run.trials.length, 600)
+    assert.equal(run.errors, 0)
+  })
+
+  it('draws the next trial only when one ends: a million that wait are nowhere', () => {
+    const drawn = schedule(keys, ['a', 'b'], 1_000_000, 1)
+    const first = [drawn.next(), drawn.next(), drawn.next()]
+    assert.deepEqual(
+      first.map(({ value }) => value?.trial),
+      [0, 0, 1],
+    )
+  })
 
   it('runs every case 5 times per configuration unless told otherwise', async () => {
     const run = await two(keys).out(null)
@@ -187,7 +221,8 @@ describe('a bad call of harness.run throws and writes nothing', () => {
     ],
     ['0 repeats', 'argument_invalid', (of) => harness.run(of).repeat(0)],
     ['2.5 repeats', 'argument_invalid', (of) => harness.run(of).repeat(2.5)],
-    ['a concurrency of 257', 'argument_invalid', (of) => harness.run(of).concurrency(257)],
+    ['1,000,001 repeats', 'argument_invalid', (of) => harness.run(of).repeat(1_000_001)],
+    ['a concurrency of 4,097', 'argument_invalid', (of) => harness.run(of).concurrency(4097)],
     ['a negative seed', 'argument_invalid', (of) => harness.run(of).seed(-1)],
     [
       'an unknown limit',
