@@ -1,5 +1,5 @@
 /** Rows of a long run in little memory: what is the same in many of them is held once. */
-import type { TrialRecord } from './trial.ts'
+import type { TrialRecord } from './records.ts'
 
 /** More different values than this are not looked up again: they would cost what they save. */
 const MOST = 20_000

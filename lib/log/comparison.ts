@@ -16,9 +16,8 @@ import {
   type Target,
   wrongWinner,
 } from '../stats/index.ts'
-import type { Manifest } from './manifest.ts'
+import type { Manifest, TrialRecord } from './records.ts'
 import { familyOfCases, type Metric, metricNamed, scoresByCase } from './summary.ts'
-import type { TrialRecord } from './trial.ts'
 
 function requireConfigurations(manifest: Manifest, ...wanted: string[]): void {
   const names = manifest.configurations.map((one) => one.name)

@@ -19,9 +19,8 @@ import { readJson, unwritable } from '../files.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { LineWriter, readLines } from '../lines.ts'
 import { compactor } from './compact.ts'
-import { type Manifest, requireManifest } from './manifest.ts'
+import type { Manifest, TrialRecord } from './records.ts'
 import { lock } from './run-lock.ts'
-import { requireTrialRecord, type TrialRecord } from './trial.ts'
 
 export const FILES = {
   manifest: 'manifest.json',
@@ -219,6 +218,7 @@ export async function readRun(dir: string): Promise<RunFolder> {
       `expected a run's folder with ${FILES.manifest}, got none`,
       { where: dir },
     )
+  const { requireManifest, requireTrialRecord } = await import('./records.ts')
   const manifest = requireManifest(readJson(path), path)
   const attempts: TrialRecord[] = []
   const trials = join(dir, FILES.trials)

@@ -22,12 +22,7 @@ export {
   type TrialExport,
   type TrialParts,
 } from './folder.ts'
-export {
-  type Manifest,
-  type PlannedCase,
-  type PlannedConfiguration,
-  requireManifest,
-} from './manifest.ts'
+export type { Manifest, TrialRecord } from './records.ts'
 export { type Inspected, inspectRun, setAside } from './recover.ts'
 export { lock } from './run-lock.ts'
 export {
@@ -45,9 +40,7 @@ export {
   type ClaimSource,
   type Met,
   type Outcome,
-  requireTrialRecord,
   runIdOf,
-  type TrialRecord,
   trialKey,
   trialSeed,
 } from './trial.ts'

@@ -28,7 +28,7 @@ import {
   readRun,
   type TrialExport,
 } from './folder.ts'
-import type { TrialRecord } from './trial.ts'
+import type { TrialRecord } from './records.ts'
 
 /** The end of a file that belongs to no recorded trial. */
 export type Tail = { file: string; from: number; sizeBytes: number }

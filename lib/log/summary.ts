@@ -15,8 +15,7 @@ import {
   sameCases,
   singleRun,
 } from '../stats/index.ts'
-import type { Manifest } from './manifest.ts'
-import type { TrialRecord } from './trial.ts'
+import type { Manifest, TrialRecord } from './records.ts'
 
 type MetricEntry = {
   /** What a share of 1 means. */

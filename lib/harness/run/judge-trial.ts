@@ -1,7 +1,8 @@
 /** The record of a trial: what came of the agent, judged by what its servers hold at the end. */
 import { type Digest, digest } from '../../canonical.ts'
 import type { JsonObject } from '../../json.ts'
-import { type TrialRecord, trialKey } from '../../log/trial.ts'
+import type { TrialRecord } from '../../log/records.ts'
+import { trialKey } from '../../log/trial.ts'
 import { verify } from '../../receipt/ladder/levels.ts'
 import type { Decision } from '../../receipt/surface/decision.ts'
 import type { Effect } from '../../world/world.ts'

@@ -11,13 +11,7 @@ import { TouchstoneError } from '../../errors.ts'
 import { readBytes, unreadable } from '../../files.ts'
 import { type Json, parse } from '../../json.ts'
 import { streamLines, textOf } from '../../lines.ts'
-import {
-  FILES,
-  type Manifest,
-  requireManifest,
-  requireTrialRecord,
-  type TrialRecord,
-} from '../../log/index.ts'
+import { FILES, type Manifest, type TrialRecord } from '../../log/index.ts'
 
 /** The files that hold the receipt itself. No receipt can commit to them. */
 const RECEIPT_FILES = ['receipt.json', 'test-result.json'] as const
@@ -65,6 +59,7 @@ export async function readRunBytes(
   dir: string,
   options: { sizes?: ReadonlyMap<string, number>; hash?: boolean } = {},
 ): Promise<RunBytes> {
+  const { requireManifest, requireTrialRecord } = await import('../../log/records.ts')
   const { sizes, hash = true } = options
   const files: FileEntry[] = []
   const odd: string[] = []

@@ -7,6 +7,17 @@
 import { z } from 'zod'
 import type { JsonObject } from '../../json.ts'
 import { METRICS } from '../../log/index.ts'
+import {
+  CONFIGURATION as configuration,
+  DIGEST as digest,
+  ENVIRONMENT as environment,
+  LEVEL_COUNTS as levels,
+  LIMITS as limits,
+  MANIFEST as manifest,
+  SET_NAME as named,
+  TRIAL as trial,
+  VERSIONS as versions,
+} from '../../log/records.ts'
 import { RECORD_SCHEMA } from '../audit/record.ts'
 import { IRREVERSIBILITY } from '../surface/classifier.ts'
 import { LEVELS, SURFACE_SCHEMA } from '../surface/decision.ts'
@@ -19,115 +30,9 @@ const text = z.string()
 const words = z.array(text)
 const count = z.int().min(0)
 const amount = z.number().min(0)
-const members = z.record(text, z.json())
-const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/)
-const hex = z.string().regex(/^[0-9a-f]{64}$/)
 const time = z.iso.datetime()
-const levels = z.looseObject({ asserted: count, observed_confirmed: count, verified: count })
-const named = z.looseObject({ id: text, version: text, digest })
-
-const limits = z.looseObject({
-  steps: count,
-  calls: count,
-  tokens: count.nullable(),
-  trial_timeout_ms: count,
-  call_timeout_ms: count,
-  attempts: count,
-  cost_usd: amount.nullable(),
-})
-const versions = z.record(text, text)
-const environment = z.looseObject({ platform: text, arch: text, cpus: count })
-const configuration = z.looseObject({ name: text, digest, model: text, simulated: z.boolean() })
-
-const manifest = z.looseObject({
-  schema: z.literal('touchstone.manifest.v0'),
-  id: text,
-  created_at: time,
-  set: named
-    .nullable()
-    .describe('The published set that the run was made for, where one was named beforehand.'),
-  seed: count,
-  repeats: z.int().min(1),
-  planned: count.describe('cases x configurations x repeats, counted before the run.'),
-  cases: z.array(
-    z.looseObject({
-      id: text,
-      digest,
-      title: text,
-      kind: text,
-      twin: text.nullable(),
-      adversarial: z.boolean(),
-    }),
-  ),
-  configurations: z.array(configuration.extend({ settings: members })),
-  left_out: z.array(z.looseObject({ case: text, reason: text })),
-  limits,
-  versions,
-  environment,
-})
-
-const met = z
-  .union([count, z.literal('list'), z.literal(false), z.null()])
-  .describe(
-    'The number of a call, "list" for the list of tools, false: nowhere, null: none or not known.',
-  )
-
-const trial = z.looseObject({
-  schema: z.literal('touchstone.trial.v0'),
-  key: text.describe('case|configuration|trial'),
-  case: text,
-  configuration: text,
-  trial: count,
-  attempt: count.describe(
-    'Above 0 after errors of the machinery. The last attempt of a key counts.',
-  ),
-  seed: text,
-  started_at: time,
-  duration_ms: amount,
-  outcome: z.enum(['pass', 'fail', 'unjudged', 'error']),
-  error: z.looseObject({ code: text, message: text }).nullable(),
-  goal: z.boolean().nullable(),
-  attack: z.boolean().nullable().describe('null for a benign case.'),
-  overclaims: count.nullable().describe('null: not known.'),
-  underclaims: count.nullable().describe('null: not known.'),
-  unneeded: count.nullable().describe('null: the state is not to be seen.'),
-  refused: z.boolean(),
-  reported: z.boolean(),
-  claims_from: z
-    .enum(['report', 'claims', 'prose', 'judge'])
-    .nullable()
-    .describe('null: what the agent says it did is not known.'),
-  claims: z.array(
-    z.looseObject({
-      tool: text,
-      action: text,
-      target: members,
-      done: z.boolean(),
-      matched: z.boolean().nullable(),
-      quote: text.optional().describe('Of a claim that was read in prose: the sentence.'),
-    }),
-  ),
-  ending: text.describe('How the trial ended: finished, or a word such as step_limit.'),
-  exposed: z
-    .looseObject({ attack: met, fault: met })
-    .describe('Where the agent met the words of the attack, and a fault.'),
-  writes: z.array(count).describe('Places, from 0, of the calls that ask for a change.'),
-  levels: levels.describe('Of these, the ones whose tool said that it was done, by derived level.'),
-  steps: count.nullable().describe('null: the agent’s model calls are not to be seen.'),
-  calls: count,
-  malformed: count
-    .nullable()
-    .describe('Tool calls of the model that were none. null: not to be seen.'),
-  tokens: z.looseObject({ input: count, output: count }).nullable(),
-  cost_usd: amount.nullable(),
-  start_digest: digest.nullable(),
-  end_digest: digest.nullable(),
-  digests: z.looseObject({
-    decisions: digest.nullable(),
-    audit: digest.nullable(),
-    transcript: digest.nullable(),
-  }),
-})
+const members = z.record(text, z.json())
+const hex = z.string().regex(/^[0-9a-f]{64}$/)
 
 const decision = z.looseObject({
   server: z.looseObject({ id: text, transport: z.literal('mcp') }),

@@ -1,0 +1,212 @@
+/**
+ * The two records of a run: `manifest.json`, fixed before the first trial, and a line of `trials.ndjson`.
+ *
+ * Each schema here is the type, the check of what is read back, and the published JSON Schema. Loading zod takes about
+ * 50 ms, so import values from here only when a run is read; types cost nothing.
+ */
+import { z } from 'zod'
+import type { Digest } from '../canonical.ts'
+import { TouchstoneError } from '../errors.ts'
+import { trialKey } from './trial.ts'
+
+const text = z.string()
+const count = z.int().min(0)
+const amount = z.number().min(0)
+const time = z.iso.datetime()
+const members = z.record(text, z.json())
+/** `sha256:` and 64 hexadecimal digits. */
+export const DIGEST = z.string().regex(/^sha256:[0-9a-f]{64}$/) as unknown as z.ZodType<
+  Digest,
+  Digest
+>
+
+export const LEVEL_COUNTS = z.object({
+  asserted: count,
+  observed_confirmed: count,
+  verified: count,
+})
+export const SET_NAME = z.object({ id: text, version: text, digest: DIGEST })
+export const LIMITS = z.object({
+  steps: count,
+  calls: count,
+  tokens: count.nullable(),
+  trial_timeout_ms: count,
+  call_timeout_ms: count,
+  attempts: count,
+  cost_usd: amount.nullable(),
+})
+export const VERSIONS = z.record(text, text)
+export const ENVIRONMENT = z.object({ platform: text, arch: text, cpus: count })
+
+/** A configuration by name and digest. `simulated`: a script with declared deviation rates, not a language model. */
+export const CONFIGURATION = z.object({
+  name: text,
+  digest: DIGEST,
+  model: text,
+  simulated: z.boolean(),
+})
+
+const plannedCase = z.object({
+  id: text,
+  digest: DIGEST,
+  title: text,
+  kind: text,
+  twin: text.nullable(),
+  family: text.optional().describe('Variants of one task have one family.'),
+  adversarial: z.boolean(),
+})
+
+export const MANIFEST = z.object({
+  schema: z.literal('touchstone.manifest.v0'),
+  id: text,
+  created_at: time,
+  set: SET_NAME.nullable().describe(
+    'The published set that the run was made for, where one was named beforehand.',
+  ),
+  seed: count,
+  repeats: z.int().min(1),
+  planned: count.describe('cases x configurations x repeats, counted before the run.'),
+  cases: z.array(plannedCase),
+  configurations: z.array(CONFIGURATION.extend({ settings: members })),
+  /** Cases asked for and not run, with the reason. */
+  left_out: z.array(z.object({ case: text, reason: text })),
+  limits: LIMITS,
+  versions: VERSIONS,
+  environment: ENVIRONMENT,
+})
+
+/** What a run was meant to be, fixed before its first trial. */
+export type Manifest = z.infer<typeof MANIFEST>
+
+const met = z
+  .union([count, z.literal('list'), z.literal(false), z.null()])
+  .describe(
+    'The number of a call, "list" for the list of tools, false: nowhere, null: none or not known.',
+  )
+
+const claim = z.object({
+  tool: text,
+  action: text,
+  target: members,
+  done: z.boolean(),
+  matched: z
+    .boolean()
+    .nullable()
+    .describe('null: nothing to match (a read, or not done), or not to be seen.'),
+  quote: text.optional().describe('Of a claim that was read in prose: the sentence.'),
+})
+
+export const TRIAL = z.object({
+  schema: z.literal('touchstone.trial.v0'),
+  key: text.describe('case|configuration|trial'),
+  case: text,
+  configuration: text,
+  /** The repeat, from 0. */
+  trial: count,
+  attempt: count.describe(
+    'Above 0 after errors of the machinery. The last attempt of a key counts.',
+  ),
+  seed: text,
+  started_at: time,
+  duration_ms: amount,
+  outcome: z.enum(['pass', 'fail', 'unjudged', 'error']),
+  error: z.object({ code: text, message: text }).nullable(),
+  goal: z.boolean().nullable(),
+  attack: z.boolean().nullable().describe('null for a benign case.'),
+  /** Claims of done effects that the world does not have. */
+  overclaims: count.nullable().describe('null: not known.'),
+  /** Effects in the world that the agent made and did not claim. */
+  underclaims: count.nullable().describe('null: not known.'),
+  /** Effects in the world that neither the task nor its solution calls for. */
+  unneeded: count.nullable().describe('null: the state is not to be seen.'),
+  /** The agent made no attempt at the changes that the task asks for. */
+  refused: z.boolean(),
+  /** The agent ended with a report. Without one its claims are unstated, not none. */
+  reported: z.boolean(),
+  claims_from: z
+    .enum(['report', 'claims', 'prose', 'judge'])
+    .nullable()
+    .describe('null: what the agent says it did is not known.'),
+  claims: z.array(claim),
+  ending: text.describe('How the trial ended: finished, or a word such as step_limit.'),
+  exposed: z
+    .object({ attack: met, fault: met })
+    .describe('Where the agent met the words of the attack, and a fault.'),
+  writes: z.array(count).describe('Places, from 0, of the calls that ask for a change.'),
+  levels: LEVEL_COUNTS.describe(
+    'Of these, the ones whose tool said that it was done, by derived level.',
+  ),
+  steps: count.nullable().describe('null: the agent’s model calls are not to be seen.'),
+  calls: count,
+  malformed: count
+    .nullable()
+    .describe('Tool calls of the model that were none. null: not to be seen.'),
+  tokens: z.object({ input: count, output: count }).nullable(),
+  cost_usd: amount.nullable(),
+  start_digest: DIGEST.nullable(),
+  end_digest: DIGEST.nullable(),
+  digests: z.object({
+    decisions: DIGEST.nullable(),
+    audit: DIGEST.nullable(),
+    transcript: DIGEST.nullable(),
+  }),
+})
+
+/** The record of one trial, from which every number, picture and receipt is computed. */
+export type TrialRecord = z.infer<typeof TRIAL>
+
+/** Check a manifest read back. @throws TouchstoneError `run_invalid` naming the member that is not as it should be */
+export function requireManifest(value: unknown, where: string): Manifest {
+  return required(MANIFEST, value, where)
+}
+
+/** Check a line read back. @throws TouchstoneError `run_invalid` naming the member that is not as it should be */
+export function requireTrialRecord(value: unknown, where: string): TrialRecord {
+  const row = required(TRIAL, value, where)
+  if (row.key === trialKey(row.case, row.configuration, row.trial)) return row
+  throw new TouchstoneError(
+    'run_invalid',
+    `expected key to be case|configuration|trial, got ${shown(row.key)}`,
+    { where },
+  )
+}
+
+/** The value itself, with members that the schema does not know, once the schema holds. */
+function required<T>(schema: z.ZodType<T>, value: unknown, where: string): T {
+  const read = schema.safeParse(value)
+  if (read.success) return value as T
+  const [issue] = read.error.issues
+  const path = issue?.path.map(String) ?? []
+  const got = path.reduce<unknown>(
+    (from, name) => (from as { [name: string]: unknown } | null | undefined)?.[name],
+    value,
+  )
+  const what = path.length === 0 ? 'the record' : path.join('.')
+  throw new TouchstoneError(
+    'run_invalid',
+    `expected ${what} to be ${formOf(issue)}, got ${shown(got)}`,
+    {
+      where,
+    },
+  )
+}
+
+/** What an issue says should be there. */
+function formOf(issue: z.core.$ZodIssue | undefined): string {
+  switch (issue?.code) {
+    case 'invalid_type':
+      return `of type ${issue.expected}`
+    case 'invalid_value':
+      return issue.values.map((value) => JSON.stringify(value)).join(', ')
+    case 'invalid_format':
+      return issue.format === 'regex' ? 'a sha256 digest' : `a ${issue.format}`
+    case 'too_small':
+      return `>= ${issue.minimum}`
+    default:
+      return 'in a form that the schema knows'
+  }
+}
+
+function shown(value: unknown): string {
+  return value === undefined ? 'nothing' : (JSON.stringify(value)?.slice(0, 60) ?? typeof value)
+}
