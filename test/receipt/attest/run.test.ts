@@ -234,6 +234,7 @@ title: Nobody listens
 kind: unreachable
 server:
   http: { url: "http://127.0.0.1:1/mcp" }
+  effects: { hello: { call: greetings, shows: {} } }
 task: Say hello.
 solution:
   - call: hello
