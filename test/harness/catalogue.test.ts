@@ -9,7 +9,8 @@ import { z } from 'zod'
 import { createEvaluator } from '../../lib/code/evaluate.ts'
 import { casesIn, filesOf, shippedCases } from '../../lib/harness/case/load.ts'
 import { caseJsonSchema } from '../../lib/harness/case/schema.ts'
-import { FAULT_KINDS } from '../../lib/harness/server/fault.ts'
+import { ExternalBackend } from '../../lib/harness/server/external-backend.ts'
+import { FAULT_KINDS, kindsFor } from '../../lib/harness/server/fault.ts'
 import { cases, harness, receipt, scenarios } from '../../lib/index.ts'
 import { worldNamed } from '../../lib/world/index.ts'
 import { SHIPPED } from '../../lib/world/own.ts'
@@ -339,6 +340,18 @@ describe('cases/README.md', () => {
     const table = text.slice(text.indexOf('| member |'), text.indexOf('A mistake is explained'))
     for (const member of Object.keys(caseJsonSchema()['properties'] as object))
       if (member !== 'requires') assert.ok(table.includes(`\`${member}\``), member)
+  })
+
+  it('has a case with a server of one’s own that loads, and explains each member that it has', async () => {
+    const [, yaml = ''] = /```yaml\n([\s\S]*?)```/.exec(text) ?? []
+    const [one] = await cases.parse(yaml, 'README.md')
+    assert.deepEqual(one?.servers[0]?.tables, { orders: { call: 'list_orders', id: 'order_id' } })
+    const own = text.slice(text.indexOf('## Servers of your own'), text.indexOf('## Worlds'))
+    for (const member of ['tables', 'effects', 'database', 'files', 'folder', 'reset', 'volatile'])
+      assert.ok(own.includes(`| \`${member}\` |`), member)
+    const kinds = kindsFor(new ExternalBackend({} as never, []))
+    const lacking = FAULT_KINDS.filter((kind) => !kinds.includes(kind))
+    assert.ok(own.includes(`but\n\`${lacking.join('` and `')}\`, which need a view`))
   })
 
   it('has a case in TypeScript that runs, and passes', async () => {

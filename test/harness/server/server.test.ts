@@ -1,5 +1,6 @@
 /** Servers of ours over each transport, with the faults that make them interesting. */
 import assert from 'node:assert/strict'
+import { request } from 'node:http'
 import { describe, it } from 'node:test'
 import { inspect } from 'node:util'
 import { z } from 'zod'
@@ -213,5 +214,59 @@ describe('harness.server', () => {
       harness.server().stdio('no-such-mcp-server').start(),
       throwsCode('server_unreachable'),
     )
+  })
+})
+
+describe('a server of ours over HTTP', () => {
+  const initialize = JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'page', version: '1' },
+    },
+  })
+  /** The status that a request with these headers gets. */
+  const statusOf = (url: string, headers: Record<string, string>) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const accepts = {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      }
+      const asked = request(url, { method: 'POST', headers: { ...accepts, ...headers } }, (got) => {
+        got.resume()
+        resolve(got.statusCode)
+      })
+      asked.on('error', reject).end(initialize)
+    })
+
+  it('answers no page of another origin, and nobody who calls it by another name', async () => {
+    await using running = await harness.server('github').state(acme).start({ transport: 'http' })
+    const url = running.url as string
+    const { host } = new URL(url)
+    for (const [headers, status] of [
+      [{}, 200],
+      [{ origin: `http://${host}` }, 200],
+      [{ origin: 'http://localhost:3000' }, 200],
+      [{ host: 'localhost' }, 200],
+      [{ host: 'evil.example' }, 403],
+      [{ host: 'localhost.evil.example' }, 403],
+      [{ origin: 'http://evil.example' }, 403],
+      [{ origin: 'http://localhost.evil.example' }, 403],
+      [{ origin: 'null' }, 403],
+      [{ host, origin: 'file://' }, 403],
+    ] as const)
+      assert.equal(await statusOf(url, headers), status, JSON.stringify(headers))
+  })
+
+  it('stands at a path that cannot be guessed, and is gone from it when it is closed', async () => {
+    const running = await harness.server('github').state(acme).start({ transport: 'http' })
+    const url = new URL(running.url as string)
+    assert.match(url.pathname, /^\/[A-Za-z0-9_-]{32}\/mcp$/)
+    assert.equal(await statusOf(`${url.origin}/mcp`, {}), 404)
+    await running.close()
+    assert.equal(await statusOf(url.href, {}), 404)
   })
 })
