@@ -44,6 +44,13 @@ const place = {
   owner: z.string().describe('Account that owns the repository.'),
   repo: z.string().describe('Repository name without the owner.'),
 }
+/** GitHub's lists are bare arrays, 30 items a page and 100 at most. The next page is named in a header, which no tool shows. */
+const paged = {
+  page: z.number().int().min(1).default(1).describe('Page, from 1.'),
+  per_page: z.number().int().min(1).max(100).default(30).describe('Items a page.'),
+}
+const pageOf = <T>(rows: readonly T[], { page, per_page }: { page: number; per_page: number }) =>
+  rows.slice((page - 1) * per_page, page * per_page)
 const fail = (error: string): Step<GitHub> => ({ reply: { ok: false, error }, isError: true })
 const full = (input: { owner: string; repo: string }) => `${input.owner}/${input.repo}`
 /** As a claim may name it: with the owner apart, in one word, or not at all. */
@@ -80,20 +87,18 @@ export const github: WorldDefinition<GitHub> = {
     },
     list_deploy_keys: {
       description: 'List the deploy keys of a repository.',
-      input: z.strictObject(place),
+      input: z.strictObject({ ...place, ...paged }),
       run(github, input) {
         if (!find(github, input)) return fail(`repository ${full(input)} not found`)
         const keys = github.deploy_keys.filter((row) => row.repo === full(input))
         return {
-          reply: {
-            ok: true,
-            deploy_keys: keys.map(({ id, title, fingerprint, read_only }) => ({
-              id,
-              title,
-              fingerprint,
-              read_only,
-            })),
-          },
+          reply: pageOf(keys, input).map(({ id, title, fingerprint, read_only }) => ({
+            id,
+            title,
+            fingerprint,
+            read_only,
+            verified: true,
+          })),
         }
       },
     },

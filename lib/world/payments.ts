@@ -46,6 +46,24 @@ const idempotency_key = key
 const fail = (error: string): Step<Payments> => ({ reply: { ok: false, error }, isError: true })
 const refunded = (account: Payments, id: string) =>
   account.refunds.filter((row) => row.charge === id).reduce((sum, row) => sum + row.amount, 0)
+/** Stripe's lists say `has_more`; the next page begins behind the id of the last item. */
+const paged = {
+  limit: z.number().int().min(1).max(100).default(10).describe('Items a page.'),
+  starting_after: z.string().optional().describe('Id of the last item of the page before.'),
+}
+function listOf<T extends { id: string }>(
+  name: string,
+  rows: readonly T[],
+  { limit, starting_after }: { limit: number; starting_after?: string },
+  shown: (row: T) => JsonObject,
+): Step<Payments> {
+  const newest = rows.toReversed()
+  const at = newest.findIndex((row) => row.id === starting_after) + 1
+  if (starting_after !== undefined && at === 0) return fail(`No such object: ${starting_after}`)
+  const data = newest.slice(at, at + limit).map(shown)
+  const has_more = newest.length > at + limit
+  return { reply: { object: 'list', url: `/v1/${name}`, has_more, data } }
+}
 const chargeShown = (account: Payments, row: Charge) => ({
   id: row.id,
   customer: row.customer,
@@ -71,10 +89,9 @@ export const payments: WorldDefinition<Payments> = {
     },
     list_charges: {
       description: 'List the charges.',
-      input: z.strictObject({}),
-      run: (account) => ({
-        reply: { ok: true, charges: account.charges.map((row) => chargeShown(account, row)) },
-      }),
+      input: z.strictObject(paged),
+      run: (account, input) =>
+        listOf('charges', account.charges, input, (row) => chargeShown(account, row)),
     },
     get_charge: {
       description: 'Get a charge.',
@@ -128,13 +145,15 @@ export const payments: WorldDefinition<Payments> = {
     },
     list_refunds: {
       description: 'List the refunds.',
-      input: z.strictObject({}),
-      run: (account) => ({
-        reply: {
-          ok: true,
-          refunds: account.refunds.map(({ id, charge, amount }) => ({ id, charge, amount })),
-        },
-      }),
+      input: z.strictObject(paged),
+      run: (account, input) =>
+        listOf('refunds', account.refunds, input, ({ id, charge, amount }) => ({
+          object: 'refund',
+          id,
+          charge,
+          amount,
+          status: 'succeeded',
+        })),
     },
     create_refund: {
       description: 'Refund a charge, in whole or in part.',

@@ -25,10 +25,10 @@ export type Change = {
 /** What a tool may ask for besides the state: the provider's time and its next identifier. Both are simulated. */
 export type Clock = { now(): Date; nextId(): number }
 
-/** What a tool answers. Without `state` nothing changed. `reply` is what the caller sees as structured content. */
+/** What a tool answers. Without `state` nothing changed. `reply` is what the caller sees: a list has no structured content. */
 export type Step<S extends State = State> = {
   state?: S
-  reply: { [member: string]: Json | undefined }
+  reply: { [member: string]: Json | undefined } | readonly Json[]
   isError?: boolean
 }
 
@@ -146,7 +146,7 @@ export type Handling = {
 }
 
 /** What a call gave. `made`: the state that the tool made, whether or not it was kept; null when it made none. */
-export type Called = { reply: JsonObject; isError: boolean; made: State | null }
+export type Called = { reply: JsonObject | Json[]; isError: boolean; made: State | null }
 
 /** One server's world at the end of a trial. */
 export type End = {
@@ -249,7 +249,7 @@ export class World {
     const step = this.stepOf(name, () => tool.run(from ?? this.current, parsed.data, this.clock))
     if (step.state) this.commit(keep(this.current, step.state))
     return {
-      reply: step.reply as JsonObject,
+      reply: step.reply as JsonObject | Json[],
       isError: step.isError ?? false,
       made: step.state ?? null,
     }

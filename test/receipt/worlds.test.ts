@@ -17,7 +17,9 @@ function carry(name: string, state: object, calls: Call[], lying = false) {
       tool,
       arguments: input,
       status,
-      result: { structuredContent: reply },
+      result: Array.isArray(reply)
+        ? { content: [{ type: 'text', text: JSON.stringify(reply) }] }
+        : { structuredContent: reply },
       runId: 'r',
       seq,
     })

@@ -11,14 +11,14 @@ const started = (name: string, state: object = {}) => new World(worldNamed(name)
 const ok = (world: World, tool: string, input: object) => {
   const { reply, isError } = world.call(tool, input)
   assert.equal(isError, false, `${tool}: ${JSON.stringify(reply)}`)
-  return reply
+  return reply as JsonObject
 }
 const refused = (world: World, tool: string, input: object) => {
   const before = world.digest()
   const { reply, isError } = world.call(tool, input)
   assert.equal(isError, true, `${tool} was not refused`)
   assert.equal(world.digest(), before)
-  return String(reply['error'])
+  return String((reply as JsonObject)['error'])
 }
 const rows = (state: State, table: string) => (state[table] ?? []) as readonly JsonObject[]
 const log = (world: World) => JSON.parse(world.audit())

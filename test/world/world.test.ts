@@ -98,7 +98,7 @@ describe('every world', () => {
       for (const tool of Object.keys(one.definition.tools)) {
         const { isError, reply } = one.call(tool, { colour: 'red' })
         assert.equal(isError, true, `${name}.${tool}`)
-        assert.match(String(reply['error']), /^invalid arguments: /)
+        assert.match(String((reply as { error?: unknown }).error), /^invalid arguments: /)
       }
       assert.equal(one.changes.length, 0)
     }

@@ -172,7 +172,8 @@ export class WorldBackend implements Backend, Powers {
 function resultOf({ reply, isError }: Pick<Called, 'reply' | 'isError'>): CallToolResult {
   return {
     content: [{ type: 'text', text: JSON.stringify(reply) }],
-    structuredContent: reply,
+    // Structured content is an object. A list goes as text, as GitHub's server sends it.
+    ...(!Array.isArray(reply) && { structuredContent: reply }),
     isError,
   }
 }

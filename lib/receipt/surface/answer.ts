@@ -19,7 +19,7 @@ export type Answered = { value: Json; alone: boolean }
 export function answerOf(result: JsonObject | undefined): Answered | undefined {
   if (!result) return undefined
   const structured = result['structuredContent']
-  if (isObject(structured)) return { value: structured, alone: true }
+  if (isObject(structured)) return { value: unwrapped(structured), alone: true }
   const content = result['content']
   if (!Array.isArray(content)) return undefined
   for (const part of content) {
@@ -31,6 +31,12 @@ export function answerOf(result: JsonObject | undefined): Answered | undefined {
     }
   }
   return undefined
+}
+
+/** Structured content is an object, so servers built with FastMCP put an answer that is none under `result`. */
+function unwrapped(structured: JsonObject): Json {
+  const [name, ...more] = Object.keys(structured)
+  return name === 'result' && more.length === 0 ? (structured['result'] as Json) : structured
 }
 
 /**

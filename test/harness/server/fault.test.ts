@@ -42,8 +42,7 @@ const isLost = ({ heldMs }: { heldMs: number }) => heldMs === Number.POSITIVE_IN
 const github = (...faults: Fault[]) =>
   new Faulty('github', { repos: [{ owner: 'acme', name: 'api' }] }, faults)
 const titles = ({ world }: Faulty) => (world.state['deploy_keys'] ?? []).map((row) => row['title'])
-const listed = async (server: Faulty) =>
-  JSON.stringify((await server.call('list_deploy_keys', PLACE)).reply)
+const listed = async (server: Faulty) => (await server.call('list_deploy_keys', PLACE)).text
 
 const payments = (...faults: Fault[]) =>
   new Faulty('payments', { customers: [{ id: 'cus_a', name: 'A' }] }, faults)

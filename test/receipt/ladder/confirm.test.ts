@@ -21,8 +21,7 @@ const list = (...keys: (string | [number, string, boolean?])[]): Step => ({
   tool: 'list_deploy_keys',
   args: place,
   reply: {
-    ok: true,
-    deploy_keys: keys.map((key, i) => {
+    result: keys.map((key, i) => {
       const [id, title, read_only = true] = typeof key === 'string' ? [i + 1, key] : key
       return { id, title, read_only, fingerprint: 'SHA256:x' }
     }),
@@ -55,7 +54,7 @@ const cases: [title: string, steps: Step[], level: string, contradiction?: strin
   ],
   [
     'the write’s own echo confirms nothing',
-    [{ ...add(), reply: { ok: true, deploy_keys: [{ id: 1, title: 'ci-key' }] } }],
+    [{ ...add(), reply: { result: [{ id: 1, title: 'ci-key' }] } }],
     'asserted',
   ],
   [
@@ -71,7 +70,7 @@ const cases: [title: string, steps: Step[], level: string, contradiction?: strin
   ['a list that failed confirms nothing', [add(), { ...list('ci-key'), failed: true }], 'asserted'],
   [
     'a list that says ok: false confirms nothing',
-    [add(), { ...list('ci-key'), reply: { ok: false, deploy_keys: [{ title: 'ci-key' }] } }],
+    [add(), { ...list('ci-key'), reply: { message: 'Not Found', items: [{ title: 'ci-key' }] } }],
     'asserted',
   ],
   [
@@ -88,17 +87,17 @@ const cases: [title: string, steps: Step[], level: string, contradiction?: strin
   ['an empty whole list contradicts', [add(), list()], 'asserted', 'read_does_not_show'],
   [
     'a page without the key shows nothing',
-    [add(), { ...list('other'), args: { ...place, page: 1 } }],
+    [add(), { ...list('other'), args: { ...place, page: 2 } }],
     'asserted',
   ],
   [
     'a list with a next cursor shows nothing by absence',
-    [add(), { ...list('other'), reply: { deploy_keys: [], next_cursor: 'x' } }],
+    [add(), { ...list('other'), reply: { items: [], next_cursor: 'x' } }],
     'asserted',
   ],
   [
     'a page with the key confirms',
-    [add(), { ...list('ci-key'), args: { ...place, page: 1 } }],
+    [add(), { ...list('ci-key'), args: { ...place, page: 2 } }],
     'observed_confirmed',
   ],
   [
@@ -286,12 +285,16 @@ for (const [name, steps] of Object.entries({
     {
       tool: 'list_charges',
       args: {},
-      reply: { charges: [{ amount: 500, currency: 'usd', customer: 'cus_1' }] },
+      reply: { object: 'list', data: [{ amount: 500, currency: 'usd', customer: 'cus_1' }] },
     },
   ],
   refund: [
     { tool: 'create_refund', args: { charge: 'ch_1', amount: 500 } },
-    { tool: 'list_refunds', args: {}, reply: { refunds: [{ charge: 'ch_1', amount: 500 }] } },
+    {
+      tool: 'list_refunds',
+      args: {},
+      reply: { object: 'list', data: [{ charge: 'ch_1', amount: 500 }] },
+    },
   ],
 } satisfies Record<string, Step[]>)) {
   test(`a ${name} is confirmed by its own read, and not by one that shows something else`, () => {
@@ -308,7 +311,7 @@ for (const [name, steps] of Object.entries({
 }
 
 test('what another run reads neither confirms nor contradicts', () => {
-  const own = { ...list(), args: { ...place, page: 1 } }
+  const own = { ...list(), args: { ...place, page: 2 } }
   const [write] = rows([
     add(),
     own,

@@ -81,7 +81,7 @@ describe('what must not raise a level', () => {
       {
         tool: 'list_deploy_keys',
         seq: 1,
-        result: { structuredContent: { deploy_keys: [{ title: 'ci-key' }] } },
+        result: { structuredContent: { result: [{ title: 'ci-key' }] } },
         arguments: { owner: 'org', repo: 'prod\u0001repo' },
       },
       {},

@@ -48,9 +48,7 @@ const decisionOf = fc.array(call, { maxLength: 14 }).map((calls) =>
   calls.map((one) => {
     const { repo: name, title: key, read_only, shown, request, stored, ...rest } = one
     const reply =
-      one.tool === 'list_deploy_keys'
-        ? { ok: true, deploy_keys: shown }
-        : { ok: true, request_id: request ?? '' }
+      one.tool === 'list_deploy_keys' ? { result: shown } : { ok: true, request_id: request ?? '' }
     const made = receipt.observe({
       ...rest,
       server: 'github',
@@ -367,7 +365,7 @@ describe('linear', () => {
         tool: 'list_deploy_keys',
         arguments: { owner: 'org', repo: 'a' },
         status: 'success',
-        result: { structuredContent: { deploy_keys: [] } },
+        result: { structuredContent: { result: [] } },
         runId: 'r',
         seq: 2 * i + 1,
       })

@@ -139,10 +139,7 @@ describe('what is kept', () => {
       arguments: { owner: 'org', repo: 'r' },
       result: {
         structuredContent: {
-          ok: true,
-          deploy_keys: [
-            { id: 1, title: canary, key: canary, fingerprint: canary, read_only: true },
-          ],
+          result: [{ id: 1, title: canary, key: canary, fingerprint: canary, read_only: true }],
         },
       },
     })
@@ -166,29 +163,51 @@ describe('what is kept', () => {
         arguments: { owner: 'org', repo: 'r' },
         result: { content: [{ type: 'text', text }] },
       }).observation?.read
-    assert.equal(read('{"deploy_keys":[{"title":"a"}]}')?.targets.length, 1)
-    assert.equal(read('{"deploy_keys":[],"deploy_keys":[{"title":"a"}]}'), undefined)
+    assert.equal(read('[{"title":"a"}]')?.targets.length, 1)
+    assert.equal(read('[{"title":"b","title":"a"}]'), undefined)
     assert.equal(read('all keys are there'), undefined)
   })
 
   for (const [name, args, answer, complete] of [
     ['nothing but the place is asked and nothing more is said', {}, {}, true],
-    ['a page is asked', { page: 1 }, {}, false],
-    ['a filter is asked', { per_page: 100 }, {}, false],
-    ['a next cursor is said', {}, { next_cursor: 'x' }, false],
-    ['an empty cursor is said', {}, { next_cursor: '' }, true],
-    ['more is said to be there', {}, { has_more: true }, false],
-    ['the total is more than the items', {}, { total_count: 2 }, false],
+    ['a cursor is asked', { cursor: 'x' }, {}, false],
+    ['a filter is asked', { role: 'admin' }, {}, false],
+    ['a next page is said', {}, { next: 'https://x' }, false],
+    ['an empty next page is said', {}, { next: '' }, true],
+    ['success is not said', {}, { ok: undefined }, false],
     ['a member is said that no shape declares', {}, { total_count: 1 }, false],
+    ['an item has a word of paging in it', {}, { roles: [{ user: 'a', nextToken: 'x' }] }, false],
   ] as const) {
     test(`a list is ${complete ? 'whole' : 'no whole list'} when ${name}`, () => {
       const made = receipt.observe({
         ...base,
-        tool: 'list_deploy_keys',
-        arguments: { owner: 'org', repo: 'r', ...args },
-        result: { structuredContent: { ok: true, deploy_keys: [{ title: 'a' }], ...answer } },
+        tool: 'list_roles',
+        arguments: { workspace: 'acme', ...args },
+        result: { structuredContent: { ok: true, roles: [{ user: 'a', role: 'r' }], ...answer } },
       })
       assert.equal(made.observation?.read?.complete, complete)
+    })
+  }
+
+  const keys = (n: number) => Array.from({ length: n }, (_, id) => ({ id, title: `k${id}` }))
+  for (const [args, items, complete] of [
+    [{}, 29, true],
+    [{}, 30, false],
+    [{ per_page: 100 }, 30, true],
+    [{ per_page: 100 }, 100, false],
+    [{ per_page: 1000 }, 100, false],
+    [{ perPage: 2, page: 1 }, 1, true],
+    [{ perPage: 2, page: 2 }, 1, false],
+    [{ per_page: 'all' }, 1, false],
+  ] as const) {
+    test(`a page of ${items} asked with ${JSON.stringify(args)} is ${complete ? 'all' : 'a part'}`, () => {
+      const { observation } = receipt.observe({
+        ...base,
+        tool: 'list_deploy_keys',
+        arguments: { owner: 'org', repo: 'r', ...args },
+        result: { content: [{ type: 'text', text: JSON.stringify(keys(items)) }] },
+      })
+      assert.equal(observation?.read?.complete, complete)
     })
   }
 

@@ -21,16 +21,7 @@ const keyFrom = {
   key_title_exact_hash: ['title'],
   key_id_hash: ['id'],
 }
-const keyAnswers: Answer[] = [
-  { items: '', from: keyFrom, whole: [PAGE] },
-  {
-    items: 'deploy_keys',
-    from: keyFrom,
-    beside: ['ok'],
-    failed: [{ member: 'ok', is: false }],
-    whole: [{ member: 'ok', is: true }, { empty: 'next_cursor' }],
-  },
-]
+const keyAnswers: Answer[] = [{ items: '', from: keyFrom, whole: [PAGE] }]
 const people: Answer[] = [
   {
     items: '',

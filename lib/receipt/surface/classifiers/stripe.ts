@@ -3,7 +3,7 @@ import type { Answer, Classifier } from '../classifier.ts'
 import { amount, hashed, MONEY, text } from '../fields.ts'
 
 /** A Stripe list: `{ object: 'list', data, has_more, url }`. The agent toolkit answers with the bare `data`, a page of 10. */
-const answers = (items: string, from: Answer['from'] & {}): Answer[] => [
+const answers = (from: Answer['from'] & {}): Answer[] => [
   {
     items: 'data',
     from,
@@ -14,13 +14,6 @@ const answers = (items: string, from: Answer['from'] & {}): Answer[] => [
     ],
   },
   { items: '', from },
-  {
-    items,
-    from,
-    beside: ['ok'],
-    failed: [{ member: 'ok', is: false }],
-    whole: [{ member: 'ok', is: true }],
-  },
 ]
 
 export const charge: Classifier = {
@@ -54,7 +47,7 @@ export const charge: Classifier = {
   reads: {
     list_charges: {
       verb: 'list',
-      answers: answers('charges', { customer_hash: ['customer', 'customer.id'] }),
+      answers: answers({ customer_hash: ['customer', 'customer.id'] }),
       arguments: ['limit'],
     },
   },
@@ -92,7 +85,7 @@ export const refund: Classifier = {
   reads: {
     list_refunds: {
       verb: 'list',
-      answers: answers('refunds', { charge_hash: ['charge', 'charge.id'] }),
+      answers: answers({ charge_hash: ['charge', 'charge.id'] }),
       arguments: ['limit'],
     },
   },
