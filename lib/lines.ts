@@ -211,15 +211,26 @@ function jsonOf(line: Line, path: string): JsonLine | null {
 export function* documentsIn(
   bytes: Uint8Array,
   source: string,
+  passOver: (error: TouchstoneError, line: number) => boolean = () => false,
 ): Generator<{ value: Json; line: number | null }> {
   const texts = textsIn(bytes, source)
   const { value: first } = texts.next()
   if (!first) return
   const { value: second } = texts.next()
   if (!second || !isDocument(first.text)) return yield { value: parse(bytes, source), line: null }
-  yield { value: parse(first.text, `${source}:${first.line}`), line: first.line }
-  yield { value: parse(second.text, `${source}:${second.line}`), line: second.line }
-  for (const { text, line } of texts) yield { value: parse(text, `${source}:${line}`), line }
+  function* read({ text, line }: { text: string; line: number }) {
+    let value: Json
+    try {
+      value = parse(text, `${source}:${line}`)
+    } catch (error) {
+      if (error instanceof TouchstoneError && passOver(error, line)) return
+      throw error
+    }
+    yield { value, line }
+  }
+  yield* read(first)
+  yield* read(second)
+  for (const one of texts) yield* read(one)
 }
 
 function* textsIn(

@@ -1,8 +1,10 @@
 /** `touchstone verify` and `touchstone audit`: evidence, from files. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { lookOf, table } from '../display.ts'
+import { count, lookOf, table } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
+import { readText, unwritable } from '../files.ts'
+import { hold } from '../lock.ts'
 import * as receipt from '../receipt/index.ts'
 import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb.ts'
 
@@ -17,7 +19,38 @@ export const verify: Verb = {
       value: 'PATH',
       says: 'an audit record or a provider export; may be given again',
     },
-    ledger: { type: 'string', value: 'FILE', says: 'records that earlier receipts used' },
+    provider: {
+      type: 'string',
+      value: 'NAME',
+      says: 'the importer for every export. Default: the one that knows its entries',
+    },
+    scope: {
+      type: 'string',
+      value: 'NAME',
+      says: 'whose log an export is, where it does not say so itself, such as an Okta organisation',
+    },
+    digests: {
+      type: 'string',
+      multiple: true,
+      value: 'PATH',
+      says: 'CloudTrail digest files, or a folder of them; FILE.signature beside one holds its signature in hex',
+    },
+    'public-key': {
+      type: 'string',
+      multiple: true,
+      value: 'FILE',
+      says: 'a public key of the digest files, as PEM or base64; may be given again',
+    },
+    window: {
+      type: 'string',
+      value: 'FROM..TO',
+      says: 'days or ISO 8601 times: records of other times are refused. One side may be empty',
+    },
+    ledger: {
+      type: 'string',
+      value: 'FILE',
+      says: 'records that earlier receipts used; those that are used now are added',
+    },
     'min-level': {
       type: 'string',
       value: 'LEVEL',
@@ -105,7 +138,7 @@ export const verify: Verb = {
         continue
       }
       if (asked || receipt.isReceipt(file)) {
-        for (const name of ['audit', 'ledger', 'min-level'])
+        for (const name of ['audit', 'ledger', 'min-level', 'window', 'provider'])
           if (words.text(name) !== undefined)
             throw new TouchstoneError('usage', `expected decisions for --${name}, got a receipt`, {
               where: file,
@@ -120,13 +153,17 @@ export const verify: Verb = {
         open ||= result.verdict === 'could_not_check'
         continue
       }
-      const report = await receipt.verifyStream(file, {
+      const options: receipt.VerifyOptions = {
         audit: words.texts('audit'),
-        ...(ledger !== undefined && { ledger }),
+        auditOptions: auditOptionsOf(words),
+        ...windowOf(words),
         ...(minLevel !== undefined && { minLevel: minLevel as receipt.Level }),
-      })
+      }
+      const report = await withLedger(ledger, (used) =>
+        receipt.verifyStream(file, { ...options, ...used }),
+      )
       print(report, words.flag('json'), report.text(lookOf(process.stdout)))
-      short ||= report.min_level?.met === false
+      short ||= !report.ok
     }
     return short ? EXIT.fellShort : open ? EXIT.incomplete : EXIT.asHoped
   },
@@ -168,16 +205,74 @@ async function verifyBundle(words: Words, signal: AbortSignal): Promise<number> 
   return report.ok ? EXIT.asHoped : EXIT.fellShort
 }
 
+function auditOptionsOf(words: Words): receipt.AuditOptions {
+  const [provider, scope] = [words.text('provider'), words.text('scope')]
+  return {
+    ...(provider !== undefined && { provider }),
+    ...(scope !== undefined && { scope }),
+    digests: words.texts('digests'),
+    publicKey: words.texts('public-key').map((path) => readText(path)),
+  }
+}
+
+function windowOf(words: Words): { window?: receipt.Window } {
+  const text = words.text('window')
+  if (text === undefined) return {}
+  const [from = '', to = '', ...more] = text.split('..')
+  if (!text.includes('..') || more.length > 0 || (from === '' && to === ''))
+    throw new TouchstoneError('usage', `expected FROM..TO, got "${text}"`, { where: '--window' })
+  return { window: { ...(from !== '' && { from }), ...(to !== '' && { to }) } }
+}
+
+/** Milliseconds that a ledger is waited for. */
+const LEDGER_WAIT_MS = 10_000
+
+/** Verify with a ledger that nobody else writes meanwhile, and add the records that were used. */
+async function withLedger(
+  ledger: string | undefined,
+  verify: (used: { ledger?: string }) => Promise<receipt.Report>,
+): Promise<receipt.Report> {
+  if (ledger === undefined) return verify({})
+  const busy = (who: string) =>
+    new TouchstoneError('file_unwritable', `expected a free ledger, got one that ${who} writes`, {
+      where: ledger,
+    })
+  const release = holding(ledger, busy)
+  try {
+    const report = await verify({ ledger })
+    receipt.appendLedger(ledger, report)
+    return report
+  } finally {
+    release()
+  }
+}
+
+function holding(ledger: string, busy: (who: string) => Error): () => void {
+  try {
+    return hold(`${ledger}.lock`, busy, LEDGER_WAIT_MS)
+  } catch (cause) {
+    throw cause instanceof TouchstoneError ? cause : unwritable(ledger, cause, 'a ledger')
+  }
+}
+
 export const audit: Verb = {
-  usage: 'touchstone audit import github|kubernetes|cloudtrail|stripe|slack|okta FILE [--json]',
-  says: "Reads a provider's own audit export into audit records, and lists what was left out and why.",
-  options: { json: JSON_OPTION },
+  usage: 'touchstone audit import PROVIDER FILE [options]',
+  says: "Reads a provider's own audit export into audit records, and lists what was left out and why. PROVIDER: github, kubernetes, cloudtrail, stripe, slack or okta. Exit 1 when no entry is a record.",
+  options: {
+    scope: {
+      type: 'string',
+      value: 'NAME',
+      says: 'whose log it is, where it does not say so itself, such as an Okta organisation',
+    },
+    json: JSON_OPTION,
+  },
   takes: { least: 3, most: 3 },
   async run(words) {
     const [action, provider = '', file = ''] = words.positionals
     if (action !== 'import')
       throw new TouchstoneError('usage', `expected "import", got "${action}"`)
-    const imported = receipt.importAuditFile(provider, file)
+    const scope = words.text('scope')
+    const imported = receipt.importAuditFile(provider, file, scope === undefined ? {} : { scope })
     const rows = imported.records.map((record) => [
       record.record_id,
       String(record.subject.action_class),
@@ -185,8 +280,10 @@ export const audit: Verb = {
       record.binding_digest.slice(0, 19),
     ])
     const look = lookOf(process.stdout)
+    const unmapped = Object.entries(imported.counts.unmapped)
+    const others = unmapped.reduce((sum, [, n]) => sum + n, 0)
     const text = [
-      `${imported.records.length} records from ${file}, ${imported.skipped.length} entries left out`,
+      `${count(imported.counts.entries, 'entry', 'entries')} in ${file}: ${count(imported.records.length, 'record')}, ${imported.skipped.length} left out, ${others} of kinds that no call is compared with`,
       ...(rows.length
         ? [
             '',
@@ -215,8 +312,21 @@ export const audit: Verb = {
             ),
           ]
         : []),
+      ...(unmapped.length
+        ? [
+            '',
+            table(
+              [
+                { head: 'entries', align: 'right' },
+                { head: 'of another kind', min: 20 },
+              ],
+              unmapped.map(([kind, n]) => [String(n), kind]),
+              look,
+            ),
+          ]
+        : []),
     ].join('\n')
     print({ toJSON: () => imported }, words.flag('json'), text)
-    return EXIT.asHoped
+    return imported.records.length > 0 ? EXIT.asHoped : EXIT.fellShort
   },
 }

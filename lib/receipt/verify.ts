@@ -58,7 +58,18 @@ export function verify(
   if (typeof what !== 'string') return verifyDecisions(what, options as VerifyOptions)
   onlyMembers(
     options,
-    ['key', 'set', 'root', 'audit', 'window', 'ledger', 'minLevel', 'toleranceMs', 'signal'],
+    [
+      'key',
+      'set',
+      'root',
+      'audit',
+      'window',
+      'ledger',
+      'minLevel',
+      'toleranceMs',
+      'auditOptions',
+      'signal',
+    ],
     'options',
   )
   const asked = 'key' in options || 'set' in options
@@ -71,8 +82,8 @@ export function verify(
       },
     )
   if (!asked) return verifyDecisions(what, options as VerifyOptions)
-  const foreign = ['audit', 'window', 'ledger', 'minLevel', 'toleranceMs'].find((name) =>
-    Object.hasOwn(options, name),
+  const foreign = ['audit', 'window', 'ledger', 'minLevel', 'toleranceMs', 'auditOptions'].find(
+    (name) => Object.hasOwn(options, name),
   )
   if (foreign !== undefined)
     throw new TouchstoneError(

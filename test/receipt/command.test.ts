@@ -1,10 +1,11 @@
 /** The command line over receipts: what it exits with, and that it says the same as the call. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import * as receipt from '../../lib/receipt/index.ts'
 import { check, copy, fresh, keys, original, replaceIn, root } from './attest/sealed-run.ts'
 
 const project = fileURLToPath(new URL('../../', import.meta.url))
@@ -132,4 +133,86 @@ test('scenarios publish: freezes cases once; run --receipt refuses cases that no
   assert.equal(refused.status, 2)
   assert.match(refused.stderr, /set_unpublished: .*scenarios publish/)
   assert.throws(() => readFileSync(join(dir, 'manifest.json')), { code: 'ENOENT' })
+})
+
+const key = {
+  action: 'public_key.create',
+  repo: 'org/prod-repo',
+  title: 'ci-key',
+  '@timestamp': Date.parse('2026-01-05T09:00:00Z'),
+}
+const lines = (...rows: object[]) => `${rows.map((row) => JSON.stringify(row)).join('\n')}\n`
+const decisions = fresh('decisions.ndjson')
+writeFileSync(
+  decisions,
+  lines(
+    receipt.observe({
+      server: 'github',
+      tool: 'add_deploy_key',
+      arguments: { owner: 'org', repo: 'prod-repo', title: 'ci-key' },
+      status: 'success',
+      runId: 'r',
+      seq: 0,
+    }),
+  ),
+)
+
+test('verify: a folder of evidence as it lies on a disk, with what was not used by name, reason and count', () => {
+  const folder = fresh('AWSLogs')
+  mkdirSync(join(folder, 'github'), { recursive: true })
+  writeFileSync(join(folder, 'README.md'), '# The logs of January\n')
+  const huge = '{"action":"public_key.create","_document_id":"e9","actor_id":9007199254740993}\n'
+  writeFileSync(
+    join(folder, 'github', 'log.ndjson'),
+    lines({ action: 'hook.create', _document_id: 'e0' }, { ...key, _document_id: 'e1' }) + huge,
+  )
+  const { status, stdout } = touchstone('verify', decisions, '--audit', folder)
+  assert.equal(status, 0)
+  assert.match(stdout, /1 of 1 claimed effect is verified, by action alone\./)
+  assert.match(stdout, /not used .*README\.md: json_syntax/)
+  assert.match(stdout, /1 left out: json_unsafe_number/)
+  assert.match(stdout, /1 left out: no effect that is looked for: hook\.create/)
+})
+
+test('verify: --window refuses records of other times, --ledger refuses those that were used before', () => {
+  const log = fresh('log.json')
+  const ledger = fresh('used.ndjson')
+  writeFileSync(log, JSON.stringify([{ ...key, _document_id: 'e1' }]))
+  const level = (...more: string[]) => {
+    const { status, stdout } = touchstone('verify', decisions, '--audit', log, '--json', ...more)
+    assert.equal(status, 0)
+    return JSON.parse(stdout).calls[0].level
+  }
+  assert.equal(level('--window', '2026-01-06..'), 'asserted')
+  assert.equal(level('--window', '..2026-01-06', '--provider', 'github'), 'verified')
+  assert.equal(level('--ledger', ledger), 'verified')
+  assert.match(readFileSync(ledger, 'utf8'), /"record_id":"e1"/)
+  assert.equal(level('--ledger', ledger), 'asserted')
+  assert.equal(touchstone('verify', decisions, '--window', 'May').status, 2)
+})
+
+test('verify: 1 when a read contradicts, and the contradiction is named first', () => {
+  const lie = fresh('lie.ndjson')
+  const read = receipt.observe({
+    server: 'github',
+    tool: 'list_deploy_keys',
+    arguments: { owner: 'org', repo: 'prod-repo' },
+    status: 'success',
+    result: { content: [{ type: 'text', text: '[]' }] },
+    runId: 'r',
+    seq: 1,
+  })
+  writeFileSync(lie, readFileSync(decisions, 'utf8') + lines(read))
+  const { status, stdout } = touchstone('verify', lie)
+  assert.equal(status, 1)
+  assert.match(stdout.split('\n')[1] ?? '', /error: read_does_not_show, #0 add_deploy_key/)
+})
+
+test('audit import: 1 when no entry is a record, with what the others are', () => {
+  const log = fresh('hooks.json')
+  writeFileSync(log, JSON.stringify([{ action: 'hook.create', _document_id: 'e0' }]))
+  const { status, stdout } = touchstone('audit', 'import', 'github', log)
+  assert.equal(status, 1)
+  assert.match(stdout, /1 entry in .*: 0 records, 0 left out, 1 of kinds/)
+  assert.match(stdout, /1 +hook\.create/)
 })

@@ -9,7 +9,7 @@ import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import { digest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
-import { parse } from '../../json.ts'
+import { type JsonObject, parse } from '../../json.ts'
 import { at } from '../surface/classifier.ts'
 import { isObject } from '../surface/decision.ts'
 import { harmless } from '../surface/target.ts'
@@ -85,8 +85,9 @@ function authenticityOf(log: Uint8Array, options: AuthenticityOptions): Authenti
   const failed = (detail: string): Authenticity => ({ method, verified: false, detail })
   const unchecked = (detail: string): Authenticity => ({ method: 'none', verified: false, detail })
   if (digests.length === 0) return unchecked('not checked: no digest files were given')
-  if (publicKey === undefined) return unchecked('not checked: no public key was given')
-  const key = rsaKey(publicKey)
+  if (publicKey === undefined || publicKey.length === 0)
+    return unchecked('not checked: no public key was given')
+  const keys = [publicKey].flat().map(rsaKey)
 
   let links: Link[]
   try {
@@ -112,7 +113,7 @@ function authenticityOf(log: Uint8Array, options: AuthenticityOptions): Authenti
       return failed(`the digest file ${link.object} was changed`)
     if (!signature) return failed(`no signature for the newest digest file, ${link.object}`)
     const signed = `${link.end}\n${link.bucket}/${link.object}\n${link.hash}\n${link.previousSignature ?? 'null'}`
-    if (!isSigned(signed, signature, key))
+    if (!keys.some((key) => isSigned(signed, signature, key)))
       return failed(`the signature of ${link.object} does not verify`)
     if (link.logs.includes(hash)) listed = true
   }
@@ -134,6 +135,11 @@ type Link = {
   previousObject: string | null
   previousHash: string | null
   logs: string[]
+}
+
+/** True for a digest file of CloudTrail. */
+export function isDigestFile(document: JsonObject): boolean {
+  return 'digestS3Object' in document && Array.isArray(document['logFiles'])
 }
 
 function linkOf(input: string | Uint8Array, signature: string | undefined): Link {

@@ -33,10 +33,25 @@ export function unpack(bytes: Uint8Array, name: string): Uint8Array {
   }
 }
 
-/** The entries of an export with their places: the line, or the place in the list. */
-export function* entriesOf(bytes: Uint8Array, name: string, envelope: Envelope): Generator<Entry> {
+/**
+ * The entries of an export with their places: the line, or the place in the list.
+ *
+ * @param skip told of each line that is passed over, with the reason
+ */
+export function* entriesOf(
+  bytes: Uint8Array,
+  name: string,
+  envelope: Envelope,
+  skip: (line: number, reason: string) => void = () => {},
+): Generator<Entry> {
   let place = 0
-  for (const { value, line } of documentsIn(bytes, name)) {
+  const documents = documentsIn(bytes, name, (error, line) => {
+    // One number that no double holds spoils its line and not the export.
+    if (error.code !== 'json_unsafe_number') return false
+    skip(line, `${error.code}: ${error.message}`)
+    return true
+  })
+  for (const { value, line } of documents) {
     if (line !== null && !isObject(value) && !Array.isArray(value))
       yield { entry: value, line, scope: null }
     else for (const one of opened(value, envelope, name)) yield { ...one, line: line ?? ++place }

@@ -1,14 +1,15 @@
 /** What may be handed to `verify` as audit evidence, turned into records: paths, bytes, imports, or records themselves. */
-import { lstatSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { TouchstoneError } from '../../errors.ts'
 import { readBytes, unreadable } from '../../files.ts'
-import type { Json } from '../../json.ts'
+import { decode, type Json } from '../../json.ts'
 import { documentsIn } from '../../lines.ts'
 import { isObject } from '../surface/decision.ts'
+import { isDigestFile } from './cloudtrail.ts'
 import { entriesOf, unpack } from './entries.ts'
-import { type Imported, importAudit } from './import.ts'
-import type { AuthenticityOptions } from './importer.ts'
+import { type Imported, type ImportOptions, importAudit } from './import.ts'
+import type { AuthenticityOptions, Importer } from './importer.ts'
 import { importerOf } from './importers.ts'
 import { authenticityHere, RECORD_SCHEMA, type ReadRecord, readRecord } from './record.ts'
 import { compacting } from './strings.ts'
@@ -26,6 +27,18 @@ export type Evidence = {
   /** Checked at once, so that what an export says beside its records need not be held. */
   records: ReadRecord[]
   imports: Omit<Imported, 'records'>[]
+  /** Files of a folder that hold no evidence, with the reason. */
+  ignored: { name: string; reason: string }[]
+}
+
+/** How exports that are given as paths are read. */
+export type AuditOptions = Pick<ImportOptions, 'scope'> & {
+  /** Name of the importer for every file. Default: the one that knows the file's entries. */
+  provider?: string
+  /** Paths of CloudTrail digest files or folders of them. A `FILE.signature` beside one holds its signature in hex. */
+  digests?: readonly string[]
+  /** Public keys of the digest files: PEM or base64 of PKCS#1. */
+  publicKey?: string | readonly string[]
 }
 
 /**
@@ -33,23 +46,41 @@ export type Evidence = {
  *
  * @throws TouchstoneError `file_unreadable`, `export_invalid`, `record_invalid` and the `json_*` codes, naming the place
  */
-export function evidenceOf(audit: Audit | undefined, where = 'audit'): Evidence {
-  const made: Evidence = { records: [], imports: [] }
-  if (audit !== undefined) collect(audit, where, made)
+export function evidenceOf(
+  audit: Audit | undefined,
+  options: AuditOptions = {},
+  where = 'audit',
+): Evidence {
+  const made: Evidence = { records: [], imports: [], ignored: [] }
+  if (audit !== undefined) collect(audit, where, made, options)
+  refuteAcross(made)
   return made
 }
 
-function collect(audit: Audit, where: string, into: Evidence): void {
-  if (typeof audit === 'string') file(audit, into)
+/** An object that one export says failed or was taken back is none in any other. */
+function refuteAcross({ records, imports }: Evidence): void {
+  const refuted = new Map<string, string>()
+  for (const { provider, source, refuted: objects = [] } of imports)
+    for (const { object_hash, because, line } of objects)
+      refuted.set(`${provider} ${object_hash}`, `${because}, at ${source.name}:${line}`)
+  for (const one of records) {
+    const because = one.object && refuted.get(`${one.provider} ${one.object}`)
+    if (because && one.reason === null)
+      Object.assign(one, { reason: 'taken_back', detail: `taken back: ${because}` })
+  }
+}
+
+function collect(audit: Audit, where: string, into: Evidence, options: AuditOptions): void {
+  if (typeof audit === 'string') readPath(audit, into, options)
   else if (Array.isArray(audit))
-    for (const [i, one] of audit.entries()) collect(one as Audit, `${where}[${i}]`, into)
+    for (const [i, one] of audit.entries()) collect(one as Audit, `${where}[${i}]`, into, options)
   else if (!isObject(audit)) {
     const got = audit === null ? 'null' : typeof audit
     const expected = 'a path, an export { provider, bytes }, an import or records'
     throw new TouchstoneError('argument_invalid', `expected ${expected}, got ${got}`, { where })
   } else if ('bytes' in audit && 'provider' in audit) {
-    const { provider, bytes, ...options } = audit as unknown as Export
-    take(importAudit(provider, bytes, options), into)
+    const { provider, bytes, ...own } = audit as unknown as Export
+    take(importAudit(provider, bytes, own), into)
   } else if ('counts' in audit && 'records' in audit) take(audit as unknown as Imported, into)
   else into.records.push(readRecord(audit, where))
 }
@@ -60,41 +91,79 @@ function take(imported: Imported, into: Evidence): void {
     throw new TouchstoneError(
       'argument_invalid',
       'expected an import as importAudit gives it, got something like one',
-      {
-        where: 'audit',
-      },
+      { where: 'audit' },
     )
   into.imports.push({ ...rest, authenticity: authenticityHere(rest.authenticity) })
   for (const [i, value] of records.entries())
     into.records.push(readRecord(value, `${rest.source.name}[${i}]`))
 }
 
-function file(path: string, into: Evidence): void {
-  for (const one of plainFiles(path)) readFile(one, into)
+/** A file, or a folder as it lies on a disk: digest files beside logs, and files that are no evidence at all. */
+function readPath(path: string, into: Evidence, options: AuditOptions): void {
+  const files = plainFiles(path, into)
+  const isFolder = kindOf(path, statSync) === 'folder'
+  const digests = digestsIn(
+    isFolder ? [...files, ...(options.digests ?? [])] : (options.digests ?? []),
+  )
+  const beside = new Set(digests.flatMap(({ path, signed }) => [path, signed]))
+  for (const file of files) {
+    if (beside.has(file)) {
+      if (isFolder) into.ignored.push({ name: file, reason: 'it signs logs, and is no log' })
+      continue
+    }
+    if (!isFolder) readFile(file, into, options, digests)
+    else
+      try {
+        readFile(file, into, options, digests)
+      } catch (error) {
+        if (!(error instanceof TouchstoneError)) throw error
+        into.ignored.push({ name: file, reason: `${error.code}: ${error.message}` })
+      }
+  }
+}
+
+type DigestFile = { path: string; signed: string; bytes: Uint8Array; signature?: string }
+
+/** The digest files among these paths, each with the signature that lies beside it. */
+function digestsIn(paths: readonly string[]): DigestFile[] {
+  return paths
+    .flatMap((path) => plainFiles(path))
+    .flatMap((path) => {
+      const bytes = readBytes(path)
+      if (!isDigest(bytes, path)) return []
+      const signed = `${path}.signature`
+      const found = existsSync(signed)
+      const signature = found ? decode(readBytes(signed), signed).trim() : undefined
+      return [{ path, signed, bytes, ...(signature !== undefined && { signature }) }]
+    })
+}
+
+function isDigest(bytes: Uint8Array, path: string): boolean {
+  try {
+    const { value: first } = documentsIn(unpack(bytes, path), path).next()
+    return isObject(first?.value) && isDigestFile(first.value)
+  } catch {
+    return false
+  }
 }
 
 /** The path itself, or every file below a folder. A link in it could lead round in a circle, and a pipe need not end. */
-function plainFiles(path: string): string[] {
+function plainFiles(path: string, into?: Evidence): string[] {
   if (kindOf(path, statSync) !== 'folder') return [path]
+  let names: string[]
   try {
-    return readdirSync(path)
-      .sort()
-      .flatMap((name) => {
-        const one = join(path, name)
-        const kind = kindOf(one, lstatSync)
-        if (kind === 'folder') return plainFiles(one)
-        if (kind === 'file') return [one]
-        throw new TouchstoneError(
-          'file_unreadable',
-          'expected plain files and folders, got a link or a device',
-          {
-            where: one,
-          },
-        )
-      })
+    names = readdirSync(path).sort()
   } catch (cause) {
     throw unreadable(path, cause, 'a readable folder')
   }
+  return names.flatMap((name) => {
+    const one = join(path, name)
+    const kind = kindOf(one, lstatSync)
+    if (kind === 'folder') return plainFiles(one, into)
+    if (kind === 'file') return [one]
+    into?.ignored.push({ name: one, reason: 'it is a link or a device' })
+    return []
+  })
 }
 
 function kindOf(
@@ -110,41 +179,59 @@ function kindOf(
   }
 }
 
-function readFile(path: string, into: Evidence): void {
+function readFile(
+  path: string,
+  into: Evidence,
+  { provider, scope, publicKey }: AuditOptions,
+  digests: readonly DigestFile[],
+): void {
   const bytes = readBytes(path)
-  const first = sample(unpack(bytes, path), path)
-  if (first === undefined) return
-  if (isObject(first) && typeof first['schema'] === 'string') {
+  const found = provider === undefined ? sample(unpack(bytes, path), path) : null
+  if (found === undefined) return
+  if (found === 'records') {
     const compact = compacting()
     const list = entriesOf(unpack(bytes, path), path, { entries: listIn })
     for (const { entry, line } of list)
       into.records.push(compact(readRecord(entry, `${path}:${line}`)))
     return
   }
-  const known = importerOf(first)
-  if (known === null)
+  const name = provider ?? found?.name
+  if (name === undefined)
     throw new TouchstoneError(
       'export_invalid',
       `expected ${RECORD_SCHEMA} or the export of a known provider, got entries of another shape`,
       { where: path },
     )
-  take(importAudit(known.name, bytes, { source: path }), into)
+  const options = {
+    source: path,
+    ...(scope !== undefined && { scope }),
+    ...(digests.length > 0 && { digests: [...digests] }),
+    ...(publicKey !== undefined && { publicKey }),
+  }
+  take(importAudit(name, bytes, options), into)
 }
 
 function listIn(document: { [name: string]: Json }): Json[] | null {
   return Array.isArray(document['records']) ? document['records'] : null
 }
 
-/** The first entry or envelope of a file; undefined for an empty one. */
-function sample(bytes: Uint8Array, path: string): Json | undefined {
-  const { value: first } = documentsIn(bytes, path).next()
-  const document = first?.value
-  if (isObject(document) && Array.isArray(document['records'])) return document['records'][0]
-  return Array.isArray(document) ? document[0] : document
+/** Entries that are looked at to find out whose they are: some exports begin with a line of another kind. */
+const SAMPLES = 100
+
+/** What the entries of a file are: records, those of an importer, or of no known shape (null). Undefined for an empty file. */
+function sample(bytes: Uint8Array, path: string): Importer | 'records' | null | undefined {
+  let seen = 0
+  for (const { entry } of entriesOf(bytes, path, { entries: listIn })) {
+    if (isObject(entry) && typeof entry['schema'] === 'string') return 'records'
+    const known = importerOf(entry)
+    if (known) return known
+    if (++seen >= SAMPLES) break
+  }
+  return seen === 0 ? undefined : null
 }
 
 /** The importer that reads an export, or null where its entries are of no known shape, or it has none. */
 export function providerOfExport(bytes: Uint8Array, name: string): string | null {
-  const first = sample(unpack(bytes, name), name)
-  return importerOf(first)?.name ?? null
+  const found = sample(unpack(bytes, name), name)
+  return found && found !== 'records' ? found.name : null
 }

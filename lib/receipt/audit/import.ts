@@ -30,6 +30,8 @@ export type Imported = {
   records: AuditRecord[]
   /** Entries that must not count, by line (NDJSON) or place in the list, from 1. */
   skipped: { line: number; reason: string }[]
+  /** Objects that failed or were taken back, by their hash: no record of another export about one of them counts. */
+  refuted: { object_hash: Digest; because: string; line: number }[]
   counts: {
     entries: number
     records: number
@@ -73,11 +75,15 @@ export function importAudit(
     source,
     records: [],
     skipped: [],
+    refuted: [],
     counts: { entries: 0, records: 0, skipped: 0, unmapped: {} },
     authenticity,
   }
   const whole = new WholeExport()
-  const list = entriesOf(unpack(bytes, name), name, importer)
+  const list = entriesOf(unpack(bytes, name), name, importer, (line, reason) => {
+    made.counts.entries++
+    made.skipped.push({ line, reason })
+  })
   for (const { entry, line, scope } of list) {
     made.counts.entries++
     if (!isObject(entry)) {
@@ -85,7 +91,11 @@ export function importAudit(
       continue
     }
     const reading = importer.read(entry, scope ?? options.scope ?? null)
-    if ('refutes' in reading && reading.refutes) whole.refute(reading.refutes, line)
+    if ('refutes' in reading && reading.refutes) {
+      whole.refute(reading.refutes, line)
+      const { object, because } = reading.refutes
+      made.refuted.push({ object_hash: objectHash(importer.provider, object), because, line })
+    }
     if ('skipped' in reading) made.skipped.push({ line, reason: reading.skipped })
     else if ('unmapped' in reading) countKind(made.counts.unmapped, reading.unmapped.slice(0, 80))
     else {

@@ -32,8 +32,8 @@ export type Effect = {
 export type AuthenticityOptions = {
   /** The digest files, in any order. `signature`: hex, from the object's metadata; needed for the newest one. */
   digests?: { bytes: string | Uint8Array; signature?: string }[]
-  /** PEM, or base64 of PKCS#1 DER as AWS lists its keys. */
-  publicKey?: string
+  /** PEM, or base64 of PKCS#1 DER as AWS lists its keys. Several where the provider has changed its key meanwhile. */
+  publicKey?: string | readonly string[]
 }
 
 export type Importer = {

@@ -8,7 +8,7 @@ import { readBytes } from '../../files.ts'
 import { parse } from '../../json.ts'
 import { documentsIn, isDocument, streamLines, textOf } from '../../lines.ts'
 import { unpack } from '../audit/entries.ts'
-import { type Audit, type Evidence, evidenceOf } from '../audit/evidence.ts'
+import { type Audit, type AuditOptions, type Evidence, evidenceOf } from '../audit/evidence.ts'
 import { compacting } from '../audit/strings.ts'
 import { dayOf, instantOf } from '../audit/time.ts'
 import { rank } from '../surface/call.ts'
@@ -31,6 +31,8 @@ export type Window = { from?: string | number; to?: string | number }
 export type VerifyOptions = {
   /** Audit evidence: paths, provider exports as bytes, imports, or records. Default none. */
   audit?: Audit
+  /** How exports that are given as paths are read: provider, scope, CloudTrail's digest files and keys. */
+  auditOptions?: AuditOptions
   /** Records that occurred outside are refused, and so are those without a time. Default: any time. */
   window?: Window
   /** Records that earlier receipts used. */
@@ -66,7 +68,7 @@ export function verify(decisions: Decisions, options: VerifyOptions = {}): Repor
   const checked = optionsOf(options)
   const calls: ReadDecision[] = []
   for (const { value, where } of decisionsOf(decisions)) calls.push(readDecision(value, where))
-  return derive(calls, recordsOf(evidenceOf(options.audit)), checked)
+  return derive(calls, recordsOf(evidenceOf(options.audit, options.auditOptions)), checked)
 }
 
 /**
@@ -93,7 +95,7 @@ export async function verifyStream(
     for (const value of decisionsIn(parse(text, where), where))
       calls.push(compact(readDecision(value, where)))
   }
-  return derive(calls, recordsOf(evidenceOf(options.audit)), checked)
+  return derive(calls, recordsOf(evidenceOf(options.audit, options.auditOptions)), checked)
 }
 
 function recordsOf(evidence: Evidence) {
@@ -103,13 +105,13 @@ function recordsOf(evidence: Evidence) {
   const imports = evidence.imports.toSorted((a, b) =>
     rank([a.source.name, b.source.name], [a.source.digest, b.source.digest]),
   )
-  return { records, imports }
+  return { records, imports, ignored: evidence.ignored }
 }
 
 /** Clocks differ, logs are written late, and a run may last: a day is too far for none of these. */
 const TOLERANCE_MS = 24 * 60 * 60 * 1000
 
-const OPTIONS = ['audit', 'window', 'ledger', 'minLevel', 'toleranceMs', 'signal']
+const OPTIONS = ['audit', 'auditOptions', 'window', 'ledger', 'minLevel', 'toleranceMs', 'signal']
 
 function optionsOf(options: VerifyOptions) {
   // A window or level that is misspelt and left out would let through what it was to keep out.
@@ -121,6 +123,8 @@ function optionsOf(options: VerifyOptions) {
       `expected milliseconds >= 0, got ${String(toleranceMs)}`,
       { where: 'toleranceMs' },
     )
+  if (options.auditOptions !== undefined)
+    onlyMembers(options.auditOptions, ['provider', 'scope', 'digests', 'publicKey'], 'auditOptions')
   if (window !== undefined) onlyMembers(window, ['from', 'to'], 'window')
   if (minLevel !== undefined && !LEVELS.includes(minLevel))
     throw new TouchstoneError(

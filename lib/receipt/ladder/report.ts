@@ -96,6 +96,8 @@ export type ReportData = {
   min_level: { required: Level; met: boolean } | null
   records: { imported: number; used: number; unused: RecordRow[]; rejected: RecordRow[] }
   imports: Omit<Imported, 'records'>[]
+  /** Files of a folder of evidence that hold none, with the reason. */
+  ignored: { name: string; reason: string }[]
   window: { from: string | null; to: string | null } | null
   /** How far the time of a record may lie from that of its call, where both have one. */
   tolerance_ms: number
@@ -112,6 +114,7 @@ export class Report extends Shown implements ReportData {
   readonly min_level: ReportData['min_level']
   readonly records: ReportData['records']
   readonly imports: ReportData['imports']
+  readonly ignored: ReportData['ignored']
   readonly window: ReportData['window']
   readonly tolerance_ms: number
   readonly claims_not_made: string[]
@@ -125,6 +128,7 @@ export class Report extends Shown implements ReportData {
     this.min_level = data.min_level
     this.records = data.records
     this.imports = data.imports
+    this.ignored = data.ignored
     this.window = data.window
     this.tolerance_ms = data.tolerance_ms
     this.claims_not_made = data.claims_not_made
@@ -142,7 +146,7 @@ export class Report extends Shown implements ReportData {
 
   toJSON(): ReportData {
     const { schema, calls, counts, findings, weakest, min_level, records, imports, window } = this
-    const { tolerance_ms, claims_not_made } = this
+    const { ignored, tolerance_ms, claims_not_made } = this
     return {
       schema,
       findings,
@@ -152,6 +156,7 @@ export class Report extends Shown implements ReportData {
       min_level,
       records,
       imports,
+      ignored,
       window,
       tolerance_ms,
       claims_not_made,
@@ -265,7 +270,7 @@ function signed({ method, verified }: Authenticity): string {
   return method === 'none' ? 'not signed' : 'the check of the signature failed'
 }
 
-function recordLines({ records, imports }: Report, width: number, look: Look): string[] {
+function recordLines({ records, imports, ignored }: Report, width: number, look: Look): string[] {
   const lines = [
     `${count(records.imported, 'audit record')}: ${records.used} used, ${records.unused.length} unused, ${records.rejected.length} rejected.`,
   ]
@@ -295,6 +300,25 @@ function recordLines({ records, imports }: Report, width: number, look: Look): s
         '  ',
       ),
     )
+    for (const [reason, n] of reasonsOf(one).slice(0, SHOWN))
+      lines.push(tone(wrap(`${n} left out: ${reason}`, width, '    '), 'quiet', look))
   }
+  for (const { name, reason } of ignored.slice(0, SHOWN))
+    lines.push(wrap(`not used ${foreign(name, 80)}: ${foreign(reason)}`, width, '  '))
+  if (ignored.length > SHOWN)
+    lines.push(tone(`  and ${ignored.length - SHOWN} more files not used`, 'quiet', look))
   return lines
+}
+
+/** Why entries of an export are no records, most frequent first: those left out by reason, those of other kinds by kind. */
+function reasonsOf({ skipped, counts }: Omit<Imported, 'records'>): [string, number][] {
+  const made = new Map<string, number>()
+  // Reasons that name a line or an id differ for each entry; without it they can be counted.
+  for (const { reason } of skipped) {
+    const kind = foreign(reason.replace(/line \d+/g, 'another line').replace(/:\d+.*$/, ''), 120)
+    made.set(kind, (made.get(kind) ?? 0) + 1)
+  }
+  for (const [kind, n] of Object.entries(counts.unmapped))
+    made.set(`no effect that is looked for: ${foreign(kind, 80)}`, n)
+  return [...made].sort((a, b) => b[1] - a[1])
 }

@@ -37,7 +37,7 @@ export type Settings = {
 
 export function derive(
   input: readonly ReadDecision[],
-  evidence: { records: readonly ReadRecord[]; imports: Evidence['imports'] },
+  evidence: Omit<Evidence, 'records'> & { records: readonly ReadRecord[] },
   settings: Settings,
 ): Report {
   const { toleranceMs } = settings
@@ -117,7 +117,7 @@ export function derive(
   return assemble(
     rows,
     { imported: records.length, used: usedRecords.size, ...left },
-    evidence.imports,
+    evidence,
     settings,
   )
 }
@@ -143,7 +143,7 @@ function recordRows(
 function assemble(
   rows: CallRow[],
   records: ReportData['records'],
-  imports: Evidence['imports'],
+  { imports, ignored }: Omit<Evidence, 'records'>,
   { window, minLevel, toleranceMs }: Settings,
 ): Report {
   const claiming = rows.filter((row) => row.asserted && row.kind !== 'read')
@@ -168,6 +168,7 @@ function assemble(
     },
     records,
     imports,
+    ignored,
     window: window && { from: iso(window.from), to: iso(window.to) },
     tolerance_ms: toleranceMs,
     claims_not_made: [...CLAIMS_NOT_MADE],
