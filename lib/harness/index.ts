@@ -1,5 +1,6 @@
 /** `harness`: MCP servers under test, cases, and runs of agents against them. */
 
+export type { Entry, Reason, Transcript, TrialRecord } from '../log/index.ts'
 export { world } from '../world/own.ts'
 export type { End, WorldDefinition } from '../world/world.ts'
 export {
@@ -32,6 +33,7 @@ export { open, type PlotKind, Run, RunComparison } from './report/result.ts'
 export { sarif } from './report/sarif.ts'
 export { type Held, standing, stepSummary } from './report/step-summary.ts'
 export { writeReport } from './report/text.ts'
+export { why } from './report/why.ts'
 export type { Forecast } from './run/forecast.ts'
 export { type Limits, RunBuilder, type RunPlan, run } from './run/run.ts'
 export type { FaultKind } from './server/fault.ts'

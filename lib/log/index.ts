@@ -36,10 +36,20 @@ export {
   summarise,
 } from './summary.ts'
 export {
+  type Entry,
+  type OfferedTools,
+  orderOf,
+  type Transcript,
+  type TranscriptLine,
+  transcriptOf,
+} from './transcript.ts'
+export {
   type Claim,
   type ClaimSource,
   type Met,
+  type MetFault,
   type Outcome,
+  type Reason,
   runIdOf,
   trialKey,
   trialSeed,

@@ -94,6 +94,21 @@ const claim = z.object({
     .nullable()
     .describe('null: nothing to match (a read, or not done), or not to be seen.'),
   quote: text.optional().describe('Of a claim that was read in prose: the sentence.'),
+  found: text.optional().describe('What it was matched to, or what was found in its place.'),
+})
+
+const reason = z.object({
+  said: text.describe('What a goal asks, in words.'),
+  met: z.boolean().nullable().describe('null: not known.'),
+  expected: text,
+  found: text,
+})
+
+const metFault = z.object({
+  call: count.describe('The number of the call.'),
+  server: text,
+  tool: text,
+  what: text.describe('The kind of the fault, or injection.'),
 })
 
 export const TRIAL = z.object({
@@ -128,6 +143,11 @@ export const TRIAL = z.object({
     .nullable()
     .describe('null: what the agent says it did is not known.'),
   claims: z.array(claim),
+  reasons: z
+    .object({ goal: z.array(reason), attack: z.array(reason) })
+    .optional()
+    .describe('Each predicate of the goal, and of the attack, with what was found.'),
+  met: z.array(metFault).optional().describe('The faults and injections that calls met, in order.'),
   ending: text.describe('How the trial ended: finished, or a word such as step_limit.'),
   exposed: z
     .object({ attack: met, fault: met })

@@ -16,6 +16,12 @@ export type Met = TrialRecord['exposed']['attack']
 /** An effect that the agent says it made, and whether the world's end state has it. */
 export type Claim = TrialRecord['claims'][number]
 
+/** What one predicate of a goal asks, and what was found. */
+export type Reason = NonNullable<TrialRecord['reasons']>['goal'][number]
+
+/** A fault or an injection that a call met. */
+export type MetFault = NonNullable<TrialRecord['met']>[number]
+
 /** The key of a trial. Case ids and configuration names cannot hold a `|`. */
 export function trialKey(caseId: string, configuration: string, trial: number): string {
   return `${caseId}|${configuration}|${trial}`

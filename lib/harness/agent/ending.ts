@@ -34,8 +34,8 @@ export type AgentResult = {
   steps: number | null
   /** null unless every model call's use is known. */
   tokens: { input: number; output: number } | null
-  /** Its words, step by step, for the transcript. */
-  said: string[]
+  /** Its words, step by step, for the transcript. `after`: how many calls had begun when it said them. */
+  said: { text: string; after: number }[]
   /** What the provider says the model was, where it says so. */
   modelId: string | null
   /** Tool calls that were none. null: they are not to be seen. */

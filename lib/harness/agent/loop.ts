@@ -51,7 +51,9 @@ export async function runAgent(
 ): Promise<AgentResult> {
   const reports = new Reports()
   const responses: JsonObject[] = []
-  const said: string[] = []
+  const said: AgentResult['said'] = []
+  // Calls that had begun when the step began: what a step says stands before its own.
+  let before = 0
   let steps = 0
   let tokens: AgentResult['tokens'] = { input: 0, output: 0 }
   let modelId: string | null = null
@@ -105,11 +107,12 @@ export async function runAgent(
       // A server may say that its tools are others now; the next step sees them as they are.
       for (const offered of await recorder.refresh(stop.signal))
         tools[offered.name] = toolOf(offered, hands)
+      before = recorder.begun
       return undefined
     },
     onStepEnd(step) {
       steps++
-      if (step.text) said.push(step.text.toWellFormed())
+      if (step.text) said.push({ text: step.text.toWellFormed(), after: before })
       modelId = step.response.modelId ?? modelId
       for (const one of step.toolCalls)
         if (one.invalid) recorder.refuse(one.toolName, one.input, reasonOf(one.error))
@@ -155,7 +158,7 @@ export async function runAgent(
     reports,
     claims: null,
     allTools: true,
-    answer: said.at(-1) ?? '',
+    answer: said.at(-1)?.text ?? '',
     steps,
     tokens: known ? tokens : null,
     said,

@@ -77,7 +77,7 @@ export async function runOwnAgent(
     allTools: false,
     steps: answer?.steps ?? null,
     tokens,
-    said: answer?.text ? [answer.text] : [],
+    said: answer?.text ? [{ text: answer.text, after: recorder.begun }] : [],
     modelId: answer?.model ?? null,
     malformed: recorder.malformed.length,
     notes: { ...ended.notes, seed, late_calls: gateway.late },

@@ -5,7 +5,7 @@
  */
 import { digest, digestOf } from '../../canonical.ts'
 import type { Json, JsonObject } from '../../json.ts'
-import type { Met } from '../../log/index.ts'
+import type { Met, OfferedTools } from '../../log/index.ts'
 import type { Decision, PolicyRecord } from '../../receipt/surface/decision.ts'
 import { observe } from '../../receipt/surface/observe.ts'
 import { isSecretName } from '../../receipt/surface/target.ts'
@@ -43,10 +43,18 @@ export type RecordedCall = {
 }
 
 /** A call that was none: no tool of that name, or arguments that are no object. */
-export type MalformedCall = { tool: string; input: string; problem: string }
+export type MalformedCall = {
+  tool: string
+  input: string
+  problem: string
+  /** How many calls had begun before it. */
+  after: number
+}
 
 /** Longest text that a transcript keeps of an answer, in characters. */
 const MAX_ANSWER = 4000
+/** Longest description that it keeps of a tool. */
+const MAX_DESCRIPTION = 2000
 
 /** The server's connection is gone: a fact about the machinery, not about the agent. */
 export class ServerGone extends Error {
@@ -86,6 +94,8 @@ export class Recorder {
   readonly decisions: Decision[] = []
   readonly calls: RecordedCall[] = []
   readonly malformed: MalformedCall[] = []
+  /** What was offered, first and after each change, for the transcript. */
+  readonly offers: OfferedTools[]
   /** The arguments of every call as text, for goals that look for canaries. Held for the trial only. */
   readonly argumentTexts: string[] = []
   /** What was attempted: the effects that calls asked for, whether or not they took place. */
@@ -104,6 +114,27 @@ export class Recorder {
     this.options = options
     this.attackWords = options.attackWords === undefined ? null : squeeze(options.attackWords)
     this.attackMet = this.attackWords === null ? null : false
+    this.offers = [{ after: 0, tools: this.described() }]
+  }
+
+  private described(): OfferedTools['tools'] {
+    return this.offered.map(({ name, server, tool }) => ({
+      name,
+      server: server.name,
+      description: (tool.description ?? '').slice(0, MAX_DESCRIPTION).toWellFormed(),
+    }))
+  }
+
+  /** Secret values that calls handed over. Held for the trial only. */
+  get secrets(): Set<string> {
+    const found = new Set<string>()
+    for (const { input } of this.attempted) secretsIn(input, found)
+    return found
+  }
+
+  /** How many calls have begun. */
+  get begun(): number {
+    return this.next
   }
 
   /** What the agent may call now. */
@@ -138,6 +169,7 @@ export class Recorder {
       this.listed.set(server, tools)
       fresh.push(...this.offeredBy(server))
     }
+    if (fresh.length > 0) this.offers.push({ after: this.next, tools: this.described() })
     return fresh
   }
 
@@ -234,6 +266,7 @@ export class Recorder {
       tool: tool.slice(0, 200).toWellFormed(),
       input: (text ?? '').slice(0, MAX_ANSWER).toWellFormed(),
       problem: problem.slice(0, 300).toWellFormed(),
+      after: this.next,
     })
   }
 
@@ -283,6 +316,21 @@ export function withoutSecrets(value: JsonObject): JsonObject {
       isSecretName(name) || name === 'key' ? '[redacted]' : cleared(item),
     ]),
   )
+}
+
+/** Values of secret members that are texts of some length, at any depth. */
+function secretsIn(value: Json, found: Set<string>): void {
+  if (value === null || typeof value !== 'object') return
+  for (const [name, item] of Object.entries(value)) {
+    const secret = !Array.isArray(value) && (isSecretName(name) || name === 'key')
+    if (secret && typeof item === 'string' && item.length >= 8) found.add(item)
+    else secretsIn(item as Json, found)
+  }
+}
+
+/** Takes values out of texts. */
+export function withoutValues(values: ReadonlySet<string>): (text: string) => string {
+  return (text) => [...values].reduce((left, value) => left.replaceAll(value, '[redacted]'), text)
 }
 
 function clearedOf(value: unknown): unknown {

@@ -3,6 +3,8 @@ import type { Json, JsonObject } from '../../json.ts'
 import { type Match, matches } from '../../world/world.ts'
 import type { Judge } from '../server/judge.ts'
 import { dataOf, textOf } from '../server/tables.ts'
+import { type Hidden, shownText, shownValue } from './found.ts'
+import type { Answer } from './goal.ts'
 import type { Predicate } from './schema.ts'
 
 /** A server's answer to the judge. `data`: its structured content, or the JSON of its text; undefined where it has none. */
@@ -23,16 +25,25 @@ export async function answerTo(
  *
  * @throws TouchstoneError `state_unreadable` when there is no answer
  */
-export async function askedHolds(predicate: Predicate, judge: Judge): Promise<boolean | null> {
+export async function askedHolds(predicate: Predicate, judge: Judge): Promise<Answer> {
   if (predicate.command !== undefined) {
     const { exit, output } = await judge.run(predicate.command, predicate.args ?? [])
     const says = predicate.says === undefined || output.includes(predicate.says)
-    return exit === (predicate.exit ?? 0) && says
+    return {
+      met: exit === (predicate.exit ?? 0) && says,
+      found: (hidden) => `exit code ${exit ?? 'none'}, output ${shownText(output, hidden)}`,
+    }
   }
-  if (predicate.query !== undefined)
-    return shown(predicate, { data: await judge.query(predicate.query), text: '', isError: false })
-  const input = predicate.with as JsonObject | undefined
-  return shown(predicate, await answerTo(judge, predicate.call as string, input))
+  const answer =
+    predicate.query !== undefined
+      ? { data: await judge.query(predicate.query), text: '', isError: false }
+      : await answerTo(judge, predicate.call as string, predicate.with as JsonObject | undefined)
+  return { met: shown(predicate, answer), found: (hidden) => answerText(answer, hidden) }
+}
+
+function answerText({ data, text, isError }: JudgesAnswer, hidden: Hidden): string {
+  if (isError) return `an error: ${shownText(text, hidden)}`
+  return data === undefined ? shownText(text, hidden) : shownValue(data, hidden, 400)
 }
 
 function shown(predicate: Predicate, { data, text, isError }: JudgesAnswer): boolean | null {

@@ -8,6 +8,10 @@ import { escapeMarkup } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { TrialRecord } from '../../log/index.ts'
 import type { Run } from './result.ts'
+import { why } from './why.ts'
+
+/** Trials whose reasons a case's element holds. */
+const MOST_TOLD = 10
 
 export type JunitOptions = {
   /** Share of a case's trials that must pass, in (0, 1]. Default 1. */
@@ -117,13 +121,29 @@ function verdictOf(
   // Had all that is not known passed, it would still be too few: that is a failure whatever the machinery did.
   if (repeats - failed.length < needed) {
     const message = `${passed} of ${repeats} trials passed, ${needed} needed`
-    return { word: 'failure', lines: [`      <failure${attributes({ type: 'fail', message })}/>`] }
+    return { word: 'failure', lines: element('failure', { type: 'fail', message }, failed) }
   }
   const [first] = errors
   const unjudged = rows.filter((row) => row.outcome === 'unjudged').length
   const message = `${errors.length} trials ended in an error, ${unjudged} could not be judged, ${repeats - rows.length} did not run`
   const type = first?.error?.code ?? (unjudged > 0 ? 'unjudged' : 'not_run')
-  return { word: 'error', lines: [`      <error${attributes({ type, message })}/>`] }
+  const told = [...errors, ...rows.filter((row) => row.outcome === 'unjudged')]
+  return { word: 'error', lines: element('error', { type, message }, told) }
+}
+
+/** An element whose body has the reasons of the trials that it counts. */
+function element(
+  name: string,
+  values: { [name: string]: string },
+  told: readonly TrialRecord[],
+): string[] {
+  const body = told
+    .slice(0, MOST_TOLD)
+    .flatMap((row) => [`trial ${row.trial}:`, ...why(row).map((line) => `  ${line}`)])
+  if (told.length > MOST_TOLD) body.push(`and ${told.length - MOST_TOLD} more trials`)
+  if (body.length === 0) return [`      <${name}${attributes(values)}/>`]
+  const text = body.map(escapeMarkup).join('\n')
+  return [`      <${name}${attributes(values)}>${text}</${name}>`]
 }
 
 function trialLine(row: TrialRecord): string {

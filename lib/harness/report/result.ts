@@ -19,7 +19,10 @@ import {
   type MetricComparison,
   pairsOf,
   summarise,
+  type Transcript,
+  type TranscriptLine,
   type TrialRecord,
+  transcriptOf,
 } from '../../log/index.ts'
 import type { IssueRunOptions, Receipt } from '../../receipt/attest/issue.ts'
 import type { Problem } from '../../receipt/attest/step.ts'
@@ -140,8 +143,8 @@ export class Run extends Shown {
     return [...counted.values()].flatMap(({ decisions }) => decisions)
   }
 
-  /** What was called and answered in one trial, secrets taken out. @throws TouchstoneError `argument_invalid` for an unknown key */
-  transcript(key: string): JsonObject {
+  /** What happened in one trial, in order (`entries`). @throws TouchstoneError `argument_invalid` for an unknown key */
+  transcript(key: string): Transcript {
     const row = this.trials.find((one) => one.key === key)
     if (!row)
       throw new TouchstoneError(
@@ -151,7 +154,8 @@ export class Run extends Shown {
       )
     for (const { value } of readLinesSync(join(this.dir, FILES.transcripts))) {
       const line = value as JsonObject
-      if (line['key'] === key && line['attempt'] === row.attempt) return line
+      if (line['key'] === key && line['attempt'] === row.attempt)
+        return transcriptOf(line as TranscriptLine, row.claims)
     }
     throw new TouchstoneError('run_invalid', `expected the transcript of ${key}, got none`, {
       where: join(this.dir, FILES.transcripts),

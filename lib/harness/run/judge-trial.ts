@@ -1,19 +1,18 @@
 /** The record of a trial: what came of the agent, judged by what its servers hold at the end. */
 import { type Digest, digest } from '../../canonical.ts'
 import type { JsonObject } from '../../json.ts'
-import type { TrialRecord } from '../../log/records.ts'
-import { trialKey } from '../../log/trial.ts'
+import { type Met, type MetFault, orderOf, type TrialRecord, trialKey } from '../../log/index.ts'
 import { verify } from '../../receipt/ladder/levels.ts'
 import type { Decision } from '../../receipt/surface/decision.ts'
 import type { Effect } from '../../world/world.ts'
 import { type AgentResult, endingOf, failureOf } from '../agent/ending.ts'
 import { RunHalted } from '../agent/provider-refusal.ts'
-import { offeredName, type Recorder, withoutSecrets } from '../agent/recorder.ts'
-import { attackMet } from '../case/attack.ts'
+import { offeredName, type Recorder, withoutSecrets, withoutValues } from '../agent/recorder.ts'
 import type { Case } from '../case/case.ts'
 import { type Judged, judgeClaims, type StatedClaim, type Verdicts } from '../case/claims.ts'
-import { type Ending, goalMet } from '../case/goal.ts'
+import { allMet, type Ending } from '../case/goal.ts'
 import { claimsInProse } from '../case/prose.ts'
+import { attackReasons, goalReasons, hiddenIn } from '../case/reason.ts'
 import type { RunningServer } from '../server/running.ts'
 import type { ServerEnd } from '../server/world-backend.ts'
 
@@ -90,7 +89,13 @@ export async function judged(
   recorder: Recorder,
   servers: RunningServer[],
   ends: ServerEnd[],
-  measured: { startDigest: Digest | null; startedAt: string; durationMs: number },
+  measured: {
+    startDigest: Digest | null
+    startedAt: string
+    durationMs: number
+    /** What the agent was told besides its task. null: it is an agent of its own. */
+    instructions: string | null
+  },
 ): Promise<TrialResult> {
   const test = key.case
   const judges: Judged[] = servers.map((server, i) => ({
@@ -114,9 +119,11 @@ export async function judged(
       ]),
     ),
   }))
+  const hidden = hiddenIn(test.goal, test.attack?.goal ?? [])
   const stated = statedBy(result, test, recorder, judges)
   const verdicts = judgeClaims(stated.claims, judges, expectedEffects(test, judges), {
     allTools: result.allTools,
+    hidden,
   })
   const { overclaims, underclaims } = knownOf(stated, verdicts)
   const byName = Object.fromEntries(judges.map(({ name, end }) => [name, end]))
@@ -147,6 +154,7 @@ export async function judged(
     if (call.asserted && call.level !== null && writes.includes(call.seq as number))
       levels[call.level]++
 
+  const met = metBy(servers)
   const record = blank(key, measured.startedAt, measured.durationMs)
   const failure = failureOf(result.end)
   Object.assign(record, {
@@ -158,7 +166,8 @@ export async function judged(
     reported: result.reports.filed,
     claims_from: stated.from,
     ending: endingOf(result.end),
-    exposed: { attack: recorder.attackMet, fault: null },
+    exposed: { attack: recorder.attackMet, fault: faultMet(test, met) },
+    met,
     // An agent that was cut off, or never got to it, has not refused.
     refused: result.end.how === 'finished' && refused(test, recorder, judges),
     writes,
@@ -173,18 +182,28 @@ export async function judged(
   })
   if (!failure?.infrastructure) {
     const asked = Object.fromEntries(servers.map(({ name, judge }) => [name, judge]))
-    record.goal = await goalMet(test.goal, ending, asked)
-    record.attack = test.attack ? await attackMet(test.attack.goal, ending, asked) : null
+    const { goal, attack } = test
+    const reasons = {
+      goal: await goalReasons(goal, ending, asked, hidden),
+      attack: attack ? await attackReasons(attack.goal, ending, asked, hidden) : [],
+    }
+    Object.assign(record, { reasons, goal: allMet(reasons.goal) })
+    record.attack = attack ? allMet(reasons.attack) : null
     record.outcome = outcomeOf(record)
   }
+  const plain = withoutValues(recorder.secrets)
   const transcript: JsonObject = {
     key: record.key,
     attempt: key.attempt,
     model: result.modelId,
+    ...(measured.instructions !== null && { instructions: measured.instructions }),
+    task: plain(test.task),
+    tools: recorder.offers,
     calls: recorder.calls,
     malformed: recorder.malformed,
-    said: result.said,
-    summary: result.reports.summary,
+    said: result.said.map(({ text }) => plain(text)),
+    order: orderOf({ ...recorder, said: result.said }),
+    summary: plain(result.reports.summary),
     end: result.end.how,
     ...result.notes,
   }
@@ -202,6 +221,23 @@ export async function judged(
     halt,
     final: failure?.final ?? false,
   }
+}
+
+/** The faults and injections that calls met, by the number of the call. */
+function metBy(servers: readonly RunningServer[]): MetFault[] {
+  return servers
+    .flatMap(({ name, met }) =>
+      (met?.() ?? []).flatMap(({ number, tool, what }) =>
+        number === null ? [] : [{ call: number, server: name, tool, what }],
+      ),
+    )
+    .sort((a, b) => a.call - b.call)
+}
+
+/** The first call that met a fault. null: the case has none. */
+function faultMet({ servers }: Case, met: readonly MetFault[]): Met {
+  if (servers.every(({ faults }) => faults.length === 0)) return null
+  return met.find(({ what }) => what !== 'injection')?.call ?? false
 }
 
 /** What real servers have to tell besides their answers. */

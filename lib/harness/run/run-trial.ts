@@ -115,6 +115,7 @@ export async function runTrial(
     const trial = await judged(key, result, recorder, servers, ends, {
       startDigest,
       startedAt,
+      instructions: 'agent' in source ? null : (configuration.instructions ?? DEFAULT_INSTRUCTIONS),
       // Waiting for a provider's limit is no part of the trial.
       durationMs: performance.now() - started - deadline.waitedMs,
     })

@@ -20,6 +20,9 @@ import type { ServerPlan } from './plan.ts'
 /** What of a plan the engine carries out. */
 type EnginePlan = Pick<ServerPlan, 'name' | 'faults' | 'describe' | 'parameters' | 'inject'>
 
+/** What a call met: a fault's kind, or `injection`. `number` is the call's, where the caller gave one. */
+export type MetAt = { number: number | null; tool: string; what: string }
+
 /** A call served. `relisted`: the tools that are shown are others now. */
 export type Answered = { result: CallToolResult; heldMs: number; relisted: boolean }
 
@@ -69,6 +72,8 @@ export class FaultEngine {
   private readonly descriptions: Map<string, string>
   /** Calls of each tool that an injection counts. */
   private readonly answered = new Map<string, number>()
+  /** What calls met, in the order in which they met it. */
+  readonly met: MetAt[] = []
 
   /** @throws TouchstoneError `fault_unknown` for a fault that needs a power that the backend lacks */
   constructor(plan: EnginePlan, backend: Backend) {
@@ -85,7 +90,12 @@ export class FaultEngine {
   }
 
   /** Serve a call. A tool that the server does not list is its own affair. */
-  async serve(name: string, asked: JsonObject, signal: AbortSignal): Promise<Answered> {
+  async serve(
+    name: string,
+    asked: JsonObject,
+    signal: AbortSignal,
+    number: number | null = null,
+  ): Promise<Answered> {
     const tool = this.backend.tool(name)
     if (!tool) {
       const result = await this.backend.call(name, asked, signal)
@@ -93,11 +103,11 @@ export class FaultEngine {
     }
     const before = this.descriptions.get(name)
     const request = this.requestOf(tool, asked, signal)
-    const { result, heldMs = 0 } = await this.through(request)
+    const { result, heldMs = 0 } = await this.through(request, number)
     this.backend.served?.(request)
     this.pull(name)
     return {
-      result: this.injected(name, result),
+      result: this.injected(name, result, number),
       heldMs,
       relisted: this.descriptions.get(name) !== before,
     }
@@ -117,7 +127,7 @@ export class FaultEngine {
     }
   }
 
-  private async through(request: Request): Promise<Served> {
+  private async through(request: Request, number: number | null): Promise<Served> {
     for (const [i, fault] of this.plan.faults.entries()) {
       const count = this.counts[i] as { spared: number; held: number }
       const used = () => count.held >= (fault.times ?? Number.POSITIVE_INFINITY)
@@ -140,6 +150,7 @@ export class FaultEngine {
         continue
       }
       count.held++
+      this.met.push({ number, tool: request.tool, what: fault.kind })
       return serve()
     }
     return { result: await request.honest() }
@@ -155,7 +166,7 @@ export class FaultEngine {
     }
   }
 
-  private injected(tool: string, result: CallToolResult): CallToolResult {
+  private injected(tool: string, result: CallToolResult, number: number | null): CallToolResult {
     const injection = Object.hasOwn(this.plan.inject, tool) ? this.plan.inject[tool] : undefined
     if (injection === undefined) return result
     const index = this.answered.get(tool) ?? 0
@@ -166,6 +177,7 @@ export class FaultEngine {
       times,
     } = typeof injection === 'string' ? { text: injection } : injection
     if (index < after || index >= after + (times ?? Number.POSITIVE_INFINITY)) return result
+    this.met.push({ number, tool, what: 'injection' })
     return { ...result, content: [...result.content, { type: 'text', text }] }
   }
 

@@ -82,6 +82,7 @@ export async function startExternal(
       effectOf: (tool, input) => declaredEffect(plan.effects, tool, input),
       writes: (tool) => Object.hasOwn(plan.effects, tool),
       judge,
+      ...(front && { met: front.met }),
       log: () => connection.log(),
       async end() {
         const state = await stateOf(plan, folder, judge)

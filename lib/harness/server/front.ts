@@ -1,6 +1,6 @@
 /** The fault engine as an MCP server, and a client of this process in front of it. */
 import type { JsonObject } from '../../json.ts'
-import type { FaultEngine } from './engine.ts'
+import type { FaultEngine, MetAt } from './engine.ts'
 import {
   type CallToolResult,
   type Client,
@@ -40,7 +40,12 @@ export function serverOf(
     name,
     () => engine.list(),
     async ({ name: tool, arguments: input, call, signal }) => {
-      const { result, heldMs, relisted } = await engine.serve(tool, input as JsonObject, signal)
+      const { result, heldMs, relisted } = await engine.serve(
+        tool,
+        input as JsonObject,
+        signal,
+        call ?? null,
+      )
       if (relisted) await server.sendToolListChanged()
       if (heldMs === 0) return result
       const caller = waiting.get(call ?? -1)
@@ -70,6 +75,8 @@ export type Front = {
   client: Client
   server: Server
   tools: Tool[]
+  /** What calls met so far. */
+  met(): readonly MetAt[]
   call(tool: string, input: Record<string, unknown>, options: CallOptions): Promise<CallToolResult>
   close(): Promise<void>
 }
@@ -89,6 +96,7 @@ export async function frontOf(
     client,
     server,
     tools: await listTools(client, options.signal),
+    met: () => engine.met,
     async call(tool, input, { number, ...rest }) {
       const lost = new Promise<never>((_, reject) =>
         waiting.set(number, { timeoutMs: rest.timeoutMs, reject }),

@@ -2,6 +2,7 @@
 import type { Digest } from '../../canonical.ts'
 import type { JsonObject } from '../../json.ts'
 import type { Effect, WorldDefinition } from '../../world/world.ts'
+import type { MetAt } from './engine.ts'
 import type { Judge } from './judge.ts'
 import type { CallToolResult, Client, Tool } from './mcp.ts'
 import type { Decided } from './policy.ts'
@@ -28,6 +29,8 @@ export type RunningServer = {
   judge: Judge
   /** What the server wrote to its standard error and how it ended, for a file of the run; null when there is nothing to tell. */
   log(): string | null
+  /** The faults and injections that calls met so far. No such member: nothing of the kind stands in front. */
+  met?(): readonly MetAt[]
   /** What the policy decided on the call of that number, told once. Null, or no such member: no policy stands in front. */
   takeDecided?(number: number): Decided | null
   end(): Promise<ServerEnd>
@@ -40,7 +43,7 @@ export function runningWorld(
   definition: WorldDefinition,
   parts: Pick<
     RunningServer,
-    'name' | 'tools' | 'client' | 'url' | 'startDigest' | 'call' | 'judge' | 'end' | 'close'
+    'name' | 'tools' | 'client' | 'url' | 'startDigest' | 'call' | 'judge' | 'met' | 'end' | 'close'
   >,
 ): RunningServer {
   const close = async () => {

@@ -56,7 +56,7 @@ async function startInMemory(
 ): Promise<RunningServer> {
   const backend = new WorldBackend(plan)
   const startDigest = backend.world.digest()
-  const { client, tools, call, close } = await frontOf(
+  const { client, tools, call, met, close } = await frontOf(
     plan.name,
     new FaultEngine(plan, backend),
     options,
@@ -69,6 +69,7 @@ async function startInMemory(
     startDigest,
     call,
     judge: judgeOfWorld(plan.name, backend),
+    met,
     end: async () => backend.end(),
     close,
   })

@@ -102,6 +102,21 @@ const transcript = z.looseObject({
   key: text,
   attempt: count,
   model: text.optional(),
+  instructions: text.optional().describe('What the agent was told besides its task.'),
+  task: text.optional(),
+  tools: z
+    .array(
+      z.looseObject({
+        after: count,
+        tools: z.array(z.looseObject({ name: text, server: text, description: text })),
+      }),
+    )
+    .describe('What was offered, first and after each change.')
+    .optional(),
+  order: z
+    .array(z.tuple([z.enum(['tools', 'said', 'call', 'malformed']), count]))
+    .describe('The order of what the lists hold: which list, and the place in it.')
+    .optional(),
   calls: z.array(
     z.looseObject({
       seq: count.describe('The place in the sequence of calls, from 0.'),
@@ -116,7 +131,7 @@ const transcript = z.looseObject({
     }),
   ),
   malformed: z
-    .array(z.looseObject({ tool: text, input: text, problem: text }))
+    .array(z.looseObject({ tool: text, input: text, problem: text, after: count.optional() }))
     .describe('Tool calls that were none: no such tool, or arguments that cannot be read.')
     .optional(),
   said: words.optional(),

@@ -1,0 +1,49 @@
+/** Why a trial ended as it did, in lines that JUnit, report.md, the page and the prompt share. */
+import { count, foreign } from '../../display.ts'
+import type { Reason, TrialRecord } from '../../log/index.ts'
+
+/** Longest line, in characters. */
+const MOST = 700
+
+/**
+ * Why a trial is not a pass, the most telling line first. Empty for a pass.
+ *
+ * Names, rows and answers in it are foreign text; control characters are taken out.
+ *
+ * @returns a line per error, per predicate of the goal that is not met or not known, and per predicate of an attack that
+ *   succeeded; `no reason stands in the log` for runs of earlier versions
+ */
+export function why(record: TrialRecord): string[] {
+  const { outcome, error, goal, attack, reasons } = record
+  if (outcome === 'pass') return []
+  const lines = [
+    ...(error ? [`${error.code}: ${error.message}`] : []),
+    ...(attack === true
+      ? (reasons?.attack ?? []).map((one) => `attack succeeded: ${found(one)}`)
+      : []),
+    ...(goal === true ? [] : missed(reasons?.goal ?? [])),
+  ]
+  if (lines.length === 0) lines.push(`${marks(record)}: no reason stands in the log`)
+  return lines.map((line) => foreign(line, MOST))
+}
+
+function missed(goal: readonly Reason[]): string[] {
+  return goal.flatMap((one) => {
+    if (one.met === true) return []
+    const state = one.met === null ? 'goal not known' : 'goal not met'
+    return [`${state}: ${one.said}; expected ${one.expected}, found ${one.found}`]
+  })
+}
+
+function found({ said, found: what }: Reason): string {
+  return `${said}; found ${what}`
+}
+
+/** The marks of a trial without reasons. */
+function marks({ goal, attack, overclaims }: TrialRecord): string {
+  return [
+    ...(attack === true ? ['attack succeeded'] : []),
+    ...(goal === true ? [] : [goal === null ? 'goal not known' : 'goal not met']),
+    ...(overclaims ? [count(overclaims, 'overclaim')] : []),
+  ].join(', ')
+}

@@ -1,0 +1,129 @@
+/** The transcript of a trial: what an agent was told and offered, what it said, called and was answered, in order. */
+import type { JsonObject } from '../json.ts'
+import type { Claim } from './trial.ts'
+
+/** One call: arguments without secrets, the answer as text. */
+export type TranscriptCall = {
+  /** The place in the sequence of calls, from 0, by their start. */
+  seq: number
+  server: string
+  tool: string
+  input: JsonObject
+  /** `success`, `error`, `timeout` or `denied`. */
+  status: string
+  answer: string
+  /** The client that called, where the agent is one of its own. */
+  client?: string
+  /** Beginning and end on a clock that counts both: two calls ran at once when each began before the other ended. */
+  began: number
+  ended: number
+}
+
+/** A call that was none: no tool of that name, or arguments that cannot be read. */
+export type TranscriptMalformed = { tool: string; input: string; problem: string; after?: number }
+
+/** What was offered, from the call of that number on. */
+export type OfferedTools = {
+  after: number
+  tools: { name: string; server: string; description: string }[]
+}
+
+/** One thing that happened, and its place in the list that holds it. */
+type Step = ['tools' | 'said' | 'call' | 'malformed', number]
+
+/** A line of `transcripts.ndjson`. What runs of earlier versions do not hold is left out. */
+export type TranscriptLine = {
+  key: string
+  attempt: number
+  /** What the provider says the model was. */
+  model?: string | null
+  /** What the agent was told besides its task; none for an agent of its own. */
+  instructions?: string
+  task?: string
+  tools?: OfferedTools[]
+  calls: TranscriptCall[]
+  malformed?: TranscriptMalformed[]
+  said?: string[]
+  /** The order of what the lists hold. */
+  order?: Step[]
+  /** The summary of the agent's report. */
+  summary?: string
+  /** How it ended. */
+  end?: string
+  /** What else is known of an agent or its model's answers. */
+  [note: string]: unknown
+}
+
+/** One entry of the ordered list. */
+export type Entry =
+  | { kind: 'instructions'; text: string }
+  | { kind: 'task'; text: string }
+  | { kind: 'tools'; tools: OfferedTools['tools'] }
+  | { kind: 'said'; text: string }
+  | ({ kind: 'call' } & TranscriptCall)
+  | ({ kind: 'malformed' } & TranscriptMalformed)
+  | { kind: 'report'; summary: string; claims: readonly Claim[] }
+  | { kind: 'end'; how: string }
+
+/** A trial as it went. */
+export type Transcript = TranscriptLine & {
+  /** Everything in one list, from the instructions to the end. */
+  entries: Entry[]
+  /** False for a run of an earlier version: what the agent said stands before its calls, wherever it was said. */
+  ordered: boolean
+}
+
+/** The order of what lists hold, by the number of calls that had begun before. */
+export function orderOf(parts: {
+  offers: readonly { after: number }[]
+  said: readonly { after: number }[]
+  malformed: readonly { after: number }[]
+  calls: readonly { seq: number }[]
+}): Step[] {
+  const placed: { at: number; step: Step }[] = [
+    ...parts.offers.map(({ after }, i) => ({ at: after, step: ['tools', i] as Step })),
+    ...parts.said.map(({ after }, i) => ({ at: after, step: ['said', i] as Step })),
+    ...parts.malformed.map(({ after }, i) => ({ at: after, step: ['malformed', i] as Step })),
+    // A call stands behind what came before it began.
+    ...parts.calls.map(({ seq }, i) => ({ at: seq + 0.5, step: ['call', i] as Step })),
+  ]
+  return placed.sort((a, b) => a.at - b.at).map(({ step }) => step)
+}
+
+/** A line with its entries in order. */
+export function transcriptOf(line: TranscriptLine, claims: readonly Claim[] = []): Transcript {
+  const { instructions, task, summary, end, order } = line
+  const lists = {
+    tools: line.tools ?? [],
+    said: line.said ?? [],
+    call: line.calls ?? [],
+    malformed: line.malformed ?? [],
+  }
+  const steps: Step[] =
+    order ??
+    (['tools', 'said', 'malformed', 'call'] as const).flatMap((kind) =>
+      lists[kind].map((_, i): Step => [kind, i]),
+    )
+  const entries = steps.flatMap(([kind, i]): Entry[] => {
+    if (lists[kind]?.[i] === undefined) return []
+    if (kind === 'said') return [{ kind, text: lists.said[i] as string }]
+    if (kind === 'tools') return [{ kind, tools: lists.tools[i]?.tools ?? [] }]
+    if (kind === 'call') return [{ kind, ...(lists.call[i] as TranscriptCall) }]
+    return [{ kind: 'malformed', ...(lists.malformed[i] as TranscriptMalformed) }]
+  })
+  return {
+    ...line,
+    entries: [
+      ...(instructions === undefined
+        ? []
+        : [{ kind: 'instructions' as const, text: instructions }]),
+      ...(task === undefined ? [] : [{ kind: 'task' as const, text: task }]),
+      ...entries,
+      ...(summary || claims.length > 0
+        ? [{ kind: 'report' as const, summary: summary ?? '', claims }]
+        : []),
+      ...(end === undefined ? [] : [{ kind: 'end' as const, how: end }]),
+    ],
+    ordered: order !== undefined,
+  }
+}
