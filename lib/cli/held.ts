@@ -1,5 +1,6 @@
 /** The words of `touchstone run` that hold a run to something, and the files in which other programs read how it went. */
 import { appendFileSync, writeFileSync } from 'node:fs'
+import { gotWord } from '../choice.ts'
 import { TouchstoneError } from '../errors.ts'
 import { writing } from '../files.ts'
 import {
@@ -46,7 +47,7 @@ export function gatesOf(words: Words, configurations: readonly string[]): Gate[]
     if (configuration === null || configurations.includes(configuration)) continue
     throw new TouchstoneError(
       'configuration_unknown',
-      `expected one of ${configurations.join(', ')}, got "${configuration}"`,
+      `expected one of ${configurations.join(', ')}, ${gotWord(configuration, configurations)}`,
       { where: `--gate ${text}` },
     )
   }

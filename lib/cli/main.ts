@@ -1,4 +1,6 @@
 /** The command line: verbs over the SDK, the prompt, and scripts. */
+import { gotWord } from '../choice.ts'
+import { lookOf } from '../display.ts'
 import { printable, TouchstoneError } from '../errors.ts'
 import { ownVersion } from '../harness/run/packages.ts'
 import { endWell } from './ending.ts'
@@ -57,13 +59,14 @@ async function dispatch(args: string[]): Promise<number> {
   }
   const verb = Object.hasOwn(VERBS, first) ? await VERBS[first]?.() : undefined
   if (verb) {
-    if (rest.includes('--help') || rest.includes('-h')) return say(helpOf(verb))
+    if (rest.includes('--help') || rest.includes('-h'))
+      return say(helpOf(verb, lookOf(process.stdout).width))
     return verb.run(readWords(first, verb, rest), interrupted())
   }
   if (/\.[cm]?[jt]s$/.test(first)) return script({ file: first })
   throw new TouchstoneError(
     'usage',
-    `expected one of ${Object.keys(VERBS).join(', ')}, -e CODE or FILE.ts, got "${first}"`,
+    `expected one of ${Object.keys(VERBS).join(', ')}, -e CODE or FILE.ts, ${gotWord(first, Object.keys(VERBS))}`,
   )
 }
 

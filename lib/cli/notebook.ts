@@ -27,6 +27,8 @@ export const notebook: Verb = {
     watch: { type: 'boolean', says: 'serve the page on loopback and run again on every save' },
     json: JSON_OPTION,
   },
+  exits: { 0: 'every cell ran', 1: 'a cell failed' },
+  examples: ['notebook question.ts --html --out pages'],
   takes: { least: 1, most: Number.POSITIVE_INFINITY },
   async run(words, signal) {
     const set: { [name: string]: string } = Object.create(null)
@@ -81,6 +83,8 @@ export const kernel: Verb = {
   options: {
     install: { type: 'boolean', says: "write the kernelspec into the user's Jupyter folder" },
   },
+  exits: { 0: 'done' },
+  examples: ['kernel --install'],
   takes: { least: 0, most: 1 },
   async run(words) {
     const [file] = words.positionals

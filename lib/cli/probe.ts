@@ -1,4 +1,6 @@
 /** `touchstone probe`: the published connection test, and the test of a server of one's own, from the command line. */
+
+import { gotWord } from '../choice.ts'
 import { lookOf } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { readText } from '../files.ts'
@@ -88,12 +90,15 @@ export const probe: Verb = {
       says: `${JSON_OPTION.says}; of several servers, one line of JSON each`,
     },
   },
-  more: [
-    'Exit codes: 0 every task passed; 1 it answered and fell short; 2 bad usage; 3 it could not be tested: it asked for',
-    'credentials, gave no answer, or was refused. The outcome’s word is then on standard error.',
-    '',
-    'Example: touchstone probe --stdio --env API_KEY -- npx -y @modelcontextprotocol/server-everything',
-  ].join('\n'),
+  exits: {
+    0: 'every task passed',
+    1: 'it answered and fell short',
+    3: 'it could not be tested: it asked for credentials, gave no answer, or was refused; standard error has the word',
+  },
+  examples: [
+    'probe --stdio -- npx -y @modelcontextprotocol/server-everything',
+    'probe https://mcp.example.com/mcp --json',
+  ],
   takes: { least: 0, most: Number.POSITIVE_INFINITY },
   async run(words, signal) {
     const repeats = words.whole('repeat', 1, 1000)
@@ -187,10 +192,14 @@ function fromConfig(words: Words, path: string): Wanted[] {
   const names = words.positionals
   const missing = names.find((name) => !servers.some((server) => server.name === name))
   if (missing !== undefined) {
-    const known = servers.map(({ name }) => name).join(', ')
-    throw new TouchstoneError('usage', `expected one of ${known}, got "${missing}"`, {
-      where: path,
-    })
+    const known = servers.map(({ name }) => name)
+    throw new TouchstoneError(
+      'usage',
+      `expected one of ${known.join(', ')}, ${gotWord(missing, known)}`,
+      {
+        where: path,
+      },
+    )
   }
   return servers
     .filter(({ name }) => names.length === 0 || names.includes(name))

@@ -76,18 +76,25 @@ GATE: [CONFIGURATION:]METRIC OPERATOR VALUE[@BOUND][@QUESTION]
   Held is the cautious end of the 95% interval, @lower for >= and @upper for <=; @estimate holds the rate itself.
   Asked is @again: these cases, run again (default); or @others: other cases like these, with a wider interval.
   Three ends: met (0), MISSED (1: even the kinder end does not hold), undecided (4: the interval holds the value).
-  4 cases x 5 that all pass have a lower end of 85% again, and of 44% for others.
-
-Examples:
-  touchstone run my-cases --config a=groq/openai/gpt-oss-20b --config b=groq/openai/gpt-oss-120b --repeat 5
-  touchstone run my-cases --agent 'my-agent --mcp-config {mcp_config} {task}'
-  touchstone run my-cases --config own.yaml --gate 'goal>=90%@estimate' --junit junit.xml`
+  4 cases x 5 that all pass have a lower end of 85% again, and of 44% for others.`
 
 export const run: Verb = {
   usage: 'touchstone run [CASES...] [options]',
   says: 'Runs cases (files, folders or globs; default: those that come with Touchstone) several times per configuration and compares.',
   options: OPTIONS,
   more: MORE,
+  exits: {
+    0: 'the run is complete; every gate is met, and no rate fell behind the baseline',
+    1: 'a gate is missed for sure, or a rate fell for sure',
+    3: 'the run is not complete: trials ended in an error, or did not run. Standard error says how to go on',
+    4: 'undecided: the run is too small to say',
+  },
+  examples: [
+    'run my-cases --config a=sim/naive --config b=sim/careful --repeat 3',
+    'run my-cases --config a=groq/openai/gpt-oss-20b --config b=openai/gpt-5 --dry-run',
+    "run my-cases --agent 'my-agent --mcp-config {mcp_config} {task}' --repeat 1",
+    "run my-cases --config own.yaml --gate 'goal>=50%@estimate' --junit junit.xml --out checked",
+  ],
   takes: { least: 0, most: Number.POSITIVE_INFINITY },
   async run(words, signal) {
     for (const name of ['key', 'set', 'sets'])
@@ -198,6 +205,8 @@ export const start: Verb = {
   usage: 'touchstone start',
   says: 'Runs the cases that come with Touchstone on two offline configurations, 5 trials each; on a terminal the prompt follows.',
   options: {},
+  exits: { 0: 'the run is complete', 3: 'it is not: it was stopped, or trials ended in an error' },
+  examples: ['start'],
   takes: { least: 0, most: 0 },
   async run(_, signal) {
     const words: Words = {

@@ -25,6 +25,12 @@ export const sets: Verb = {
     },
     json: JSON_OPTION,
   },
+  exits: { 0: 'done; verify: the file is a published set', 1: 'verify: it is none' },
+  examples: [
+    'scenarios list',
+    'scenarios show mcp-connection@1.0',
+    'scenarios publish my-cases --id my-cases --version 1.0 --out sets',
+  ],
   takes: { least: 1, most: Number.POSITIVE_INFINITY },
   async run(words) {
     const [action, what, ...more] = words.positionals

@@ -30,11 +30,9 @@ export const sweep: Verb = {
     concurrency: { type: 'string', value: 'N', says: 'tests at a time, 1 to 512, default 16' },
     json: JSON_OPTION,
   },
-  more: [
-    'FILE is JSON (a list, a registry’s page { "servers" }, server.json files, an mcp.json), one JSON value per line, or one',
-    'URL per line. Every entry ends as a result or as a skip with a reason. Exit codes: 0 the list was worked through,',
-    'whatever the servers did; 2 bad usage, or a log that another process writes; 130 stopped by Ctrl-C.',
-  ].join('\n'),
+  more: 'FILE is JSON (a list, a registry’s page { "servers" }, server.json files, an mcp.json), one JSON value per line, or one\nURL per line. Every entry ends as a result or as a skip with a reason.',
+  exits: { 0: 'the list was worked through, whatever the servers did', 130: 'stopped by Ctrl-C' },
+  examples: ['sweep servers.json --out sweep.ndjson --csv sweep.csv'],
   takes: { least: 1, most: 1 },
   async run(words, signal) {
     const [path = '-'] = words.positionals

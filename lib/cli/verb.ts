@@ -1,5 +1,7 @@
 /** What a verb of the command line is, and how its words are read. */
 import { parseArgs } from 'node:util'
+import { gotWord } from '../choice.ts'
+import { wrap } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 
 export type Option = {
@@ -27,6 +29,10 @@ export type Verb = {
   options: { [name: string]: Option }
   /** What the options do not say by themselves, behind them in the help. */
   more?: string
+  /** What each exit code means here. Bad usage is 2 everywhere. */
+  exits: { [code in 0 | 1 | 3 | 4 | 130]?: string }
+  /** Command lines behind `touchstone`. A test runs each as it is printed. */
+  examples: readonly string[]
   /** How many words without a dash it takes. */
   takes: { least: number; most: number }
   /** Returns the exit code. */
@@ -44,6 +50,7 @@ export const JSON_OPTION: Option = {
 /** Read the words of a verb. @throws TouchstoneError `usage` naming the word and what there is */
 export function readWords(name: string, verb: Verb, args: string[]): Words {
   let parsed: { values: { [name: string]: unknown }; positionals: string[] }
+  requireKnown(name, verb, args)
   try {
     const options = Object.fromEntries(
       Object.entries(verb.options).map(([option, { type, multiple, short }]) => [
@@ -56,7 +63,7 @@ export function readWords(name: string, verb: Verb, args: string[]): Words {
     const message = (cause as Error).message.split('. ')[0] ?? ''
     throw new TouchstoneError(
       'usage',
-      `expected options of "touchstone ${name}" (${optionNames(verb)}), got: ${message}`,
+      `expected options as touchstone ${name} --help lists them, got: ${message}`,
       { cause },
     )
   }
@@ -98,25 +105,62 @@ export function readWords(name: string, verb: Verb, args: string[]): Words {
   }
 }
 
-function optionNames(verb: Verb): string {
-  return [...Object.keys(verb.options), 'help'].map((option) => `--${option}`).join(' ')
+/** @throws TouchstoneError `usage` for an option that the verb does not take */
+function requireKnown(name: string, verb: Verb, args: readonly string[]): void {
+  const end = args.indexOf('--')
+  const names = [...Object.keys(verb.options), 'help']
+  for (const [i, word] of args.slice(0, end < 0 ? undefined : end).entries()) {
+    const [, option] = /^--([^=]+)/.exec(word) ?? []
+    const before = /^--([^=]+)$/.exec(args[i - 1] ?? '')?.[1]
+    // What follows an option that wants a value is that value, or a mistake of another kind.
+    if (option === undefined || names.includes(option)) continue
+    if (before !== undefined && verb.options[before]?.type === 'string') continue
+    const got = gotWord(
+      `--${option}`,
+      names.map((one) => `--${one}`),
+    ).replaceAll('"', '')
+    throw new TouchstoneError(
+      'usage',
+      `expected an option of touchstone ${name} (${names.map((one) => `--${one}`).join(' ')}), ${got}`,
+    )
+  }
 }
 
-/** The help of one verb. */
-export function helpOf(verb: Verb): string {
+/** The help of one verb. @param width columns, default 100 */
+export function helpOf(verb: Verb, width = 100): string {
   const rows = Object.entries(verb.options).map(
     ([option, { short, value, says }]) =>
       [`${short ? `-${short}, ` : ''}--${option}${value ? ` ${value}` : ''}`, says] as const,
   )
-  const width = Math.max(0, ...rows.map(([left]) => left.length))
+  const left = Math.min(28, Math.max(0, ...rows.map(([words]) => words.length)))
+  const indent = ' '.repeat(left + 4)
   return [
     `Usage: ${verb.usage}`,
     '',
-    verb.says,
+    wrap(verb.says, width),
     ...(rows.length ? [''] : []),
-    ...rows.map(([left, says]) => `  ${left.padEnd(width)}  ${says}`),
-    ...(verb.more ? ['', verb.more] : []),
+    ...rows.map(([words, says]) => {
+      const text = wrap(says, width, indent)
+      return words.length > left
+        ? `  ${words}\n${text}`
+        : `  ${words.padEnd(left)}  ${text.slice(indent.length)}`
+    }),
+    ...(verb.more ? ['', ...verb.more.split('\n').map((line) => fitted(line, width))] : []),
+    '',
+    'Exit codes:',
+    ...Object.entries({ ...verb.exits, 2: 'bad usage, or input that cannot be read' }).map(
+      ([code, means]) => `${code.padStart(3)}  ${wrap(means, width, '     ').slice(5)}`,
+    ),
+    '',
+    verb.examples.length > 1 ? 'Examples:' : 'Example:',
+    ...verb.examples.map((words) => `  touchstone ${words}`),
   ].join('\n')
+}
+
+/** A line broken where it is too wide, each part behind its indentation. */
+function fitted(line: string, width: number): string {
+  const [indent = ''] = /^ */.exec(line) ?? []
+  return line.length > width ? wrap(line.slice(indent.length), width, indent) : line
 }
 
 /** Print a value for programs, or for people. */

@@ -1,6 +1,7 @@
 /** `touchstone verify` and `touchstone audit`: evidence, from files. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { gotWord } from '../choice.ts'
 import { count, lookOf, table } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { readText, unwritable } from '../files.ts'
@@ -10,8 +11,8 @@ import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb.ts'
 
 export const verify: Verb = {
   usage: 'touchstone verify FILE|DIR|BUNDLE... [options]',
-  more: `A bundle of one privileged action is checked with --profile ${receipt.PROFILES.join(' or ')}: whether it is whole, whether its records keep the profile, and what it then shows. Exit 1 unless it is valid.`,
-  says: "Checks a receipt (a run's folder, or a receipt's file) step by step, holds a run's folder without a receipt against itself, or derives the level of every call from decisions (a surface, or NDJSON) and audit exports. Nothing is asked of any provider. Exit 1 when something failed, 3 when nothing did but a step of a receipt could not be checked.",
+  more: `A bundle of one privileged action is checked with --profile ${receipt.PROFILES.join(' or ')}: whether it is whole, whether its records keep the profile, and what it then shows.`,
+  says: "Checks a receipt (a run's folder, or a receipt's file) step by step, holds a run's folder without a receipt against itself, or derives the level of every call from decisions (a surface, or NDJSON) and audit exports. Nothing is asked of any provider.",
   options: {
     audit: {
       type: 'string',
@@ -83,6 +84,16 @@ export const verify: Verb = {
     },
     json: JSON_OPTION,
   },
+  exits: {
+    0: 'every step holds, every call reaches --min-level, the bundle is valid',
+    1: 'something does not hold',
+    3: 'nothing failed, and a step of a receipt could not be checked',
+  },
+  examples: [
+    'verify checked',
+    'verify decisions.ndjson --audit github-audit.json --min-level asserted',
+    'verify denied.tar.gz --profile privileged-mcp-action/v0',
+  ],
   takes: { least: 1, most: Number.POSITIVE_INFINITY },
   async run(words, signal) {
     if (words.text('profile') !== undefined) return verifyBundle(words, signal)
@@ -102,7 +113,7 @@ export const verify: Verb = {
     if (minLevel !== undefined && !receipt.LEVELS.includes(minLevel as receipt.Level)) {
       throw new TouchstoneError(
         'usage',
-        `expected one of ${receipt.LEVELS.join(', ')}, got "${minLevel}"`,
+        `expected one of ${receipt.LEVELS.join(', ')}, ${gotWord(minLevel, receipt.LEVELS)}`,
         {
           where: '--min-level',
         },
@@ -257,7 +268,7 @@ function holding(ledger: string, busy: (who: string) => Error): () => void {
 
 export const audit: Verb = {
   usage: 'touchstone audit import PROVIDER FILE [options]',
-  says: "Reads a provider's own audit export into audit records, and lists what was left out and why. PROVIDER: github, kubernetes, cloudtrail, stripe, slack or okta. Exit 1 when no entry is a record.",
+  says: "Reads a provider's own audit export into audit records, and lists what was left out and why. PROVIDER: github, kubernetes, cloudtrail, stripe, slack or okta.",
   options: {
     scope: {
       type: 'string',
@@ -266,6 +277,8 @@ export const audit: Verb = {
     },
     json: JSON_OPTION,
   },
+  exits: { 0: 'at least one entry is a record', 1: 'none is' },
+  examples: ['audit import github github-audit.json'],
   takes: { least: 3, most: 3 },
   async run(words) {
     const [action, provider = '', file = ''] = words.positionals

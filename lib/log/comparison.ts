@@ -2,6 +2,7 @@
  * Two configurations of one run, compared by case: the metric that was asked about, the others under Holm's rule, the levels of
  * evidence as an ordinal outcome, and what has no upper end (time, calls, tokens, cost).
  */
+import { gotWord } from '../choice.ts'
 import { TouchstoneError } from '../errors.ts'
 import {
   type Comparison,
@@ -25,7 +26,7 @@ function requireConfigurations(manifest: Manifest, ...wanted: string[]): void {
     if (names.includes(name)) continue
     throw new TouchstoneError(
       'configuration_unknown',
-      `expected one of ${names.join(', ')}, got "${name}"`,
+      `expected one of ${names.join(', ')}, ${gotWord(name, names)}`,
       { where: 'configuration' },
     )
   }
@@ -202,7 +203,7 @@ export function measureNamed(measure: Measure): MeasureRule {
   if (Object.hasOwn(MEASURES, measure)) return MEASURES[measure]
   throw new TouchstoneError(
     'argument_invalid',
-    `expected one of ${Object.keys(MEASURES).join(', ')}, got "${String(measure)}"`,
+    `expected one of ${Object.keys(MEASURES).join(', ')}, ${gotWord(measure, Object.keys(MEASURES))}`,
     { where: 'measure' },
   )
 }

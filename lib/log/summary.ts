@@ -3,6 +3,7 @@
  *
  * Trials that ended in an error are in no rate: they are counted beside it, with what they could have made of it.
  */
+import { gotWord } from '../choice.ts'
 import { TouchstoneError } from '../errors.ts'
 import {
   type Interval,
@@ -69,7 +70,7 @@ export function metricNamed(name: string): MetricEntry {
   if (Object.hasOwn(METRICS, name)) return METRICS[name as Metric]
   throw new TouchstoneError(
     'argument_invalid',
-    `expected one of ${Object.keys(METRICS).join(', ')}, got "${name}"`,
+    `expected one of ${Object.keys(METRICS).join(', ')}, ${gotWord(name, Object.keys(METRICS))}`,
     { where: 'metric' },
   )
 }

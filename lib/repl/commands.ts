@@ -1,5 +1,6 @@
 /** What a line that starts with a dot does at the prompt. */
 import { dirname, join, resolve } from 'node:path'
+import { gotWord } from '../choice.ts'
 import type { Frame } from '../code/frames.ts'
 import { duration, type Look, table, tone } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
@@ -113,7 +114,9 @@ export async function runCommand(line: string, desk: Desk): Promise<void> {
   if (!command)
     throw new TouchstoneError(
       'usage',
-      `expected one of .${Object.keys(COMMANDS).join(' .')}, got .${name}`,
+      `expected one of .${Object.keys(COMMANDS).join(' .')}, ${gotWord(name, Object.keys(COMMANDS))
+        .replaceAll('"', '')
+        .replace(/(got |mean )/g, '$1.')}`,
     )
   await command.run(rest, desk)
 }

@@ -8,6 +8,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { canonical, type Digest, digestOf, domainDigest, isDigest } from '../canonical.ts'
+import { gotWord } from '../choice.ts'
 import { TouchstoneError } from '../errors.ts'
 import { readBytes } from '../files.ts'
 import { decode, type JsonObject, parse } from '../json.ts'
@@ -88,7 +89,7 @@ export function get(name: string, options: { root?: string; digest?: Digest } = 
     )
     throw new TouchstoneError(
       'set_unknown',
-      `expected one of ${names.join(', ') || 'no sets'}, got "${name}"`,
+      `expected one of ${names.join(', ') || 'no sets'}, ${gotWord(name, names)}`,
       { where: root },
     )
   }

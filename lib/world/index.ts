@@ -1,4 +1,5 @@
 /** The simulated providers, by name. Loaded on first use, because zod is. */
+import { gotWord } from '../choice.ts'
 import { TouchstoneError } from '../errors.ts'
 import { files } from './files.ts'
 import { github } from './github.ts'
@@ -26,7 +27,7 @@ export function worldNamed(name: string): WorldDefinition {
   if (found) return found
   throw new TouchstoneError(
     'world_unknown',
-    `expected one of ${worldNames().join(', ')}, got "${name}"`,
+    `expected one of ${worldNames().join(', ')}, ${gotWord(name, worldNames())}`,
     { where: 'world' },
   )
 }

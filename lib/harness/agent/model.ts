@@ -2,6 +2,7 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import type { LanguageModel } from 'ai'
 import { digest } from '../../canonical.ts'
+import { gotWord } from '../../choice.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { filledIn } from '../server/variables.ts'
@@ -259,7 +260,7 @@ function requireMembers(configuration: Configuration, where: string): void {
     if (!(MEMBERS as readonly string[]).includes(member)) {
       throw new TouchstoneError(
         'argument_invalid',
-        `expected one of ${MEMBERS.join(', ')}, got "${member}"`,
+        `expected one of ${MEMBERS.join(', ')}, ${gotWord(member, MEMBERS)}`,
         { where },
       )
     }
@@ -287,11 +288,12 @@ function requireMembers(configuration: Configuration, where: string): void {
 }
 
 function requireRates(deviations: Deviations, where: string): void {
+  const rates = Object.keys(SIMULATED['sim/perfect'] as Deviations)
   for (const [rate, value] of Object.entries(deviations)) {
-    if (!Object.hasOwn(SIMULATED['sim/perfect'] as Deviations, rate)) {
+    if (!rates.includes(rate)) {
       throw new TouchstoneError(
         'argument_invalid',
-        `expected obeys, claimsUnchecked, skipsReadBack or retriesAfterError, got "${rate}"`,
+        `expected one of ${rates.join(', ')}, ${gotWord(rate, rates)}`,
         { where },
       )
     }

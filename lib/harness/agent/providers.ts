@@ -1,5 +1,6 @@
 /** Providers of models by the first word of a model's name. Their packages are loaded when one of them is named. */
 import type { LanguageModel } from 'ai'
+import { nearest } from '../../choice.ts'
 import { TouchstoneError } from '../../errors.ts'
 
 type Settings = {
@@ -102,29 +103,6 @@ export const PROVIDERS: { readonly [name: string]: Provider } = {
     says: 'any server that speaks OpenAI’s API, at baseURL',
     make: compatible('local'),
   },
-}
-
-/** The word of a list that is most like another, where one is like it. */
-function nearest(word: string, known: readonly string[]): string | null {
-  const ranked = known
-    .map((one) => ({ one, distance: editDistance(word.toLowerCase(), one.toLowerCase()) }))
-    .sort((a, b) => a.distance - b.distance)
-  const [best] = ranked
-  return best && best.distance <= Math.max(1, Math.floor(best.one.length / 3)) ? best.one : null
-}
-
-/** Levenshtein distance: insertions, deletions and replacements. */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(replaced, (row[j] as number) + 1, (next[j - 1] as number) + 1))
-    }
-    row = next
-  }
-  return row[b.length] as number
 }
 
 /** @throws TouchstoneError `model_unknown` with what there is, and what was perhaps meant */

@@ -2,6 +2,7 @@
  * What a case judges can be seen. Of a server that is not simulated only that is seen which the case says how to see: a folder,
  * tables by a call or a query. A goal or an effect about anything else would hold, or fail, whatever happened.
  */
+import { gotWord } from '../../choice.ts'
 import type { Case } from './case.ts'
 import { invalid, type Locate, type Path } from './check.ts'
 import type { Predicate, ServerSpec } from './schema.ts'
@@ -103,7 +104,7 @@ function requireSeen(
 function seenInstead(server: string, seen: readonly string[], got: string): string {
   return seen.length === 0
     ? `expected tables, files or folder of ${server}, since its state is not to be seen otherwise, got the table "${got}"`
-    : `expected a table of ${server} (${seen.join(', ')}), got "${got}"`
+    : `expected a table of ${server} (${seen.join(', ')}), ${gotWord(got, seen)}`
 }
 
 /** The calls by which goals ask. */

@@ -1,5 +1,6 @@
 /** Checks a case, and says what is wrong with it in one line with its place: "expected X, got Y". */
 import { z } from 'zod'
+import { gotWord } from '../../choice.ts'
 import { count } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { Json, JsonObject } from '../../json.ts'
@@ -63,8 +64,8 @@ export function invalid(message: string, where: string, cause?: unknown): never 
 
 /** The worlds, tools, arguments, tables and columns that a case names are there. */
 function requireNames(test: Case, locate: Locate, single: boolean): void {
-  const wrong = (expected: string, got: string, path: Path): never =>
-    invalid(`expected ${expected}, got "${got}"`, locate(path))
+  const wrong = (expected: string, got: string, path: Path, known: readonly string[] = []): never =>
+    invalid(`expected ${expected}, ${gotWord(got, known)}`, locate(path))
   const first = test.servers[0]?.name as string
   const worlds = new Map<string, WorldDefinition>()
   const specs = new Map(test.servers.map((spec) => [spec.name, spec]))
@@ -76,6 +77,7 @@ function requireNames(test: Case, locate: Locate, single: boolean): void {
       `a tool of ${definition.name} (${Object.keys(definition.tools).join(', ')})`,
       name,
       path,
+      Object.keys(definition.tools),
     )
   }
   const requireCall = (server: string | undefined, name: string, input: JsonObject, path: Path) => {
@@ -93,7 +95,7 @@ function requireNames(test: Case, locate: Locate, single: boolean): void {
     const place = ['with', ...mistake.path]
     const message =
       issue.code === 'unrecognized_keys'
-        ? `expected ${own.length ? `one of ${own.join(', ')}` : 'no arguments'}, got "${issue.keys[0]}"`
+        ? `expected ${own.length ? `one of ${own.join(', ')}` : 'no arguments'}, ${gotWord(issue.keys[0], own)}`
         : mistake.message
     invalid(`${[...path, ...place].map(String).join('.')}: ${message}`, locate([...path, ...place]))
   }
@@ -215,7 +217,7 @@ function startedWorld(spec: ServerSpec, locate: Locate): WorldDefinition {
     const columns = Object.hasOwn(tables, table) ? tables[table] : undefined
     if (!columns)
       invalid(
-        `expected a table (${Object.keys(tables).join(', ')}), got "${table}"`,
+        `expected a table (${Object.keys(tables).join(', ')}), ${gotWord(table, Object.keys(tables))}`,
         locate(['state', table]),
       )
     for (const [i, row] of rows.entries()) {
@@ -224,7 +226,7 @@ function startedWorld(spec: ServerSpec, locate: Locate): WorldDefinition {
       )
       if (unknown !== undefined)
         invalid(
-          `expected a column of ${table} (${columns.join(', ')}), got "${unknown}"`,
+          `expected a column of ${table} (${columns.join(', ')}), ${gotWord(unknown, columns)}`,
           locate(['state', table, i, unknown]),
         )
     }

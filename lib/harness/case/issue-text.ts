@@ -1,5 +1,6 @@
 /** zod's issues in this project's words: "expected X, got Y". */
 import type { z } from 'zod'
+import { gotWord, nearest } from '../../choice.ts'
 import type { Path } from './check.ts'
 import { caseJsonSchema } from './schema.ts'
 
@@ -10,9 +11,10 @@ export function told(issue: Issue, value: unknown): { path: Path; message: strin
   switch (issue.code) {
     case 'unrecognized_keys': {
       const key = issue.keys[0] as string
+      const names = membersAt(issue.path)
       return {
         path: [...issue.path, key],
-        message: `expected ${membersAt(issue.path)}, got "${key}"`,
+        message: `expected ${names.length ? `one of ${names.join(', ')}` : 'no such member'}, ${gotWord(key, names)}`,
       }
     }
     case 'invalid_union': {
@@ -32,7 +34,7 @@ export function told(issue: Issue, value: unknown): { path: Path; message: strin
     case 'invalid_value':
       return {
         path: issue.path,
-        message: `expected ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map(String).join(', ')}, got ${shown(at(value, issue.path))}`,
+        message: `expected ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map(String).join(', ')}, got ${shown(at(value, issue.path))}${meant(at(value, issue.path), issue.values)}`,
       }
     case 'invalid_type':
       return {
@@ -48,8 +50,14 @@ export function told(issue: Issue, value: unknown): { path: Path; message: strin
   }
 }
 
+/** What was perhaps meant by a value that is not among those there are. */
+function meant(value: unknown, known: readonly unknown[]): string {
+  const near = typeof value === 'string' ? nearest(value, known.map(String)) : null
+  return near === null ? '' : `; did you mean ${near}?`
+}
+
 /** The members that may stand at a place of a case, out of its JSON Schema. */
-function membersAt(path: Path): string {
+function membersAt(path: Path): string[] {
   type Node = {
     $ref?: string
     properties?: { [name: string]: Node }
@@ -69,8 +77,7 @@ function membersAt(path: Path): string {
         ? node?.items
         : (node?.properties?.[String(key)] ?? node?.additionalProperties),
     )
-  const names = Object.keys(node?.properties ?? {})
-  return names.length ? `one of ${names.join(', ')}` : 'no such member'
+  return Object.keys(node?.properties ?? {})
 }
 
 /** zod says "Too small: expected string to have >=1 characters"; everything here starts with "expected". */

@@ -3,6 +3,7 @@ import { existsSync, globSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Document, isNode, isScalar, LineCounter, parseAllDocuments, visit } from 'yaml'
+import { gotWord } from '../../choice.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { readBytes, unreadable } from '../../files.ts'
 import { decode } from '../../json.ts'
@@ -40,7 +41,10 @@ export async function load(from: string | string[] = shippedCases()): Promise<Ca
     if (!twin && wholeFolder)
       throw new TouchstoneError(
         'case_invalid',
-        `expected the id of a case that is loaded, got "${test.twin}"`,
+        `expected the id of a case that is loaded, ${gotWord(
+          test.twin,
+          cases.map(({ id }) => id),
+        )}`,
         {
           where,
         },

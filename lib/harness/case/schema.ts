@@ -4,6 +4,7 @@
  * The schema below is the one source: it checks YAML and TypeScript alike, and the JSON Schema for editors is made from it.
  */
 import { z } from 'zod'
+import { gotWord } from '../../choice.ts'
 import type { JsonObject } from '../../json.ts'
 import { columns, predicate } from './predicate.ts'
 import { server } from './server-schema.ts'
@@ -110,7 +111,7 @@ export const caseSchema = z
         context.addIssue({
           code: 'custom',
           path,
-          message: `expected one of ${[...seen].join(', ')}, got "${name}"`,
+          message: `expected one of ${[...seen].join(', ')}, ${gotWord(name, seen)}`,
         })
     }
   })

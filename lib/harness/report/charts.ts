@@ -1,6 +1,7 @@
 /** A run's numbers as rows for charts. The charts draw; every estimate and interval comes from the summary. */
 import type { Chart } from '../../chart/index.ts'
 import * as chart from '../../chart/index.ts'
+import { gotWord } from '../../choice.ts'
 import { TouchstoneError } from '../../errors.ts'
 import {
   familyOfCases,
@@ -166,16 +167,20 @@ export function plot(run: Run, kind: PlotKind, options: Options): Chart {
   if (!Object.hasOwn(KINDS, kind)) {
     throw new TouchstoneError(
       'argument_invalid',
-      `expected one of ${Object.keys(KINDS).join(', ')}, got "${String(kind)}"`,
+      `expected one of ${Object.keys(KINDS).join(', ')}, ${gotWord(kind, Object.keys(KINDS))}`,
       { where: 'plot' },
     )
   }
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || (TAKES[kind] as readonly string[]).includes(name)) continue
     const takes = TAKES[kind].length === 0 ? 'no option' : `only ${TAKES[kind].join(', ')}`
-    throw new TouchstoneError('argument_invalid', `expected ${takes} for ${kind}, got "${name}"`, {
-      where: 'plot',
-    })
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected ${takes} for ${kind}, ${gotWord(name, TAKES[kind])}`,
+      {
+        where: 'plot',
+      },
+    )
   }
   const metric = options.metric ?? 'goal'
   metricNamed(metric)

@@ -1,4 +1,5 @@
 /** Does a run hold a line that was drawn in advance: a rate's bound, or no worse than an earlier run of the same cases? */
+import { gotWord } from '../../choice.ts'
 import { TouchstoneError } from '../../errors.ts'
 import {
   type Comparisons,
@@ -105,7 +106,7 @@ export function gate(run: Run, wanted: string | Gate): GateResult[] {
   if (one.configuration !== null && !run.configurations.includes(one.configuration)) {
     throw new TouchstoneError(
       'configuration_unknown',
-      `expected one of ${run.configurations.join(', ')}, got "${one.configuration}"`,
+      `expected one of ${run.configurations.join(', ')}, ${gotWord(one.configuration, run.configurations)}`,
       { where: `gate ${one.text}` },
     )
   }

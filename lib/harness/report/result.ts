@@ -1,6 +1,7 @@
 /** A run that has been run, or read back from its folder: the same object either way. Every number comes from the log. */
 import { join, relative } from 'node:path'
 import type { Chart } from '../../chart/index.ts'
+import { gotWord } from '../../choice.ts'
 import { count, type Look } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
@@ -149,7 +150,10 @@ export class Run extends Shown {
     if (!row)
       throw new TouchstoneError(
         'argument_invalid',
-        `expected the key of a trial (case|configuration|trial), got "${key}"`,
+        `expected the key of a trial (case|configuration|trial), ${gotWord(
+          key,
+          this.trials.map((one) => one.key),
+        )}`,
         { where: 'key' },
       )
     for (const { value } of readLinesSync(join(this.dir, FILES.transcripts))) {

@@ -5,6 +5,7 @@
  */
 import { performance } from 'node:perf_hooks'
 import { type Digest, digest } from '../../canonical.ts'
+import { gotWord } from '../../choice.ts'
 import { duration } from '../../display.ts'
 import { type ErrorCode, TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
@@ -170,7 +171,7 @@ function requireTools(test: Case, servers: readonly RunningServer[]): void {
     if (names.includes(call)) continue
     throw new TouchstoneError(
       'tool_unknown',
-      `expected a tool of ${found?.name} (${names.join(', ') || 'none'}), got "${call}"`,
+      `expected a tool of ${found?.name} (${names.join(', ') || 'none'}), ${gotWord(call, names)}`,
       { where: `${test.id}, ${path}` },
     )
   }

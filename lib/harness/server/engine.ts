@@ -4,6 +4,7 @@
  * It counts the calls that each fault spares and holds, adds injected texts, shows other descriptions and parameters, and drops
  * arguments that are only offered. How an answer that is late or lost reaches the caller is said in `front.ts`.
  */
+import { gotWord } from '../../choice.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import {
@@ -43,7 +44,7 @@ export function requireTools(plan: EnginePlan, names: readonly string[]): void {
     if (names.includes(tool)) continue
     throw new TouchstoneError(
       'tool_unknown',
-      `expected a tool of ${plan.name} (${names.join(', ') || 'none'}), got "${tool}"`,
+      `expected a tool of ${plan.name} (${names.join(', ') || 'none'}), ${gotWord(tool, names)}`,
       { where: 'tool' },
     )
   }

@@ -2,6 +2,7 @@
  * Servers that are not ours: a child process, or an address. What can be seen of their state are tables that the case names (by a
  * call, a query, a folder) and the folder that is given to a child; the effects of tools are said by the case.
  */
+import { gotWord } from '../../choice.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { Json, JsonObject } from '../../json.ts'
 import { changesBetween, digestOfState, type Effect, type State } from '../../world/world.ts'
@@ -140,7 +141,7 @@ function requireNamed(plan: ServerPlan, tools: Tool[]): void {
   if (stranger)
     throw new TouchstoneError(
       'tool_unknown',
-      `expected a tool of ${plan.name} (${names.join(', ') || 'none'}), got "${stranger[1]}"`,
+      `expected a tool of ${plan.name} (${names.join(', ') || 'none'}), ${gotWord(stranger[1], names)}`,
       { where: stranger[0] },
     )
 }

@@ -3,6 +3,7 @@
  * nothing runs before `start()`.
  */
 import type { z } from 'zod'
+import { gotWord } from '../../choice.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { type PolicyReason, REASONS } from '../../receipt/bundle/profile.ts'
@@ -172,7 +173,7 @@ export class ServerDescription {
     if (!FAULT_KINDS.includes(kind)) {
       throw new TouchstoneError(
         'fault_unknown',
-        `expected one of ${FAULT_KINDS.join(', ')}, got "${String(kind)}"`,
+        `expected one of ${FAULT_KINDS.join(', ')}, ${gotWord(kind, FAULT_KINDS)}`,
         {
           where: 'fault',
         },
@@ -183,7 +184,7 @@ export class ServerDescription {
     if (stranger !== undefined) {
       throw new TouchstoneError(
         'argument_invalid',
-        `expected ${known.join(', ')} beside ${kind}, got ${stranger}`,
+        `expected ${known.join(', ')} beside ${kind}, ${gotWord(stranger, known)}`,
         {
           where: 'fault',
         },
@@ -207,10 +208,10 @@ export class ServerDescription {
   ): ServerDescription {
     const { reason = 'no_declared_allowance', ...refusal } = options
     if (reason === 'allow' || !REASONS.includes(reason)) {
-      const reasons = REASONS.filter((one) => one !== 'allow').join(', ')
+      const reasons = REASONS.filter((one) => one !== 'allow')
       throw new TouchstoneError(
         'argument_invalid',
-        `expected one of ${reasons}, got "${String(reason)}"`,
+        `expected one of ${reasons.join(', ')}, ${gotWord(reason, reasons)}`,
         { where: 'deny.reason' },
       )
     }

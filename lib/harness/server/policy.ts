@@ -5,6 +5,7 @@
  * a denied call.
  */
 import { type Digest, digestOf } from '../../canonical.ts'
+import { gotWord } from '../../choice.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import type { PolicyReason } from '../../receipt/bundle/profile.ts'
@@ -69,7 +70,7 @@ export function behindPolicy<S extends Guarded>(server: S, policy: Policy): S {
   if (stranger !== undefined)
     throw new TouchstoneError(
       'tool_unknown',
-      `expected a tool of ${server.name} (${listed.join(', ') || 'none'}), got "${stranger}"`,
+      `expected a tool of ${server.name} (${listed.join(', ') || 'none'}), ${gotWord(stranger, listed)}`,
       { where: 'policy.deny' },
     )
   const pinned = new Map<string, Digest>()

@@ -1,5 +1,6 @@
 /** The published sets that a test can run, read from their own text: limits and client names are never written down twice. */
 import type { Digest } from '../../canonical.ts'
+import { gotWord } from '../../choice.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { get, type ScenarioSet } from '../../scenario/index.ts'
 
@@ -58,8 +59,12 @@ export function connectionSet(name: string): Runnable {
   if (known) return known
   const era = Object.hasOwn(ERAS, name) ? ERAS[name] : undefined
   if (era === undefined) {
-    const names = Object.keys(ERAS).join(' or ')
-    throw new TouchstoneError('set_unknown', `expected ${names}, got "${name}"`, { where: 'set' })
+    const names = Object.keys(ERAS)
+    throw new TouchstoneError(
+      'set_unknown',
+      `expected ${names.join(' or ')}, ${gotWord(name, names)}`,
+      { where: 'set' },
+    )
   }
   const published = get(name)
   const set = published.set as unknown as ConnectionSet

@@ -1,4 +1,5 @@
 /** The registered importers, and which of them reads a document. */
+import { gotWord } from '../../choice.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { Json } from '../../json.ts'
 import { isObject } from '../surface/decision.ts'
@@ -44,11 +45,12 @@ export function importer(definition: Importer): Importer {
 export function importerNamed(name: string): Importer {
   const found = registered.find((one) => one.name === name)
   if (found) return found
-  const names = registered.map((one) => one.name).join(', ')
-  const got = typeof name === 'string' ? `"${name}"` : typeof name
-  throw new TouchstoneError('argument_invalid', `expected one of ${names}, got ${got}`, {
-    where: 'provider',
-  })
+  const names = registered.map((one) => one.name)
+  throw new TouchstoneError(
+    'argument_invalid',
+    `expected one of ${names.join(', ')}, ${gotWord(name, names)}`,
+    { where: 'provider' },
+  )
 }
 
 /** The importer that knows an entry or an envelope, or null. */
