@@ -14,9 +14,9 @@ const there = await client.callTool({
   arguments: { owner: 'acme', repo: 'api' },
 })
 console.log('said:', said.isError === true ? 'an error' : 'done')
-console.log('there:', JSON.stringify(there.structuredContent))
+console.log('there:', JSON.stringify(there.content))
 await close()
 
 // Prints:
 // said: done
-// there: {"ok":true,"deploy_keys":[]}
+// there: [{"type":"text","text":"[]"}]
