@@ -6,6 +6,7 @@
 import { createRequire } from 'node:module'
 import { stripVTControlCharacters, styleText } from 'node:util'
 import { printable } from './errors.ts'
+import { redacted } from './secrets.ts'
 
 export type Tone = 'good' | 'bad' | 'unsure' | 'quiet' | 'strong'
 const TONES: Record<Tone, Parameters<typeof styleText>[0]> = {
@@ -52,7 +53,7 @@ export function tone(text: string, as: Tone, look: Look = {}): string {
 export function foreign(text: string, max = 200): string {
   // What stands in a file of others need not be the text that its place calls for.
   const said: string = typeof text === 'string' ? text : (JSON.stringify(text) ?? typeof text)
-  const safe = printable(said.replace(/[\t\n\r]+/g, ' '))
+  const safe = printable(redacted(said.replace(/[\t\n\r]+/g, ' ')))
   const characters = [...safe]
   return characters.length > max ? `${characters.slice(0, max - 1).join('')}…` : safe
 }

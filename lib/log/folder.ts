@@ -18,6 +18,7 @@ import { TouchstoneError } from '../errors.ts'
 import { readJson, unwritable } from '../files.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { LineWriter, readLines } from '../lines.ts'
+import { redactedJson } from '../secrets.ts'
 import { compactor } from './compact.ts'
 import type { Manifest, TrialRecord } from './records.ts'
 import { lock } from './run-lock.ts'
@@ -93,7 +94,7 @@ export class RunWriter {
     try {
       // Under another name first: a folder with a manifest has a whole one.
       const draft = join(dir, `${FILES.manifest}.draft`)
-      writeFileSync(draft, `${JSON.stringify(manifest, null, 2)}\n`)
+      writeFileSync(draft, `${redactedJson(manifest, 2)}\n`)
       renameSync(draft, join(dir, FILES.manifest))
       return new RunWriter(dir, unlock)
     } catch (cause) {
@@ -119,7 +120,7 @@ export class RunWriter {
   append(record: TrialRecord, parts: TrialParts): TrialRecord {
     this.throwFailure()
     const { key, attempt } = record
-    const transcript = JSON.stringify(parts.transcript)
+    const transcript = redactedJson(parts.transcript)
     const lines = parts.decisions.map((decision) => JSON.stringify({ key, attempt, decision }))
     const whole: TrialRecord = {
       ...record,
@@ -134,11 +135,11 @@ export class RunWriter {
       audit.append(parts.audits.map((one) => JSON.stringify({ key, attempt, ...one })))
       transcripts.append([transcript])
       if (parts.logs?.length) {
-        const told = parts.logs.map((one) => `${JSON.stringify({ key, attempt, ...one })}\n`)
+        const told = parts.logs.map((one) => `${redactedJson({ key, attempt, ...one })}\n`)
         appendFileSync(join(this.dir, FILES.servers), told.join(''))
       }
       decisions.append(lines)
-      this.unrecorded.push(JSON.stringify(whole))
+      this.unrecorded.push(redactedJson(whole))
       const waited = performance.now() - this.recordedAt
       if (waited >= RECORD_EVERY_MS || this.unrecorded.length >= MOST_UNRECORDED) this.record()
       else this.timer ??= setTimeout(this.recordInTime, RECORD_EVERY_MS - waited).unref()

@@ -4,7 +4,8 @@ import { inspect, stripVTControlCharacters } from 'node:util'
 import { isPromise } from 'node:util/types'
 import type { Frame } from '../code/frames.ts'
 import { type Look, tone, wrap } from '../display.ts'
-import { TouchstoneError } from '../errors.ts'
+import { printable, TouchstoneError } from '../errors.ts'
+import { redacted } from '../secrets.ts'
 
 /** A value as a person reads it: strings as they are at the top when asked, everything else as it prints itself. */
 export function showValue(value: unknown, look: Look): string {
@@ -51,7 +52,7 @@ const FRAMES = 3
 export function showError(error: unknown, look: Look, frames: readonly Frame[] = []): string {
   if (!(error instanceof Error)) return `${tone('thrown', 'bad', look)} ${showValue(error, look)}`
   const name = error instanceof TouchstoneError ? error.code : nameOf(error)
-  const message = error.message || 'no message'
+  const message = harmless(error.message) || 'no message'
   const text = wrap(`${name}: ${message}`, look.width ?? 100, '')
   const places = frames.slice(0, FRAMES).map((frame) => excerpt(frame, frames.length > 1, look))
   return `${tone(text.slice(0, name.length), 'bad', look)}${text.slice(name.length)}${causes(error, look)}${places.join('')}`
@@ -70,16 +71,21 @@ function excerpt({ name, file, line, column, source }: Frame, named: boolean, lo
   return tone(`${place}\n${head}${code.slice(from, from + room)}${arrow}`, 'quiet', look)
 }
 
+/** What an error says may be anybody's words. */
+function harmless(text: unknown): string {
+  return printable(redacted(String(text)))
+}
+
 function nameOf(error: Error): string {
   const code = (error as { code?: unknown }).code
-  return typeof code === 'string' ? `${error.name} ${code}` : error.name
+  return harmless(typeof code === 'string' ? `${error.name} ${code}` : error.name)
 }
 
 function causes(error: Error, look: Look): string {
   let text = ''
   let cause = error.cause
   for (let depth = 0; cause instanceof Error && depth < 3; depth++) {
-    text += `\n${wrap(`because of ${cause.name}: ${cause.message}`, look.width ?? 100, '  ')}`
+    text += `\n${wrap(`because of ${harmless(cause.name)}: ${harmless(cause.message)}`, look.width ?? 100, '  ')}`
     cause = cause.cause
   }
   return text
@@ -98,7 +104,7 @@ export function showTrace(
   look: Look,
   framesOf: (line: string) => readonly Frame[],
 ): string {
-  const text = inspect(error, { colors: look.colors ?? false, breakLength: look.width ?? 100 })
+  const text = harmless(inspect(error, { breakLength: look.width ?? 100 }))
   return text
     .split('\n')
     .flatMap((line) => {

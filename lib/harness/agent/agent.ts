@@ -6,6 +6,7 @@ import type { ToolSet } from 'ai'
 import { type Digest, digestOf } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
+import { shownAddress } from '../../secrets.ts'
 import type { Client } from '../server/mcp.ts'
 import type { AgentLimits } from './ending.ts'
 import type { McpServers, StdioServer } from './mcp-config.ts'
@@ -134,7 +135,7 @@ export class Agent {
     const told =
       'command' in options
         ? { ...options, env: named(options.env) }
-        : { ...options, headers: named(options.headers) }
+        : { ...options, url: shownAddress(options.url), headers: named(options.headers) }
     return { kind: how.kind, ...(JSON.parse(JSON.stringify(told)) as JsonObject), name, version }
   }
 
@@ -151,7 +152,7 @@ export class Agent {
         ? 'a function'
         : how.kind === 'command'
           ? `a program, ${[how.options.command, ...(how.options.args ?? [])].join(' ')}`
-          : `a service, ${how.options.url}`
+          : `a service, ${shownAddress(how.options.url)}`
     return `Agent ${this.name}: ${what}. harness.run(cases).config('${this.name}', { agent }) tests it.`
   }
 }

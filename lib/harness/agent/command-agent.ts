@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
-import { isSecretName } from '../../receipt/surface/target.ts'
+import { keepSecrets, redacted } from '../../secrets.ts'
 import { filledIn } from '../server/variables.ts'
 import type { AnswerPaths, CommandAgent } from './agent.ts'
 import {
@@ -46,6 +46,8 @@ export async function runCommand(options: CommandAgent, trial: Trial): Promise<E
       folder: work,
     })
     const own = filledIn(options.env ?? {}, 'agent env')
+    // The program inherits the environment, so it can print each key in it.
+    keepSecrets(process.env)
     const env = Object.fromEntries(Object.entries(own).map(([name, value]) => [name, fill(value)]))
     const program = fill(options.command)
     const end = await runProgram({
@@ -60,20 +62,16 @@ export async function runCommand(options: CommandAgent, trial: Trial): Promise<E
       const message = `expected a program that can be started, got ${end.code ?? end.message} (${program})`
       return { end: { how: 'agent_error', code: 'agent_missing', message, final: true } }
     }
-    const secrets = Object.entries(own).flatMap(([name, value]) =>
-      isSecretName(name) || /key|token|secret|password/i.test(name) ? [value] : [],
-    )
-    const clear = (text: string) => cleared(text, secrets)
     const { code, signal } = end
     const notes = {
       exit_code: code,
       exit_signal: signal,
-      stdout: clear(end.stdout).slice(0, MOST_KEPT).toWellFormed(),
-      stderr: clear(end.stderr).slice(-MOST_KEPT).toWellFormed(),
+      stdout: redacted(end.stdout).slice(0, MOST_KEPT).toWellFormed(),
+      stderr: redacted(end.stderr).slice(-MOST_KEPT).toWellFormed(),
       output_cut: end.cut,
     }
-    if (code !== 0) return { end: exitOf(code, signal, clear(end.stderr)), notes }
-    return read(() => outputOf(clear(end.stdout), options.output ?? 'text'), notes)
+    if (code !== 0) return { end: exitOf(code, signal, redacted(end.stderr)), notes }
+    return read(() => outputOf(redacted(end.stdout), options.output ?? 'text'), notes)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -99,11 +97,4 @@ function outputOf(stdout: string, output: 'text' | string | AnswerPaths): Answer
   if (value === undefined)
     throw new Error(`expected JSON on standard output, got "${stdout.slice(0, 80).toWellFormed()}"`)
   return answerIn(value, typeof output === 'string' ? { text: output } : output)
-}
-
-function cleared(text: string, secrets: readonly string[]): string {
-  return secrets.reduce(
-    (rest, secret) => (secret.length >= 4 ? rest.replaceAll(secret, '[redacted]') : rest),
-    text,
-  )
 }

@@ -1,6 +1,7 @@
 /** One trial of an agent that is a service: what is posted to it, and what it answered. */
 import { TouchstoneError } from '../../errors.ts'
 import type { Json } from '../../json.ts'
+import { shownAddress } from '../../secrets.ts'
 import { reasonOf } from '../server/mcp.ts'
 import { filledIn } from '../server/variables.ts'
 import type { HttpAgent } from './agent.ts'
@@ -31,7 +32,7 @@ export async function runHttp(options: HttpAgent, trial: Trial): Promise<Ended> 
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, filled(item)]))
   }
   const failed = (code: string, message: string, final: boolean): Ended => ({
-    end: { how: 'agent_error', code, message: `${message} (${options.url})`, final },
+    end: { how: 'agent_error', code, message: `${message} (${shownAddress(options.url)})`, final },
   })
   let response: Response
   let text: string
@@ -62,7 +63,9 @@ export async function runHttp(options: HttpAgent, trial: Trial): Promise<Ended> 
   return read(
     () => {
       if (value === undefined)
-        throw new Error(`expected JSON, got "${text.slice(0, 80).toWellFormed()}" (${options.url})`)
+        throw new Error(
+          `expected JSON, got "${text.slice(0, 80).toWellFormed()}" (${shownAddress(options.url)})`,
+        )
       return answerIn(value, typeof paths === 'string' ? { text: paths } : paths)
     },
     { status },

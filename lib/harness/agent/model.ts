@@ -5,6 +5,7 @@ import { digest } from '../../canonical.ts'
 import { gotWord } from '../../choice.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
+import { keepSecret, shownAddress } from '../../secrets.ts'
 import { filledIn } from '../server/variables.ts'
 import { type Agent, type AgentFunction, agentFrom } from './agent.ts'
 import { LIMITERS, type Limiter, type Limiters } from './limiter.ts'
@@ -153,6 +154,7 @@ async function modelSource(
   const { keyVariable, urlVariable, needsKey } = provider
   const given = filledIn({ ...(configuration.apiKey && { apiKey: configuration.apiKey }) }, where)
   const apiKey = given['apiKey'] ?? (process.env[keyVariable] || undefined)
+  if (apiKey !== undefined) keepSecret(apiKey)
   if (needsKey && !apiKey)
     throw new TouchstoneError('setting_missing', `expected ${keyVariable} to be set for ${model}`, {
       where,
@@ -182,7 +184,7 @@ function visibleOf(model: Exclude<LanguageModel, string>): JsonObject {
   return {
     specification: model.specificationVersion,
     made_by: model.constructor?.name ?? null,
-    base_url: text(config?.baseURL),
+    base_url: config?.baseURL === undefined ? null : shownAddress(String(config.baseURL)),
     config_provider: text(config?.provider),
   }
 }
@@ -252,6 +254,8 @@ function address(text: string | undefined, where: string): string | undefined {
       },
     )
   }
+  // What its query holds of keys is remembered as secret.
+  shownAddress(text)
   return text
 }
 

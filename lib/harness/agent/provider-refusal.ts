@@ -4,6 +4,7 @@
  * Sources: Groq's documentation of rate limits, flex processing and errors; what its API answered, kept in fixtures/harness.
  */
 import type { JsonObject } from '../../json.ts'
+import { redacted } from '../../secrets.ts'
 import { reasonOf } from '../server/mcp.ts'
 
 /**
@@ -51,7 +52,7 @@ export function refusalOf(cause: unknown, now = Date.now()): Refusal {
     kind,
     code,
     status,
-    message: message.slice(0, 300).toWellFormed(),
+    message: redacted(message).slice(0, 300).toWellFormed(),
     waitMs,
     headers,
   })

@@ -5,6 +5,7 @@ import { digestOf } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import type { Manifest } from '../../log/index.ts'
+import { shownAddress } from '../../secrets.ts'
 import type { AgentSource, Configuration, ModelSource } from '../agent/model.ts'
 import { versions } from './packages.ts'
 import type { RunPlan } from './run.ts'
@@ -74,7 +75,11 @@ export function manifestOf(
 
 /** The settings that are recorded: everything but keys. Of headers, which may hold one, the names. */
 function settingsOf({ model: _, apiKey: __, headers, ...rest }: Configuration): JsonObject {
-  const told = { ...rest, ...(headers && { headers: Object.keys(headers) }) }
+  const told = {
+    ...rest,
+    ...(rest.baseURL !== undefined && { baseURL: shownAddress(rest.baseURL) }),
+    ...(headers && { headers: Object.keys(headers) }),
+  }
   return JSON.parse(JSON.stringify(told)) as JsonObject
 }
 

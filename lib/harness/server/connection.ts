@@ -6,6 +6,7 @@ import { delimiter, join, resolve } from 'node:path'
 import { getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { TouchstoneError } from '../../errors.ts'
+import { redacted, shownAddress } from '../../secrets.ts'
 import { ChildTransport } from './child-transport.ts'
 import { type Client, connectClient, reasonOf, type Transport } from './mcp.ts'
 import type { ServerPlan } from './plan.ts'
@@ -66,12 +67,7 @@ async function connectChild(
       ...(stdio.cwd !== undefined && { cwd: exchanged(stdio.cwd, WORKSPACE, folder) }),
     })
     const transport = new ChildTransport(child)
-    // A value that came from this process's variables stands in no log.
-    const values = Object.entries(secret).flatMap(([name, value]) =>
-      value !== stdio.env[name] && value.length > 3 ? [value] : [],
-    )
-    const clean = (text: string) =>
-      values.reduce((left, value) => left.replaceAll(value, '[redacted]'), text).toWellFormed()
+    const clean = (text: string) => redacted(text).toWellFormed()
     const facts = () => {
       const words = clean(transport.stderr).trim().slice(-TOLD_STDERR)
       return [
@@ -107,7 +103,7 @@ async function connectHttp(
     }
   })()
   const transport = new StreamableHTTPClientTransport(url, { requestInit: { headers } })
-  const known = { folder: null, facts: () => url.href, log: () => null }
+  const known = { folder: null, facts: () => shownAddress(url.href), log: () => null }
   return connected(
     plan,
     transport as Transport,

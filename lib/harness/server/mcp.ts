@@ -14,6 +14,7 @@ import {
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js'
 import { TouchstoneError } from '../../errors.ts'
+import { redacted } from '../../secrets.ts'
 import { schemaValidator } from './schema-validator.ts'
 
 export type { CallToolResult, Client, Server, Tool, Transport }
@@ -139,9 +140,11 @@ export async function callTool(
 
 /** An error's text with the system's word for its cause, short, without a stack. */
 export function reasonOf(cause: unknown): string {
-  if (!(cause instanceof Error)) return String(cause).slice(0, 300).toWellFormed()
-  const text = cause.message.slice(0, 300).toWellFormed()
+  if (!(cause instanceof Error)) return redacted(String(cause)).slice(0, 300).toWellFormed()
+  const text = redacted(cause.message).slice(0, 300).toWellFormed()
   const { code, message } = (cause.cause ?? {}) as { code?: unknown; message?: unknown }
   const deeper = typeof code === 'string' ? code : typeof message === 'string' ? message : ''
-  return deeper !== '' && !text.includes(deeper) ? `${text}: ${deeper.slice(0, 100)}` : text
+  return deeper !== '' && !text.includes(deeper)
+    ? `${text}: ${redacted(deeper).slice(0, 100)}`
+    : text
 }

@@ -1,12 +1,13 @@
 /** `$NAME` in texts of a case or configuration: variables of this process, so that no secret has to stand in a file. */
 import { TouchstoneError } from '../../errors.ts'
+import { keepSecret, keepSecrets } from '../../secrets.ts'
 
 /** Values with `$NAME` and `${NAME}` taken from the environment. @throws TouchstoneError `setting_missing` */
 export function filledIn(
   values: { readonly [name: string]: string },
   where: string,
 ): { [name: string]: string } {
-  return Object.fromEntries(
+  const filled = Object.fromEntries(
     Object.entries(values).map(([name, value]) => [
       name,
       value.replace(
@@ -18,9 +19,10 @@ export function filledIn(
             throw new TouchstoneError('setting_missing', `expected ${variable} to be set`, {
               where: `${where}.${name}`,
             })
-          return found
+          return keepSecret(found)
         },
       ),
     ]),
   )
+  return keepSecrets(filled)
 }
