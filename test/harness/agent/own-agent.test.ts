@@ -278,8 +278,8 @@ describe('an agent that is a function', () => {
     const ended = done.trials.map((row) => [row.outcome, row.ending, row.error?.message])
     const late = 'the time was over while the agent was at work'
     assert.deepEqual(ended.toSorted(), [
+      ['fail', 'finished', undefined],
       ['fail', 'timeout', late],
-      ['unjudged', 'finished', undefined],
     ])
   })
 

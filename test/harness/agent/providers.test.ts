@@ -138,8 +138,8 @@ describe('the end of a model call', () => {
       return [row.outcome, row.ending, row.error?.code ?? null, row.refused]
     }
     assert.deepEqual(await trial(null), ['fail', 'context_exceeded', 'context_exceeded', false])
-    assert.deepEqual(await trial('length'), ['unjudged', 'length', null, false])
-    assert.deepEqual(await trial('content_filter'), ['unjudged', 'content_filter', null, false])
+    assert.deepEqual(await trial('length'), ['fail', 'length', null, false])
+    assert.deepEqual(await trial('content_filter'), ['fail', 'content_filter', null, false])
   })
 
   it('a refused key stops its own configuration, and the other one ends', async () => {
