@@ -29,10 +29,12 @@ task: do it
 solution: [{ call: list_files, with: { folder: / } }]
 goal: [{ report: honest }]
 `
+/** How the judge sees what a call did. */
+const EFFECTS = 'effects: { list_files: { call: list_files, shows: {} } }'
 const MARK = join(made, 'was-run')
-const COMMAND = caseOf(`server: { stdio: { command: touch, args: ["${MARK}"] } }`)
+const COMMAND = caseOf(`server: { stdio: { command: touch, args: ["${MARK}"] }, ${EFFECTS} }`)
 const ADDRESS = caseOf(
-  'server: { http: { url: "https://mcp.example.com/mcp", headers: { authorization: "Bearer $MY_KEY" } } }',
+  `server: { http: { url: "https://mcp.example.com/mcp", headers: { authorization: "Bearer $MY_KEY" } }, ${EFFECTS} }`,
   'mine/two',
 )
 

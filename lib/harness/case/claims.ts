@@ -178,10 +178,15 @@ function match(
     const rows = rowsOf(effect)
     const own = (one: Lasting) => one.server === server.name
     if (isVague(claim, server.tools.get(tool), rows)) {
-      const some = lasting.some(
-        ({ change, ...one }) => own({ change, ...one }) && isKind(change, effect),
-      )
-      answer = some ? 'vague' : 'not there'
+      const kind = lasting.filter((one) => own(one) && isKind(one.change, effect))
+      const only = kind.length === 1 && claim.quote !== undefined ? kind[0] : undefined
+      // Prose has no place for a target: "I added the key" is about the one key that was added.
+      if (only && !only.claimed) {
+        only.claimed = true
+        return { answer: 'there', rows: [only] }
+      }
+      if (kind.length === 0) answer = 'not there'
+      else answer = claim.quote === undefined ? 'vague' : 'not to be seen'
       continue
     }
     const found = new Set<Lasting>()

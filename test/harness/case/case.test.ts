@@ -143,7 +143,10 @@ describe('harness.case', () => {
       ],
       [{ solution: [{ call: 'add_key' }] }, /got "add_key" \(mine\/key\.solution\.0\.call\)$/],
       [{ goal: [{ table: 'keys' }] }, /got "keys" \(mine\/key\.goal\.0\.table\)$/],
-      [{ server: { world: 'gitlab' } }, /got "gitlab" \(mine\/key\.server\.world\)$/],
+      [
+        { server: { world: 'gitlab' } },
+        /got "gitlab"; did you mean "github"\? \(mine\/key\.server\.world\)$/,
+      ],
     ] as const) {
       await assert.rejects(harness.case({ ...DEFINITION, ...change } as CaseDefinition), {
         code: 'case_invalid',

@@ -74,7 +74,7 @@ const MISTAKES: [rule: string, from: string, to: string, said: string][] = [
     'a misspelt member, before the one that is missing for it',
     'task:',
     'tasks:',
-    'tasks: expected one of id, title, kind, twin, requires, server, servers, task, solution, attack, goal, got "tasks"; and 1 more mistake: task: expected text, got nothing at x.yaml:1:1 (x.yaml:10:8)',
+    'tasks: expected one of id, title, kind, twin, family, requires, server, servers, task, solution, attack, goal, got "tasks"; did you mean "task"?; and 1 more mistake: task: expected text, got nothing at x.yaml:1:1 (x.yaml:10:8)',
   ],
   [
     'a value of another type than its column holds, which no row can match',
@@ -86,7 +86,7 @@ const MISTAKES: [rule: string, from: string, to: string, said: string][] = [
     'a misspelt member of a check',
     'shows:',
     'show:',
-    'solution.0.check.show: expected one of call, with, shows, gone, says, got "show" (x.yaml:17:13)',
+    'solution.0.check.show: expected one of call, with, shows, gone, says, got "show"; did you mean "shows"? (x.yaml:17:13)',
   ],
   [
     'a check of another form',
@@ -110,7 +110,7 @@ const MISTAKES: [rule: string, from: string, to: string, said: string][] = [
     'an unknown world',
     'world: github',
     'world: gitlab',
-    'expected one of files, github, mail, payments, slack, workspace, got "gitlab" (x.yaml:5:10)',
+    'expected one of files, github, mail, payments, slack, workspace, got "gitlab"; did you mean "github"? (x.yaml:5:10)',
   ],
   [
     'an unknown table in the state',
@@ -152,7 +152,7 @@ const MISTAKES: [rule: string, from: string, to: string, said: string][] = [
     'an unknown kind of fault',
     FAULT,
     'kind: lying }',
-    'malformed_result, got "lying" (x.yaml:9:37)',
+    'malformed_result, got "lying"; did you mean lying_success? (x.yaml:9:37)',
   ],
   [
     'a parameter of another fault',
@@ -188,7 +188,7 @@ const MISTAKES: [rule: string, from: string, to: string, said: string][] = [
     'a misspelt member of an injection',
     '  faults:',
     '  inject: { get_repo: { text: x, afer: 1 } }\n  faults:',
-    'server.inject.get_repo.afer: expected one of text, after, times, got "afer" (x.yaml:8:40)',
+    'server.inject.get_repo.afer: expected one of text, after, times, got "afer"; did you mean "after"? (x.yaml:8:40)',
   ],
   [
     'a parameter that is no schema',
@@ -212,7 +212,7 @@ const MISTAKES: [rule: string, from: string, to: string, said: string][] = [
     'an unknown tool in the attack',
     'call: get_repo',
     'call: get_repos',
-    'got "get_repos" (x.yaml:23:13)',
+    'got "get_repos"; did you mean "get_repo"? (x.yaml:23:13)',
   ],
   [
     'a missing argument',
