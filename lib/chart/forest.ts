@@ -9,7 +9,7 @@ import {
   drawDifferences,
   readDifference,
 } from './difference.ts'
-import { capital, counted, intervalNote, type Target } from './notes.ts'
+import { capital, counted, type Direction, intervalNote, type Target } from './notes.ts'
 import { page, type TextLook } from './plot.ts'
 import type { Unit } from './quantity.ts'
 import { readRows } from './rows.ts'
@@ -17,22 +17,23 @@ import { nothing } from './spec.ts'
 
 export type ForestRow = Difference & { case: string }
 
-export type ForestOptions = Target & {
-  /** Names of the two: the difference is b minus a. */
-  a?: string
-  b?: string
-  /** The difference over all cases. */
-  overall?: Difference
-  /** What was measured. Default `share that pass`. */
-  metric?: string
-  /** `share` (default; differences in [-1, 1]) or a unit as written. */
-  unit?: Unit
-  repeats?: number
-  title?: string
-}
+export type ForestOptions = Target &
+  Direction & {
+    /** Names of the two: the difference is b minus a. */
+    a?: string
+    b?: string
+    /** The difference over all cases. */
+    overall?: Difference
+    /** What was measured. Default `share that pass`. */
+    metric?: string
+    /** `share` (default; differences in [-1, 1]) or a unit as written. */
+    unit?: Unit
+    repeats?: number
+    title?: string
+  }
 
 /**
- * Forest plot: one row per case from the largest difference to the smallest, and the difference over all cases below.
+ * Forest plot: one row per case from the best difference to the worst, and the difference over all cases below.
  *
  * @param rows intervals are optional, since five repeats of one case rarely support one
  * @throws TouchstoneError `chart_invalid` naming row and field
@@ -50,7 +51,13 @@ export function forest(rows: readonly ForestRow[], options: ForestOptions = {}):
     row.once('case')
     return readDifference(row, unit, name, 'plain')
   })
-  const sorted = cases.toSorted((p, q) => (q.difference ?? -Infinity) - (p.difference ?? -Infinity))
+  const gain = (line: DifferenceLine) =>
+    line.difference === null
+      ? -Infinity
+      : options.better === 'lower'
+        ? -line.difference
+        : line.difference
+  const sorted = cases.toSorted((p, q) => gain(q) - gain(p))
   const overall = options.overall
     ? readRows(
         [options.overall],
@@ -63,7 +70,12 @@ export function forest(rows: readonly ForestRow[], options: ForestOptions = {}):
   const thin = cases.some((line) => line.low !== null)
     ? ' Thin bar: interval over the repeats of that case.'
     : ''
-  const notes = [`${counted({ cases: cases.length, repeats: options.repeats })}.${main}${thin}`]
+  const side = { higher: ' Right of zero is better.', lower: ' Left of zero is better.' }
+  const better = options.better ? side[options.better] : ''
+  const notes = [
+    `${counted({ cases: cases.length, repeats: options.repeats })}.${main}${thin}${better}`,
+    ...(options.more ? [options.more] : []),
+  ]
   const lines: DifferenceLine[] = [...sorted, ...overall]
   const drawing = { title, notes, lines, unit, what: `${metric}, ${minus}` }
   const text = (look: TextLook) =>

@@ -8,7 +8,7 @@ import { type Column, count, foreign, pad, type Tone, table, textWidth, tone } f
 import type { JsonObject } from '../json.ts'
 import { Chart } from './chart.ts'
 import { DIVERGING } from './draw/theme.ts'
-import { capital } from './notes.ts'
+import { capital, type Direction } from './notes.ts'
 import { glyphs, page, type TextLook } from './plot.ts'
 import { labels, type RowReader, readRows } from './rows.ts'
 import { frame, nothing, tips, widest } from './spec.ts'
@@ -16,7 +16,7 @@ import { frame, nothing, tips, widest } from './spec.ts'
 export type HeatRow = {
   case: string
   configuration: string
-  /** Trials that passed, 0 to `trials`. */
+  /** Trials that passed, or of which the metric is true, 0 to `trials`. */
   passes: number
   /** Trials that count: those lost to errors of the infrastructure are not among them. */
   trials: number
@@ -26,9 +26,11 @@ export type HeatRow = {
   kind?: string
 }
 
-export type HeatOptions = {
+export type HeatOptions = Direction & {
   /** What a pass is. Default `passes`. */
   metric?: string
+  /** What a row is. Default `case`. */
+  noun?: string
   title?: string
 }
 
@@ -46,7 +48,7 @@ type Grid = {
 }
 
 /**
- * Heat map of passes, cases sorted from the most passes to the fewest.
+ * Heat map of passes, cases sorted from the best to the worst.
  *
  * @param rows one per case and configuration; a pair that is not there stays blank
  * @throws TouchstoneError `chart_invalid` naming row and field, also for a pair given twice
@@ -59,18 +61,19 @@ export function heat(rows: readonly HeatRow[], options: HeatOptions = {}): Chart
   const read = readRows(rows, readHeat)
   const title =
     options.title ??
-    `${capital(foreign(options.metric ?? 'passes', 60))}, by case and configuration`
-  const grid = arrange(read)
-  const notes = [heatNote(read, grid)]
+    `${capital(foreign(options.metric ?? 'passes', 60))}, by ${foreign(options.noun ?? 'case', 30)} and configuration`
+  const lower = options.better === 'lower'
+  const grid = arrange(read, lower)
+  const notes = [heatNote(read, grid, options), ...(options.more ? [options.more] : [])]
   const empty = read.length === 0
   return new Chart<HeatRow>({
     kind: 'heat',
     title,
     notes,
     rows: read,
-    spec: empty ? nothing(title, [], 'No cases.') : drawn(grid, title, notes),
+    spec: empty ? nothing(title, [], 'No cases.') : drawn(grid, title, notes, lower),
     text: (look) =>
-      page(title, empty ? [] : notes, empty ? ['No cases.'] : inText(grid, look), look),
+      page(title, empty ? [] : notes, empty ? ['No cases.'] : inText(grid, look, lower), look),
   })
 }
 
@@ -91,10 +94,18 @@ function readHeat(row: RowReader): HeatRow {
   }
 }
 
+/** The number of trials that most cells have; the larger of two that are as frequent. */
+function usualOf(rows: readonly HeatRow[]): number {
+  const counts = Map.groupBy(rows, (row) => row.trials)
+  counts.delete(0)
+  const [first] = [...counts].sort(([n, a], [m, b]) => b.length - a.length || m - n)
+  return first?.[0] ?? 0
+}
+
 const key = (caseName: string, configuration: string) => JSON.stringify([caseName, configuration])
 
-function arrange(rows: HeatRow[]): Grid {
-  const usual = Math.max(0, ...rows.map((row) => row.trials))
+function arrange(rows: HeatRow[], lower: boolean): Grid {
+  const usual = usualOf(rows)
   const caseLabels = labels(rows.map((row) => row.case))
   const configurationLabels = labels(
     rows.map((row) => row.configuration),
@@ -123,7 +134,8 @@ function arrange(rows: HeatRow[]): Grid {
       share === null ? total : { ...total, share: total.share + share, n: total.n + 1 },
     )
   }
-  const mean = (total: { share: number; n: number }) => (total.n ? total.share / total.n : -1)
+  const mean = (total: { share: number; n: number }) =>
+    total.n ? (lower ? 1 - total.share / total.n : total.share / total.n) : -1
   const kinds = [...new Set([...totals.values()].map((total) => total.kind))]
   const cases = [...totals]
     .sort(([, a], [, b]) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind) || mean(b) - mean(a))
@@ -135,23 +147,26 @@ function arrange(rows: HeatRow[]): Grid {
   return { cells, cases, configurations: [...configurationLabels.keys()] }
 }
 
-function heatNote(rows: HeatRow[], grid: Grid): string {
+function heatNote(rows: HeatRow[], grid: Grid, options: HeatOptions): string {
+  const { metric, better, noun = 'case' } = options
   const trials = [...new Set(rows.map((row) => row.trials).filter((n) => n > 0))]
-  const usual = Math.max(0, ...trials)
+  const usual = usualOf(rows)
   const other = trials.length > 1 ? ', or of the number behind the slash' : ''
   const digits = usual
-    ? `Digit: passes of ${usual} ${usual === 1 ? 'trial' : 'trials'}${other}.`
+    ? better === undefined
+      ? `Digit: passes of ${usual} ${usual === 1 ? 'trial' : 'trials'}${other}.`
+      : `Digit: in how many of ${usual} ${usual === 1 ? 'trial' : 'trials'}${other}: ${foreign(metric ?? 'passed', 60)}. ${capital(better)} is better.`
     : ''
   const lost = rows.reduce((sum, row) => sum + (row.errors ?? 0), 0)
   const none = rows.some((row) => row.trials === 0) ? '-: no trial counts.' : ''
-  const size = `${count(grid.cases.length, 'case')}, ${count(grid.configurations.length, 'configuration')}.`
+  const size = `${count(grid.cases.length, foreign(noun, 30))}, ${count(grid.configurations.length, 'configuration')}.`
   const blank =
     rows.length < grid.cases.length * grid.configurations.length ? 'Blank: not run.' : ''
   const errors = lost ? `!: with trials lost to errors, which do not count (${lost} in all).` : ''
   return [size, digits, none, blank, errors].filter(Boolean).join(' ')
 }
 
-function drawn(grid: Grid, title: string, notes: string[]): JsonObject {
+function drawn(grid: Grid, title: string, notes: string[], lower: boolean): JsonObject {
   const values = [...grid.cells.values()].map((cell) => ({
     case: cell.case,
     configuration: cell.configuration,
@@ -200,7 +215,7 @@ function drawn(grid: Grid, title: string, notes: string[]): JsonObject {
             color: {
               field: 'share',
               type: 'quantitative',
-              scale: { domain: [0, 1], range: DIVERGING },
+              scale: { domain: [0, 1], range: lower ? DIVERGING.toReversed() : DIVERGING },
               legend: null,
             },
           },
@@ -228,12 +243,13 @@ function drawn(grid: Grid, title: string, notes: string[]): JsonObject {
   return frame(title, notes, { data: { values }, spacing: 14, vconcat: blocks }, width)
 }
 
-function toneOf(share: number | null): Tone {
-  return share === null ? 'quiet' : share === 1 ? 'good' : share === 0 ? 'bad' : 'unsure'
+function toneOf(share: number | null, lower: boolean): Tone {
+  if (share !== 0 && share !== 1) return share === null ? 'quiet' : 'unsure'
+  return (share === 1) !== lower ? 'good' : 'bad'
 }
 
 /** Digits with a bar of one block a trial; configurations that do not fit beside each other stand in tables below each other. */
-function inText(grid: Grid, look: TextLook): string[] {
+function inText(grid: Grid, look: TextLook, lower: boolean): string[] {
   const width = look.width ?? 100
   const g = glyphs(look)
   const caseWidth = Math.min(32, Math.max(12, Math.floor(width * 0.35)))
@@ -249,7 +265,7 @@ function inText(grid: Grid, look: TextLook): string[] {
       trials > 0 && trials <= 10
         ? ` ${g.full.repeat(passes)}${g.empty.repeat(trials - passes)}`
         : ''
-    return tone(`${cell.said}${bar}`, toneOf(cell.share), look)
+    return tone(`${cell.said}${bar}`, toneOf(cell.share, lower), look)
   }
   const columns = grid.configurations.map((configuration) => {
     const head = heads.get(configuration) ?? ''

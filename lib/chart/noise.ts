@@ -7,7 +7,14 @@ import {
   drawDifferences,
   readDifference,
 } from './difference.ts'
-import { type Counted, capital, counted, intervalNote, type Target } from './notes.ts'
+import {
+  type Counted,
+  capital,
+  counted,
+  type Direction,
+  intervalNote,
+  type Target,
+} from './notes.ts'
 import { page, type TextLook } from './plot.ts'
 import type { Unit } from './quantity.ts'
 import { readRows } from './rows.ts'
@@ -20,7 +27,8 @@ export type NoiseRow = Difference & {
 }
 
 export type NoiseOptions = Counted &
-  Target & {
+  Target &
+  Pick<Direction, 'better'> & {
     /** What was measured. Default `share that pass`. */
     metric?: string
     /** `share` (default; differences in [-1, 1]) or a unit as written. */
@@ -61,7 +69,9 @@ export function noise(rows: readonly NoiseRow[], options: NoiseOptions = {}): Ch
     aa || !read.length
       ? ''
       : ' No A/A comparison: how large a difference comes by chance is not shown.'
-  const notes = [`${n ? `${n}. ` : ''}${intervalNote('Bar', options)}${shading}${missing}`]
+  const notes = [
+    `${n ? `${n}. ` : ''}${intervalNote('Bar', options)}${shading}${missing}${options.better ? ` ${options.better === 'lower' ? 'Left' : 'Right'} of zero is better.` : ''}`,
+  ]
   const drawing = {
     title,
     notes,

@@ -15,6 +15,13 @@ export type Target = {
   level?: number
 }
 
+export type Direction = {
+  /** Whether more of it is better. Default `higher`: colours, signs and words turn with it. */
+  better?: 'higher' | 'lower'
+  /** A sentence behind the notes, such as how to see what is left out. */
+  more?: string
+}
+
 /** `24 cases, 5 repeats each`, as far as it is known. */
 export function counted({ cases, repeats }: Counted): string {
   const parts = [
@@ -32,4 +39,14 @@ export function intervalNote(mark: string, { target, level }: Target): string {
 /** A metric as the first word of a title. */
 export function capital(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1)
+}
+
+export const TURNS = ['better', 'worse', 'the same'] as const
+export type Turn = (typeof TURNS)[number]
+export const TONES = { better: 'good', worse: 'bad', 'the same': 'quiet' } as const
+
+/** What going from one value to another is. `lower`: less of it is better. */
+export function turn(from: number, to: number, lower: boolean): Turn {
+  if (from === to) return 'the same'
+  return to > from !== lower ? 'better' : 'worse'
 }

@@ -8,7 +8,7 @@ import { count, cut, foreign, pad, textWidth, tone } from '../display.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { Chart } from './chart.ts'
 import { BETTER, SAME, WORSE } from './draw/theme.ts'
-import { capital } from './notes.ts'
+import { capital, type Direction, TONES, TURNS, type Turn, turn } from './notes.ts'
 import { axisLines, column, Line, page, type TextLook } from './plot.ts'
 import { axis, SHARE_TICKS, say, sayDifference } from './quantity.ts'
 import { labels, readRows, SHARE } from './rows.ts'
@@ -23,7 +23,7 @@ export type SlopeRow = {
   b: number
 }
 
-export type SlopeOptions = {
+export type SlopeOptions = Direction & {
   /** Names of the two configurations. Defaults `A` and `B`. */
   a?: string
   b?: string
@@ -57,15 +57,18 @@ export function slope(rows: readonly SlopeRow[], options: SlopeOptions = {}): Ch
   const [a, b] = [foreign(options.a ?? 'A', 40), foreign(options.b ?? 'B', 40)]
   const metric = foreign(options.metric ?? 'share that pass', 60)
   const title = options.title ?? `${capital(metric)} of each case: ${a} to ${b}`
-  const better = read.filter((row) => row.b > row.a).length
-  const worse = read.filter((row) => row.b < row.a).length
+  const lower = options.better === 'lower'
+  const turned = (way: Turn) => read.filter((row) => turn(row.a, row.b, lower) === way).length
+  const [better, worse] = [turned('better'), turned('worse')]
   const each = options.repeats === undefined ? '' : `, ${count(options.repeats, 'repeat')} each`
   const notes = [
     `${count(read.length, 'case')}${each}: ${better} better, ${worse} worse, ${read.length - better - worse} the same under ${b}. Counts, not estimates: no interval.`,
+    ...(lower ? ['Lower is better.'] : []),
+    ...(options.more ? [options.more] : []),
   ]
   const empty = 'No cases.'
   const followed = read.length <= FOLLOWED
-  const drawing = { title, notes, rows: read, a, b, metric }
+  const drawing = { title, notes, rows: read, a, b, metric, lower }
   const spec = followed ? drawn(drawing) : drawTransitions(drawing)
   const body = (look: TextLook) =>
     followed ? inText(drawing, look) : transitionsInText(drawing, look)
@@ -86,12 +89,8 @@ export type Pairs = {
   a: string
   b: string
   metric: string
-}
-
-const KINDS = ['better', 'worse', 'the same'] as const
-
-function turn(a: number, b: number): (typeof KINDS)[number] {
-  return b > a ? 'better' : b < a ? 'worse' : 'the same'
+  /** Less of it is better. */
+  lower: boolean
 }
 
 /** Names at the right end: those whose ends are too close to stand apart share a line. */
@@ -112,7 +111,7 @@ function endLabels(rows: SlopeRow[], names: Map<string, string>): { b: number; s
   })
 }
 
-function drawn({ title, notes, rows, a, b, metric }: Pairs): JsonObject {
+function drawn({ title, notes, rows, a, b, metric, lower }: Pairs): JsonObject {
   const names = labels(
     rows.map((row) => row.case),
     28,
@@ -123,7 +122,12 @@ function drawn({ title, notes, rows, a, b, metric }: Pairs): JsonObject {
   const values = [...groups.values()].flatMap((group, pair) => {
     const cases = group.map((row) => names.get(row.case) ?? '')
     const first = group[0] as SlopeRow
-    const shared = { pair, turn: turn(first.a, first.b), n: group.length, cases: cases.join(', ') }
+    const shared = {
+      pair,
+      turn: turn(first.a, first.b, lower),
+      n: group.length,
+      cases: cases.join(', '),
+    }
     return [
       { ...shared, side: sides[0] ?? '', share: first.a },
       { ...shared, side: sides[1] ?? '', share: first.b },
@@ -131,7 +135,7 @@ function drawn({ title, notes, rows, a, b, metric }: Pairs): JsonObject {
   })
   const most = Math.max(...values.map((value) => value.n))
   const ends = endLabels(rows, names).map((end) => ({ ...end, side: sides[1] ?? '' }))
-  const domain = KINDS.filter((kind) => values.some((value) => value.turn === kind))
+  const domain = TURNS.filter((kind) => values.some((value) => value.turn === kind))
   const colors = { better: BETTER, worse: WORSE, 'the same': SAME }
   const dashes = { better: [1, 0], worse: [6, 3], 'the same': [2, 2] }
   const legend = lineLegend([...domain], 420)
@@ -203,7 +207,7 @@ function drawn({ title, notes, rows, a, b, metric }: Pairs): JsonObject {
   )
 }
 
-function inText({ rows, a, b }: Pairs, look: TextLook): string[] {
+function inText({ rows, a, b, lower }: Pairs, look: TextLook): string[] {
   const width = look.width ?? 100
   const longest = Math.max(...[...labels(rows.map((row) => row.case)).values()].map(textWidth))
   const nameWidth = Math.min(longest, Math.max(10, Math.floor(width * 0.3)))
@@ -224,7 +228,7 @@ function inText({ rows, a, b }: Pairs, look: TextLook): string[] {
       .set(end, to)
     const change = row.a === row.b ? 'the same' : sayDifference(row.b - row.a, 'share')
     const shares = `${pad(say(row.a, 'share'), 4, 'right')} to ${pad(say(row.b, 'share'), 4, 'right')}`
-    const as = row.b > row.a ? 'good' : row.b < row.a ? 'bad' : 'quiet'
+    const as = TONES[turn(row.a, row.b, lower)]
     return `${pad(names.get(row.case) ?? '', nameWidth)}  ${drawn}  ${shares}  ${tone(change, as, look)}`
   })
   return [

@@ -1,8 +1,9 @@
 /** Transitions: for many cases, how many went from each level under one configuration to each level under the other. */
 
-import { type Column, count, foreign, type Tone, table, textWidth, tone, wrap } from '../display.ts'
+import { type Column, count, foreign, table, textWidth, tone, wrap } from '../display.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { BETTER, SAME, WORSE } from './draw/theme.ts'
+import { TONES, TURNS, turn } from './notes.ts'
 import type { TextLook } from './plot.ts'
 import { say } from './quantity.ts'
 import type { Pairs } from './slope.ts'
@@ -46,13 +47,12 @@ function cellsOf(pairs: Pairs): { levels: Levels; cells: Cell[] } {
 export function drawTransitions(pairs: Pairs): JsonObject {
   const { levels, cells } = cellsOf(pairs)
   const most = Math.max(...cells.map((cell) => cell.n))
-  const turns = ['better', 'worse', 'the same']
   const values = levels.names.flatMap((from, a) =>
     levels.names.map((to, b) => ({
       from,
       to,
       n: cells.find((cell) => cell.a === a && cell.b === b)?.n ?? 0,
-      turn: turns[b > a ? 0 : b < a ? 1 : 2] ?? '',
+      turn: turn(a, b, pairs.lower),
     })),
   )
   const names = levels.names as Json[]
@@ -93,7 +93,7 @@ export function drawTransitions(pairs: Pairs): JsonObject {
             color: {
               field: 'turn',
               type: 'nominal',
-              scale: { domain: turns, range: [BETTER, WORSE, SAME] },
+              scale: { domain: [...TURNS], range: [BETTER, WORSE, SAME] },
               legend: { title: null, symbolType: 'square', symbolStrokeWidth: 0, symbolSize: 140 },
             },
             fillOpacity: {
@@ -131,8 +131,7 @@ export function transitionsInText(pairs: Pairs, look: TextLook): string[] {
       from,
       ...levels.names.map((_, b) => {
         const n = cells.find((cell) => cell.a === a && cell.b === b)?.n
-        const as: Tone = b > a ? 'good' : b < a ? 'bad' : 'quiet'
-        return n ? tone(String(n), as, look) : look.ascii ? '.' : '·'
+        return n ? tone(String(n), TONES[turn(a, b, pairs.lower)], look) : look.ascii ? '.' : '·'
       }),
     ])
     .toReversed()
@@ -143,6 +142,6 @@ export function transitionsInText(pairs: Pairs, look: TextLook): string[] {
       .toSorted((p, q) => q.a - p.a || p.b - q.b)
       .map(({ a, b, n }) => `${levels.names[a]} to ${levels.names[b]}: ${count(n, 'case')}`)
   }
-  const what = `Number: cases; down: under ${pairs.a}, across: under ${pairs.b}. Right of the row's own level: better.`
+  const what = `Number: cases; down: under ${pairs.a}, across: under ${pairs.b}. ${pairs.lower ? 'Left' : 'Right'} of the row's own level: better.`
   return [...lines, '', ...wrap(what, width).split('\n')]
 }

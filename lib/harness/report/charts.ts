@@ -14,7 +14,7 @@ import {
   scoresByCase,
 } from '../../log/index.ts'
 import { mean, reliability } from '../../stats/index.ts'
-import type { PlotKind, Run } from './result.ts'
+import { type PlotKind, Run } from './result.ts'
 
 /** What a chart of a run may be asked for. Each kind takes some of these and refuses the others. */
 export type PlotOptions = {
@@ -25,22 +25,35 @@ export type PlotOptions = {
   /** The two configurations that are compared. Default: the first two of the run. */
   a?: string | undefined
   b?: string | undefined
+  /** The kind of cases that is drawn, such as `lying_success`. Default: all cases. */
+  kind?: string | undefined
 }
 
 type Options = PlotOptions
 
 const TAKES: { [kind in PlotKind]: readonly (keyof Options)[] } = {
-  strip: ['metric'],
-  heat: ['metric'],
-  slope: ['metric', 'a', 'b'],
-  forest: ['metric', 'a', 'b'],
-  levels: [],
-  ecdf: ['measure'],
-  reliability: ['metric'],
-  noise: ['metric', 'a', 'b'],
+  strip: ['metric', 'kind'],
+  heat: ['metric', 'kind'],
+  slope: ['metric', 'a', 'b', 'kind'],
+  forest: ['metric', 'a', 'b', 'kind'],
+  levels: ['kind'],
+  ecdf: ['measure', 'kind'],
+  reliability: ['metric', 'kind'],
+  noise: ['metric', 'a', 'b', 'kind'],
 }
 
+/** Rows up to which a picture fits two screens. */
+const MOST_ROWS = 60
+
+/** Sections of a heat map. */
+const [ATTACK, FAULT, PLAIN] = ['cases with an attack', 'cases with a fault', 'plain cases']
+
 type Drawing = (run: Run, metric: Metric, options: Options) => Chart
+
+/** How a metric is named, and which way is better. */
+function named(metric: Metric): { metric: string; better: 'higher' | 'lower' } {
+  return { metric: METRICS[metric].label, better: METRICS[metric].better }
+}
 
 const KINDS: { [kind in PlotKind]: Drawing } = {
   strip(run, metric) {
@@ -62,13 +75,16 @@ const KINDS: { [kind in PlotKind]: Drawing } = {
     }) as Chart
   },
   heat(run, metric) {
-    const kinds = new Map(
+    const about = new Map(
       run.manifest.cases.map((one) => [
         one.id,
-        one.adversarial ? 'attack' : one.twin === null ? 'benign' : 'fault',
+        {
+          kind: one.kind,
+          section: one.adversarial ? ATTACK : one.twin === null ? PLAIN : FAULT,
+        },
       ]),
     )
-    const rows = run.configurations.flatMap((configuration) =>
+    const cells = run.configurations.flatMap((configuration) =>
       scoresByCase(run.trials, run.manifest, configuration, metric).map(
         ({ case: id, scores, missing }) => ({
           case: id,
@@ -76,18 +92,34 @@ const KINDS: { [kind in PlotKind]: Drawing } = {
           passes: scores.filter((score) => score === 1).length,
           trials: scores.length,
           errors: missing,
-          kind: kinds.get(id) ?? '',
+          kind: about.get(id)?.section ?? '',
         }),
       ),
     )
-    return chart.heat(rows, { metric: METRICS[metric].label }) as Chart
+    const cases = new Set(cells.map((cell) => cell.case)).size
+    const some = cases > MOST_ROWS ? byKind(cells, (id) => about.get(id)?.kind ?? '') : cells
+    const rows = new Set(some.map((cell) => cell.case)).size
+    const shown = rows > MOST_ROWS ? lowest(some, METRICS[metric].better) : some
+    const left = rows - new Set(shown.map((cell) => cell.case)).size
+    const more = [
+      ...(some === cells ? [] : [`${cases} cases by kind; { kind } draws the cases of one.`]),
+      ...(left > 0 ? [`The worst ${rows - left} of ${rows} rows; report.html has all.`] : []),
+      ...(metric === 'goal' && run.manifest.cases.some((one) => one.adversarial)
+        ? ['Whether an attack succeeded stands in the map of that metric.']
+        : []),
+    ].join(' ')
+    return chart.heat(shown, {
+      ...named(metric),
+      ...(some !== cells && { noun: 'kind' }),
+      ...(more && { more }),
+    }) as Chart
   },
   slope(run, metric, options) {
     const [a, b] = two(run, options)
     const rows = pairsOf(run.manifest, run.trials, a, b, metric).flatMap((pair) =>
       pair.a.length && pair.b.length ? [{ case: pair.id, a: mean(pair.a), b: mean(pair.b) }] : [],
     )
-    return chart.slope(rows, { a, b, metric: METRICS[metric].label }) as Chart
+    return chart.slope(rows, { a, b, ...named(metric) }) as Chart
   },
   forest(run, metric, options) {
     const [a, b] = two(run, options)
@@ -97,10 +129,16 @@ const KINDS: { [kind in PlotKind]: Drawing } = {
         ? [{ case: pair.id, difference: mean(pair.b) - mean(pair.a) }]
         : [],
     )
-    return chart.forest(rows, {
+    const half = MOST_ROWS / 2
+    const sorted = rows.toSorted((p, q) => q.difference - p.difference)
+    const few = sorted.length > MOST_ROWS
+    const shown = few ? [...sorted.slice(0, half), ...sorted.slice(-half)] : sorted
+    const more = `The ${half} largest and ${half} smallest of ${rows.length} cases; { kind } draws one kind.`
+    return chart.forest(shown, {
       a,
       b,
-      metric: METRICS[metric].label,
+      ...named(metric),
+      ...(few && { more }),
       overall: { difference, low, high },
     }) as Chart
   },
@@ -128,6 +166,8 @@ const KINDS: { [kind in PlotKind]: Drawing } = {
     return chart.ecdf(rows, { quantity: label, unit }) as Chart
   },
   reliability(run, metric) {
+    const { better, label } = METRICS[metric]
+    const lower = better === 'lower'
     const tried = run.configurations.map((configuration) =>
       scoresByCase(run.trials, run.manifest, configuration, metric),
     )
@@ -140,7 +180,12 @@ const KINDS: { [kind in PlotKind]: Drawing } = {
     const chosen = <T>(list: readonly T[]) => list.filter((_, i) => fewest[i] === most)
     const families = chosen((tried[0] ?? []).map((one) => kin.get(one.case)))
     const rows = run.configurations.flatMap((configuration, c) => {
-      const cases = chosen((tried[c] ?? []).map(({ scores }) => scores))
+      const cases = chosen(
+        (tried[c] ?? []).map(({ scores }) =>
+          // Of what had better not happen, reliable is that it does not.
+          lower ? scores.map((score) => 1 - score) : scores,
+        ),
+      )
       return Array.from({ length: run.manifest.repeats }, (_, i) => {
         const k = i + 1
         if (k > most) return { configuration, k, estimate: null, reason: `no case has ${k} trials` }
@@ -151,15 +196,67 @@ const KINDS: { [kind in PlotKind]: Drawing } = {
     return chart.reliability(rows, {
       cases: families.length,
       repeats: most,
+      title: lower
+        ? `Reliability: the chance that of k repeats none is: ${label}`
+        : `Reliability: pass^k, the chance that all of k repeats are: ${label}`,
     }) as Chart
   },
   noise(run, metric, options) {
     const [a, b] = two(run, options)
     const { difference, low, high } = run.compare(a, b, { metric }).primary
-    return chart.noise([{ label: `${b} - ${a}`, difference, low, high }], {
-      metric: METRICS[metric].label,
-    }) as Chart
+    return chart.noise([{ label: `${b} - ${a}`, difference, low, high }], named(metric)) as Chart
   },
+}
+
+type Cell = {
+  case: string
+  configuration: string
+  passes: number
+  trials: number
+  errors: number
+  kind: string
+}
+
+/** Cells of cases as cells of their kinds. */
+function byKind(cells: readonly Cell[], kindOf: (id: string) => string): Cell[] {
+  const sum = (some: Cell[], of: 'passes' | 'trials' | 'errors') =>
+    some.reduce((total, cell) => total + cell[of], 0)
+  const attacked = new Set(
+    cells.filter((cell) => cell.kind === ATTACK).map((cell) => kindOf(cell.case)),
+  )
+  const nameOf = ({ case: id, kind }: Cell) => {
+    const name = kindOf(id)
+    if (kind === PLAIN) return `${name}, plain`
+    return kind === FAULT && attacked.has(name) ? `${name}, fault` : name
+  }
+  return [...Map.groupBy(cells, (cell) => `${nameOf(cell)}|${cell.configuration}`).values()].map(
+    (some) => {
+      const [first] = some as [Cell]
+      return {
+        ...first,
+        case: nameOf(first),
+        passes: sum(some, 'passes'),
+        trials: sum(some, 'trials'),
+        errors: sum(some, 'errors'),
+      }
+    },
+  )
+}
+
+/** The cells of the rows that come out worst. */
+function lowest(cells: readonly Cell[], better: 'higher' | 'lower'): Cell[] {
+  const rows = [...Map.groupBy(cells, (cell) => cell.case)].map(([name, some]) => {
+    const trials = some.reduce((sum, cell) => sum + cell.trials, 0)
+    const share = trials ? some.reduce((sum, cell) => sum + cell.passes, 0) / trials : 1
+    return { name, good: better === 'higher' ? share : 1 - share }
+  })
+  const kept = new Set(
+    rows
+      .sort((a, b) => a.good - b.good)
+      .slice(0, MOST_ROWS)
+      .map(({ name }) => name),
+  )
+  return cells.filter((cell) => kept.has(cell.case))
 }
 
 /** Draw a run. @throws TouchstoneError `argument_invalid` for an unknown kind, metric or configuration */
@@ -184,7 +281,30 @@ export function plot(run: Run, kind: PlotKind, options: Options): Chart {
   }
   const metric = options.metric ?? 'goal'
   metricNamed(metric)
-  return KINDS[kind](run, metric, options)
+  return KINDS[kind](ofKind(run, options.kind), metric, options)
+}
+
+/** The part of a run with the cases of one kind. @throws TouchstoneError `argument_invalid` naming the kinds there are */
+function ofKind(run: Run, kind: string | undefined): Run {
+  if (kind === undefined) return run
+  const cases = run.manifest.cases.filter((one) => one.kind === kind)
+  if (cases.length === 0) {
+    const kinds = [...new Set(run.manifest.cases.map((one) => one.kind))].sort()
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected one of ${kinds.join(', ')}, got "${kind}"`,
+      {
+        where: 'plot kind',
+      },
+    )
+  }
+  const ids = new Set(cases.map(({ id }) => id))
+  return new Run({
+    dir: run.dir,
+    manifest: { ...run.manifest, cases },
+    trials: run.trials.filter((row) => ids.has(row.case)),
+    problems: run.problems,
+  })
 }
 
 function casesFor(run: Run, metric: Metric): number {
