@@ -13,7 +13,9 @@ const DOCUMENTS = [
   'ARCHITECTURE.md',
   'CONTRIBUTING.md',
   'SECURITY.md',
-  ...globSync(['{cases,examples,notebooks,lib/**,test/bench}/README.md'], { cwd: root }),
+  ...globSync(['docs/*.md', '{cases,examples,notebooks,lib/**,test/bench}/README.md'], {
+    cwd: root,
+  }),
 ]
 
 describe('documents', () => {

@@ -6,7 +6,15 @@
  * any depth, or an argument that may filter makes it a part, and then absence from it shows nothing.
  */
 import { type Json, type JsonObject, parse } from '../../json.ts'
-import { type Answer, at, type Classifier, project, type Read, type Whole } from './classifier.ts'
+import {
+  type Answer,
+  at,
+  type Classifier,
+  isEmpty,
+  project,
+  type Read,
+  type Whole,
+} from './classifier.ts'
 import { isObject } from './decision.ts'
 
 /** What a read showed: targets projected and redacted like those of calls. */
@@ -111,6 +119,7 @@ function isWhole(
   const harmless = new Set([
     ...scoped.flatMap((field) => field.from),
     ...(read.arguments ?? []),
+    ...(read.only ?? []).map(({ argument }) => argument),
     ...reasons.flatMap((reason) => ('size' in reason ? [...reason.size, ...reason.page] : [])),
   ])
   const asked = Object.keys(args).filter((name) => args[name] !== undefined && args[name] !== null)
@@ -217,9 +226,4 @@ function wordsOf(name: string): string[] {
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .toLowerCase()
     .split(/[^a-z0-9]+/)
-}
-
-function isEmpty(value: unknown): boolean {
-  if (value === undefined || value === null || value === '' || value === false) return true
-  return typeof value === 'object' && Object.keys(value).length === 0
 }

@@ -20,7 +20,7 @@ export type Irreversibility = (typeof IRREVERSIBILITY)[number]
 export type Field = {
   /** Name in the target, such as `owner` or `key_title_hash`. */
   name: string
-  /** Argument names it may come from; the first one present wins. A dot goes into an object. */
+  /** Argument names it may come from; the first one present wins. A dot goes into an object, `[]` into a list of one. */
   from: string[]
   /** `text` as it is, control characters replaced; `hash` under `domain`; `flag` a boolean; `amount` an integer as text. */
   kind: 'text' | 'hash' | 'flag' | 'amount'
@@ -30,7 +30,15 @@ export type Field = {
   fold?: 'lower'
   /** Write `null` where there is none. Default: leave the member out. */
   nullable?: boolean
+  /** Other names of a value -> the value. What is not named stays; `null` stands for a value that says nothing. */
+  named?: { [other: string]: string | null }
 }
+
+/** What an argument must be. Without `is`: it must be absent, null, `''`, `false`, or an empty list or object. */
+export type Condition = { argument: string; is?: string | number | boolean }
+
+/** A tool whose verb stands in an argument: the value of the argument -> the verb. */
+export type ByArgument = { argument: string; verbs: { [value: string]: string } }
 
 /** A positive reason why a list is whole. A path goes into the answer, an argument is the read's own. */
 export type Whole =
@@ -71,6 +79,8 @@ export type Read = {
   answers: Answer[]
   /** Arguments that change nothing about which items are listed, besides scope, page and page size. */
   arguments?: string[]
+  /** Conditions under which the tool is this read. */
+  only?: Condition[]
 }
 
 /** How a later read shows the effect of a verb. */
@@ -110,6 +120,8 @@ export type Classifier = {
   provider: string
   /** Words in the names of servers that this is meant for, where tools of several providers share a name. Default: the provider. */
   servers?: string[]
+  /** Only calls whose server or prefix holds one of `servers` are meant: the names of the tools alone say too little. */
+  strict?: true
   /** The `action_class` of the binding. */
   resource_type: string
   class: string
@@ -118,8 +130,12 @@ export type Classifier = {
   irreversibility: Irreversibility
   reason_code: string
   /** Name of the tool without any prefix -> verb. */
-  tools: { [name: string]: string }
-  /** Verb -> how its effect can be shown. Every verb in `tools` has a row. */
+  tools: { [name: string]: string | ByArgument }
+  /** Conditions without which a call has not the effect of this class, such as a dry run that must not be asked for. */
+  only?: { [tool: string]: Condition[] }
+  /** Values that a tool implies: tool -> argument -> value. */
+  implied?: { [tool: string]: { [argument: string]: string } }
+  /** Verb -> how its effect can be shown. Every verb in `tools` has a row, here or in another classifier of the class. */
   effects: { [verb: string]: Effect }
   fields: Field[]
   /** Each row: at least one of these fields must be there, or the decision is incomplete with this detail code. */
@@ -172,8 +188,10 @@ function projected(
       if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value)
       if (typeof value === 'string' && /^-?\d{1,15}$/.test(value)) return String(Number(value))
     } else {
-      const text = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value
-      if (typeof text !== 'string' || text === '') continue
+      const found = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value
+      if (typeof found !== 'string' || found === '') continue
+      const text = field.named && Object.hasOwn(field.named, found) ? field.named[found] : found
+      if (typeof text !== 'string') continue
       if (field.kind === 'text') return harmless(text)
       // Half a surrogate pair has no UTF-8, so two different values would get one hash.
       if (!text.isWellFormed()) return undefined
@@ -189,12 +207,40 @@ function hashOf(field: Pick<Field, 'name' | 'domain' | 'fold'>, value: string): 
   return field.fold === 'lower' ? targetHash(domain, value) : exactHash(domain, value)
 }
 
-/** Follow a dotted path through own members only. */
+/** Follow a dotted path through own members only. `[]` behind a step goes into a list of exactly one element. */
 export function at(from: unknown, path: string): unknown {
   let value = from
-  for (const step of path === '' ? [] : path.split('.')) {
+  for (const part of path === '' ? [] : path.split('.')) {
+    const step = part.endsWith('[]') ? part.slice(0, -2) : part
     if (value === null || typeof value !== 'object' || !Object.hasOwn(value, step)) return undefined
     value = (value as Record<string, unknown>)[step]
+    if (step === part) continue
+    if (!Array.isArray(value) || value.length !== 1) return undefined
+    value = value[0]
   }
   return value
+}
+
+/** The verb of a call, or null where the argument that says it says nothing that is known. */
+export function verbOf(one: Classifier, tool: string, args: JsonObject): string | null {
+  const verb = Object.hasOwn(one.tools, tool) ? one.tools[tool] : undefined
+  if (verb === undefined || typeof verb === 'string') return verb ?? null
+  const value = at(args, verb.argument)
+  return typeof value === 'string' && Object.hasOwn(verb.verbs, value)
+    ? (verb.verbs[value] as string)
+    : null
+}
+
+/** True where every condition holds for the arguments of a call. */
+export function meets(conditions: readonly Condition[] | undefined, args: JsonObject): boolean {
+  return (conditions ?? []).every(({ argument, is }) => {
+    const value = at(args, argument)
+    return is === undefined ? isEmpty(value) : value === is
+  })
+}
+
+/** Absent, null, `''`, `false`, or an empty list or object. */
+export function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === null || value === '' || value === false) return true
+  return typeof value === 'object' && Object.keys(value).length === 0
 }

@@ -24,6 +24,7 @@ export function checkClassifier(one: Classifier, others: readonly Classifier[]):
   if (!IRREVERSIBILITY.includes(one.irreversibility))
     wrong('irreversibility', IRREVERSIBILITY.join(' | '), one.irreversibility)
   if (one.servers !== undefined && !isNames(one.servers)) wrong('servers', 'names', one.servers)
+  if (one.strict !== undefined && one.strict !== true) wrong('strict', 'true', one.strict)
   const names = fieldsOf(one, wrong)
   const known = (where: string, list: unknown) => {
     if (!Array.isArray(list)) wrong(where, 'a list of field names', list)
@@ -42,7 +43,8 @@ export function checkClassifier(one: Classifier, others: readonly Classifier[]):
   for (const [where, binding] of [['binding', one.binding] as const, ...bindings]) {
     for (const part of ['all', 'any', 'agree'] as const)
       known(`${where}.${part}`, binding?.[part] ?? (part === 'all' ? undefined : []))
-    if (binding.all.length === 0) wrong(`${where}.all`, 'at least one field', [])
+    if (binding.all.length === 0 && Object.keys(one.tools ?? {}).length > 0)
+      wrong(`${where}.all`, 'at least one field', [])
     for (const name of [...binding.all, ...(binding.any ?? [])])
       if (one.fields.find((field) => field.name === name)?.kind === 'flag')
         wrong(where, 'fields that are texts', name)
@@ -73,6 +75,8 @@ function fieldsOf(one: Classifier, wrong: Fail): Set<string> {
       wrong(`${at}.domain`, 'a hash domain of lower-case letters, digits and _', field.domain)
     if (field.fold !== undefined && (field.fold !== 'lower' || field.kind !== 'hash'))
       wrong(`${at}.fold`, 'lower, on a hash', field.fold)
+    if (field.named !== undefined && !isNamed(field.named))
+      wrong(`${at}.named`, 'other names of values -> a value or null', field.named)
     if (!isNames(field.from) || field.from.length === 0)
       wrong(`${at}.from`, 'argument names', field.from)
     if (field.from.every((name) => isSecretName(name)))
@@ -88,6 +92,8 @@ function checkRead(name: string, read: Read, names: ReadonlySet<string>, wrong: 
     wrong(at, '{ verb, answers }', read)
   if (read.arguments !== undefined && !isNames(read.arguments))
     wrong(`${at}.arguments`, 'argument names', read.arguments)
+  if (read.only !== undefined && !isConditions(read.only))
+    wrong(`${at}.only`, 'conditions on arguments', read.only)
   for (const [i, answer] of read.answers.entries()) {
     const where = `${at}.answers[${i}]`
     if (typeof answer?.items !== 'string') wrong(`${where}.items`, 'a path', answer?.items)
@@ -123,14 +129,23 @@ function effects(
   others: readonly Classifier[],
   wrong: Fail,
 ): void {
-  for (const [name, verb] of Object.entries(one.tools)) {
-    if (typeof verb !== 'string' || /[./]|__/.test(name))
-      wrong(`tools.${name}`, 'a verb for a name without a prefix', verb)
-    if (!Object.hasOwn(one.effects, verb)) wrong(`effects.${verb}`, 'how it is shown', undefined)
-  }
   const peers = [one, ...others].filter(
     (peer) => peer.resource_type === one.resource_type && peer.provider === one.provider,
   )
+  for (const [name, verb] of Object.entries(one.tools)) {
+    const verbs = isMap(verb) && typeof verb.argument === 'string' ? verb.verbs : { '': verb }
+    if (!isTexts(verbs) || /[./]|__/.test(name))
+      wrong(`tools.${name}`, 'a verb, or { argument, verbs }, for a name without a prefix', verb)
+    for (const verb of Object.values(verbs))
+      if (!peers.some((peer) => Object.hasOwn(peer.effects, verb)))
+        wrong(`effects.${verb}`, 'how it is shown', undefined)
+  }
+  for (const [name, conditions] of Object.entries(one.only ?? {}))
+    if (!Object.hasOwn(one.tools, name) || !isConditions(conditions))
+      wrong(`only.${name}`, 'conditions on arguments of a tool of this class', conditions)
+  for (const [name, values] of Object.entries(one.implied ?? {}))
+    if (!Object.hasOwn(one.tools, name) || !isTexts(values))
+      wrong(`implied.${name}`, 'values of arguments for a tool of this class', values)
   for (const [verb, effect] of Object.entries(one.effects)) {
     const { shown, recorded } = effect ?? {}
     const at = `effects.${verb}`
@@ -161,4 +176,18 @@ function isMap(value: unknown): value is { [name: string]: unknown } {
 
 function isNames(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((name) => typeof name === 'string')
+}
+
+function isTexts(value: unknown): value is { [name: string]: string } {
+  return isMap(value) && Object.values(value).every((one) => typeof one === 'string')
+}
+
+function isNamed(value: unknown): boolean {
+  return (
+    isMap(value) && Object.values(value).every((one) => one === null || typeof one === 'string')
+  )
+}
+
+function isConditions(value: unknown): boolean {
+  return Array.isArray(value) && value.every((one) => typeof one?.argument === 'string')
 }

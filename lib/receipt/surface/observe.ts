@@ -8,7 +8,7 @@ import type { Digest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { Json, JsonObject } from '../../json.ts'
 import { answerOf, shownBy } from './answer.ts'
-import { type Classifier, project } from './classifier.ts'
+import { type Classifier, meets, project, type Read, verbOf } from './classifier.ts'
 import {
   type Decision,
   isObject,
@@ -86,7 +86,7 @@ export function observe(call: ObservedCall, classifiers?: readonly Classifier[])
   const args = isObject(call.arguments) ? call.arguments : undefined
   const known = classifiersFor(call.tool, call.server, classifiers)
   const { one, ...named } = classify(call.tool, known, args)
-  const written = one && Object.hasOwn(one.tools, known.name)
+  const written = one && verbOf(one, known.name, args ?? {}) !== null
 
   const observation: Observation = { run_id: call.runId, seq: call.seq }
   if (call.at !== undefined) observation.at = call.at
@@ -94,7 +94,7 @@ export function observe(call: ObservedCall, classifiers?: readonly Classifier[])
   const answered = answerOf(result)
   const ids = requestIds(answered?.value, result)
   if (ids.length > 0) observation.request_ids = ids
-  const declared = one && Object.hasOwn(one.reads, known.name) && one.reads[known.name]
+  const declared = one && readOf(one, known.name, args ?? {})
   if (declared && asserted) {
     const peers = known.candidates.filter(
       (peer) => peer.resource_type === one.resource_type && peer.provider === one.provider,
@@ -156,7 +156,8 @@ export function surface(decisions: readonly Decision[]): Surface {
 
 function classify(tool: string, known: Known, args: JsonObject | undefined) {
   const { name: leaf, candidates } = known
-  const whole = candidates.filter((candidate) => missing(candidate, leaf, args ?? {}) === null)
+  const meant = (one: Classifier) => missing(one, leaf, args ?? {}) === null
+  const whole = candidates.filter(meant)
   // One name may belong to tools of several providers. Where nothing tells which is meant, none is.
   const providers = new Set((whole.length > 0 ? whole : candidates).map(({ provider }) => provider))
   const one = providers.size > 1 ? undefined : (whole[0] ?? candidates[0])
@@ -176,17 +177,17 @@ function classify(tool: string, known: Known, args: JsonObject | undefined) {
       sanitized: [],
     }
   }
-  const read = Object.hasOwn(one.reads, leaf) ? one.reads[leaf] : undefined
+  const read = readOf(one, leaf, args ?? {})
   const named = { name: tool, category: one.category }
   const action = {
     class: read ? 'unclassified' : one.class,
-    verb: read?.verb ?? one.tools[leaf] ?? null,
+    verb: read?.verb ?? verbOf(one, leaf, args ?? {}),
     resource_type: one.resource_type,
     required_scope: read ? null : one.scope,
   }
   const lacking = args ? missing(one, leaf, args) : 'arguments_not_an_object'
   const fields = lacking === null ? (read ? one.scoped : undefined) : (one.kept ?? [])
-  const { target, sanitized } = project(one, args ?? {}, fields ? { fields } : {})
+  const { target, sanitized } = project(one, said(one, leaf, args ?? {}), fields ? { fields } : {})
   if (lacking === null) {
     return {
       one,
@@ -210,16 +211,30 @@ function classify(tool: string, known: Known, args: JsonObject | undefined) {
 
 /** The detail code of what is missing, or null. A read needs only what says where it looks. */
 function missing(one: Classifier, leaf: string, args: JsonObject): string | null {
-  const { target } = project(one, args)
+  const { target } = project(one, said(one, leaf, args))
   const has = (name: string) => target[name] !== undefined && target[name] !== null
-  if (Object.hasOwn(one.reads, leaf)) {
+  if (readOf(one, leaf, args)) {
     const rows = one.required.filter((row) => row.fields.some((name) => one.scoped.includes(name)))
     return (
       rows.find((row) => !row.fields.some((name) => one.scoped.includes(name) && has(name)))
         ?.detail ?? null
     )
   }
+  if (verbOf(one, leaf, args) === null) return 'verb_unknown'
+  if (!meets(one.only?.[leaf], args)) return 'condition_not_met'
   return one.required.find((row) => !row.fields.some(has))?.detail ?? null
+}
+
+/** The arguments of a call, and what its tool implies. */
+function said(one: Classifier, leaf: string, args: JsonObject): JsonObject {
+  const implied = one.implied && Object.hasOwn(one.implied, leaf) ? one.implied[leaf] : undefined
+  return implied ? { ...args, ...implied } : args
+}
+
+/** The read that a call is, where its classifier declares one. */
+function readOf(one: Classifier, leaf: string, args: JsonObject): Read | undefined {
+  const read = Object.hasOwn(one.reads, leaf) ? one.reads[leaf] : undefined
+  return read && meets(read.only, args) ? read : undefined
 }
 
 const REQUEST_IDS =

@@ -2,6 +2,7 @@
 import type { Classifier, Effect } from './classifier.ts'
 import { SHIPPED } from './classifiers/index.ts'
 import { checkClassifier } from './definition.ts'
+import { shippedServers } from './servers.ts'
 
 type Registry = {
   list: readonly Classifier[]
@@ -71,8 +72,12 @@ export function classifiersFor(tool: string, server = '', own?: readonly Classif
     const known = byName.get(name)
     if (!known) continue
     const host = `${server} ${tool.slice(0, tool.length - name.length)}`.toLowerCase()
-    const meant = known.filter((one) => wordsOf(one).some((word) => host.includes(word)))
-    return { name, candidates: meant.length > 0 ? meant : known }
+    const lower = name.toLowerCase()
+    const isNamed = (word: string) => host.includes(word) || lower.startsWith(`${word}_`)
+    const meant = known.filter((one) => wordsOf(one).some(isNamed))
+    const loose = known.filter((one) => !one.strict)
+    if (meant.length > 0 || loose.length > 0)
+      return { name, candidates: meant.length > 0 ? meant : loose }
   }
   return { name: leaf, candidates: [] }
 }
@@ -121,6 +126,6 @@ function indexed(list: readonly Classifier[]): Registry {
 }
 
 function registered(): Registry {
-  registry ??= indexed(SHIPPED)
+  registry ??= indexed([...SHIPPED, ...shippedServers()])
   return registry
 }

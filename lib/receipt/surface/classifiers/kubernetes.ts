@@ -30,13 +30,13 @@ export const kubernetesObject: Classifier = {
   },
   effects: {
     create: {
-      shown: { by: 'presence', reads: ['list_objects'] },
+      shown: { by: 'presence', reads: ['list_objects', 'kubectl_get'] },
       recorded: ['create'],
       undone: ['delete'],
       once: true,
     },
     delete: {
-      shown: { by: 'absence', reads: ['list_objects'] },
+      shown: { by: 'absence', reads: ['list_objects', 'kubectl_get'] },
       recorded: ['delete'],
       undone: ['create'],
     },
