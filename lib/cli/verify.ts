@@ -30,6 +30,11 @@ export const verify: Verb = {
       value: 'NAME',
       says: 'whose log an export is, where it does not say so itself, such as an Okta organisation',
     },
+    server: {
+      type: 'string',
+      value: 'NAME',
+      says: 'the server whose log every export is: its records are for calls to that server alone',
+    },
     digests: {
       type: 'string',
       multiple: true,
@@ -149,7 +154,7 @@ export const verify: Verb = {
         continue
       }
       if (asked || receipt.isReceipt(file)) {
-        for (const name of ['audit', 'ledger', 'min-level', 'window', 'provider'])
+        for (const name of ONLY_DECISIONS)
           if (words.text(name) !== undefined)
             throw new TouchstoneError('usage', `expected decisions for --${name}, got a receipt`, {
               where: file,
@@ -216,11 +221,26 @@ async function verifyBundle(words: Words, signal: AbortSignal): Promise<number> 
   return report.ok ? EXIT.asHoped : EXIT.fellShort
 }
 
+/** Options that say how levels are derived: a receipt's are derived from its own run. */
+const ONLY_DECISIONS = [
+  'audit',
+  'provider',
+  'scope',
+  'server',
+  'digests',
+  'public-key',
+  'window',
+  'ledger',
+  'min-level',
+]
+
 function auditOptionsOf(words: Words): receipt.AuditOptions {
   const [provider, scope] = [words.text('provider'), words.text('scope')]
+  const server = words.text('server')
   return {
     ...(provider !== undefined && { provider }),
     ...(scope !== undefined && { scope }),
+    ...(server !== undefined && { server }),
     digests: words.texts('digests'),
     publicKey: words.texts('public-key').map((path) => readText(path)),
   }

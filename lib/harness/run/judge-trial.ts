@@ -144,7 +144,7 @@ export async function judged(
       : [],
   )
   const report = verify(recorder.decisions, {
-    audit: audits.map(({ provider, text }) => ({ provider, bytes: text })),
+    audit: audits.map(({ provider, server, text }) => ({ provider, server, bytes: text })),
   })
   const writes = recorder.attempted.flatMap(({ server, tool, input }, seq) =>
     servers.find((one) => one.name === server)?.effectOf(tool, input) ? [seq] : [],

@@ -21,7 +21,13 @@ import type { Problem } from './step.ts'
 export const AUDIT_FOLDER = 'audit'
 
 /** An export of an attempt. `provider` is null where only its text can say it. */
-export type FoundExport = { provider: string | null; text: string; where: string }
+export type FoundExport = {
+  provider: string | null
+  /** The server whose log it is, where its line says so. */
+  server?: string
+  text: string
+  where: string
+}
 
 /**
  * Exports from `audit.ndjson`. Attempts are asked for in the order of `decisions.ndjson`, which is
@@ -95,9 +101,10 @@ export class ExportLines {
 }
 
 function exportOf({ value, line }: KeyedLine): FoundExport {
-  const { provider, text } = value
+  const { provider, server, text } = value
   return {
     provider: typeof provider === 'string' ? provider : null,
+    ...(typeof server === 'string' && { server }),
     text: typeof text === 'string' ? text : '',
     where: `${FILES.audit}:${line}`,
   }

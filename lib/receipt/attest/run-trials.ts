@@ -204,10 +204,12 @@ function levelProblems(
 }
 
 function deriveAgain(decisions: Json[], found: readonly FoundExport[]): ReportData {
-  const audit = found.flatMap(({ provider, text, where }): Export[] => {
+  const audit = found.flatMap(({ provider, server, text, where }): Export[] => {
     const named = provider ?? providerOfExport(Buffer.from(text), where)
     // An export without entries, such as [], is evidence of nothing.
-    return named === null ? [] : [{ provider: named, bytes: text, source: where }]
+    return named === null
+      ? []
+      : [{ provider: named, bytes: text, source: where, ...(server !== undefined && { server }) }]
   })
   return verify(decisions, { audit }).toJSON()
 }

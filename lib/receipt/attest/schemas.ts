@@ -152,6 +152,7 @@ const auditRecord = z.looseObject({
     .looseObject({ name: text, digest, line: z.int().min(1), entry_digest: digest })
     .optional(),
   occurred_at: text.optional(),
+  server: text.optional(),
   request_ids: z.array(digest).optional(),
   attributes: members.optional(),
   actor_hash: digest.optional(),

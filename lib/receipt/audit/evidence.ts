@@ -18,6 +18,8 @@ export type Export = {
   provider: string
   bytes: string | Uint8Array
   source?: string
+  /** Name of the server whose log it is: its records are for calls to that server alone. Default: for calls to any. */
+  server?: string
 } & AuthenticityOptions
 
 /** A path of a file or folder, a provider's export, an import, one record, or a list of any of these. */
@@ -32,7 +34,7 @@ export type Evidence = {
 }
 
 /** How exports that are given as paths are read. */
-export type AuditOptions = Pick<ImportOptions, 'scope'> & {
+export type AuditOptions = Pick<ImportOptions, 'scope' | 'server'> & {
   /** Name of the importer for every file. Default: the one that knows the file's entries. */
   provider?: string
   /** Paths of CloudTrail digest files or folders of them. A `FILE.signature` beside one holds its signature in hex. */
@@ -59,14 +61,21 @@ export function evidenceOf(
 
 /** An object that one export says failed or was taken back is none in any other. */
 function refuteAcross({ records, imports }: Evidence): void {
-  const refuted = new Map<string, string>()
-  for (const { provider, source, refuted: objects = [] } of imports)
-    for (const { object_hash, because, line } of objects)
-      refuted.set(`${provider} ${object_hash}`, `${because}, at ${source.name}:${line}`)
+  const refuted = new Map<string, { server: string | undefined; because: string }[]>()
+  for (const { provider, server, source, refuted: objects = [] } of imports)
+    for (const { object_hash, because, line } of objects) {
+      const key = `${provider} ${object_hash}`
+      const known = refuted.get(key) ?? []
+      // One row per server is enough, so that equal entries cost no more than one.
+      if (known.every((one) => one.server !== server))
+        refuted.set(key, [...known, { server, because: `${because}, at ${source.name}:${line}` }])
+    }
   for (const one of records) {
-    const because = one.object && refuted.get(`${one.provider} ${one.object}`)
-    if (because && one.reason === null)
-      Object.assign(one, { reason: 'taken_back', detail: `taken back: ${because}` })
+    if (one.object === null || one.reason !== null) continue
+    const found = refuted
+      .get(`${one.provider} ${one.object}`)
+      ?.find(({ server }) => server === undefined || one.server === null || server === one.server)
+    if (found) Object.assign(one, { reason: 'taken_back', detail: `taken back: ${found.because}` })
   }
 }
 
@@ -182,7 +191,7 @@ function kindOf(
 function readFile(
   path: string,
   into: Evidence,
-  { provider, scope, publicKey }: AuditOptions,
+  { provider, scope, server, publicKey }: AuditOptions,
   digests: readonly DigestFile[],
 ): void {
   const bytes = readBytes(path)
@@ -205,6 +214,7 @@ function readFile(
   const options = {
     source: path,
     ...(scope !== undefined && { scope }),
+    ...(server !== undefined && { server }),
     ...(digests.length > 0 && { digests: [...digests] }),
     ...(publicKey !== undefined && { publicKey }),
   }

@@ -22,10 +22,14 @@ export type ImportOptions = {
   source?: string
   /** Whose log it is, for logs that do not say so themselves, such as the organisation of an Okta log. */
   scope?: string
+  /** Name of the server whose log it is: its records are for calls to that server alone. Default: for calls to any. */
+  server?: string
 } & AuthenticityOptions
 
 export type Imported = {
   provider: string
+  /** The server whose log it is, where that was said. */
+  server?: string
   source: { name: string; digest: Digest; size_bytes: number }
   records: AuditRecord[]
   /** Entries that must not count, by line (NDJSON) or place in the list, from 1. */
@@ -72,6 +76,7 @@ export function importAudit(
     : { method: 'none', verified: false, detail: 'the export carries no signature of its own' }
   const made: Imported = {
     provider: importer.provider,
+    ...(options.server !== undefined && { server: options.server }),
     source,
     records: [],
     skipped: [],
@@ -105,7 +110,14 @@ export function importAudit(
         whole.add(
           reading,
           line,
-          recordOf(reading, found, { importer, source, line, entry, authenticity }),
+          recordOf(reading, found, {
+            importer,
+            source,
+            server: options.server,
+            line,
+            entry,
+            authenticity,
+          }),
         )
     }
   }
@@ -191,6 +203,7 @@ function recordOf(
   from: {
     importer: Importer
     source: Imported['source']
+    server: string | undefined
     line: number
     entry: JsonObject
     authenticity: Authenticity
@@ -203,6 +216,7 @@ function recordOf(
     record_id,
     subject,
     source: { name, digest, line: from.line, entry_digest: digestOf(from.entry) },
+    ...(from.server !== undefined && { server: from.server }),
     ...(occurred_at && { occurred_at }),
     ...(request_ids.length > 0 && {
       request_ids: [...new Set(request_ids.map(requestHash))].sort(),

@@ -36,6 +36,8 @@ export type AuditRecord = {
   source?: { name: string; digest: Digest; line: number; entry_digest: Digest }
   /** ISO 8601 time that the provider gives. */
   occurred_at?: string
+  /** Name of the server whose log it is. Such a record is for calls to that server alone. */
+  server?: string
   /** Hashes of request ids, idempotency keys and audit ids in the entry. */
   request_ids?: Digest[]
   /** Target fields outside the subject that must agree with the call's where both have them. */
@@ -65,6 +67,7 @@ export type RecordRejection =
 /** A record as `verify` holds it. `reason` is null for one that may be offered to calls. */
 export type ReadRecord = {
   provider: string
+  server: string | null
   id: string
   class: string
   digest: Digest
@@ -129,6 +132,7 @@ export function readRecord(input: unknown, where: string): ReadRecord {
   const recomputed = subject ? bindingDigest(subject) : null
   const made: ReadRecord = {
     provider: text('provider'),
+    server: text('server') || null,
     id: text('record_id'),
     class: typeof subject?.['action_class'] === 'string' ? subject['action_class'] : '',
     digest: recomputed ?? (declared as Digest),

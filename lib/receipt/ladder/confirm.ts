@@ -3,7 +3,7 @@
  *
  * The level rests on the first read after the write that shows its effect, and on everything up to that read: the sequence has
  * no gap from the first call of the run, nothing took the effect back in between, and no read before the call showed the
- * same. What comes later contradicts, and does not take the level back: an effect may not last. So a level never rises because a
+ * same or may have done so. What comes later contradicts, and does not take the level back: an effect may not last. So a level never rises because a
  * decision was left out.
  *
  * Every lookup is a map and a binary search, so the cost is O(n log n) in calls and shown items.
@@ -40,6 +40,7 @@ export type Confirmation = {
     | 'not_shown_by_reads'
     | 'no_read_after'
     | 'read_not_whole'
+    | 'earlier_read_unclear'
     | null
 }
 
@@ -62,7 +63,7 @@ export function confirm(
   )
   const seen = placed.filter((call) => runs.has(call.decision.observation?.run_id ?? ''))
   for (const call of seen) if (isWrite(call)) index.form(call)
-  for (const call of seen) if (call.decision.observation?.read) index.read(call)
+  for (const call of seen) index.read(call)
   for (const call of seen) if (isWrite(call)) index.write(call)
   return calls.map((call) => {
     if (!isWrite(call) || !call.decision.asserted) return null
@@ -76,6 +77,8 @@ export function confirm(
   })
 }
 
+const UNCLEAR: Found = { by: null, contradictions: [], unclear: true }
+
 /** Whole lists after a removal that are looked at: the first few may still come from a cache. */
 const MAX_STALE = 8
 
@@ -88,10 +91,11 @@ function judge(index: ReadIndex, call: Write, form: Form, gap: number): Confirma
   )
   const bound = Math.min(undo, gap)
   const prior = Math.max(last(about.whole, seq), about.exact.last(seq), last(about.loose, seq))
-  const touched = about.undos.some(({ seqs }) => (after(seqs, prior) ?? Infinity) < seq)
+  const touched = (since: number) =>
+    about.undos.some(({ seqs }) => (after(seqs, since) ?? Infinity) < seq)
   const found =
     form.effect.shown.by === 'absence'
-      ? absence(about, seq, bound, prior, touched)
+      ? absence(about, seq, bound, touched)
       : presence(about, form, seq, bound, prior, touched)
   const contradictions = [
     ...found.contradictions,
@@ -99,6 +103,7 @@ function judge(index: ReadIndex, call: Write, form: Form, gap: number): Confirma
   ]
   if (found.by !== null || contradictions.length > 0)
     return { confirmed: found.by !== null, by: found.by, contradictions, reason: null }
+  if (found.unclear) return not('earlier_read_unclear')
   const decides = (at: number) => at > seq && at < undo
   if (
     gap < Infinity &&
@@ -111,9 +116,19 @@ function judge(index: ReadIndex, call: Write, form: Form, gap: number): Confirma
 }
 
 type About = ReturnType<ReadIndex['about']>
-type Found = { by: number | null; contradictions: Contradiction[] }
+type Found = {
+  by: number | null
+  contradictions: Contradiction[]
+  /** A read before the call may have shown the same. */
+  unclear?: true
+}
 
-function absence(about: About, seq: number, bound: number, prior: number, touched: boolean): Found {
+function absence(
+  about: About,
+  seq: number,
+  bound: number,
+  touched: (since: number) => boolean,
+): Found {
   const { whole, loose } = about
   let by: number | null = null
   const first = before(whole?.seqs ?? [], seq + 1) + 1
@@ -123,9 +138,13 @@ function absence(about: About, seq: number, bound: number, prior: number, touche
     by = at
     break
   }
-  if (by === null || touched || prior < 0 || countOf(loose, prior) > 0)
+  // The last read before the call says whether there was something to remove.
+  const prior = last(about.seen, seq)
+  if (by === null || prior < 0 || countOf(loose, prior) > 0 || touched(prior))
     return { by, contradictions: [] }
-  return one('already_absent', prior, 'the target was already gone before the call')
+  return countOf(whole, prior) > 0
+    ? one('already_absent', prior, 'the target was already gone before the call')
+    : UNCLEAR
 }
 
 function presence(
@@ -134,11 +153,13 @@ function presence(
   seq: number,
   bound: number,
   prior: number,
-  touched: boolean,
+  touched: (since: number) => boolean,
 ): Found {
   const by = about.exact.first(seq)
   if (by >= bound) return { by: null, contradictions: [] }
-  const base = touched || prior < 0 ? 0 : about.exact.count(prior)
+  const unclear = last(about.unclear, seq)
+  if (unclear > prior && !touched(unclear)) return UNCLEAR
+  const base = prior < 0 || touched(prior) ? 0 : about.exact.count(prior)
   if (form.effect.once && base > 0)
     return one('already_there', prior, 'a read before the call already showed the target')
   const equal = about.equal?.seqs ?? []

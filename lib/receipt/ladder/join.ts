@@ -2,14 +2,16 @@
  * Which record is which call's. A record verifies a call only when it can be told that it is this call's: when every way of
  * giving out as many records as possible gives one to the call. Of two equal calls and one record, neither is verified.
  *
- * The calls and records of a group share provider and digest. Where both sides say a further field, a request id, a time or an
- * actor, they must agree. A record that names the request of some of the calls is for those alone.
+ * The calls and records of a group share provider and digest. Where both sides say a further field, a request id, a time, an actor
+ * or a server, they must agree. A record that names the request of some of the calls is for those alone.
  */
 import type { Digest } from '../../canonical.ts'
 import { type Agreed, agrees } from '../surface/binding.ts'
 
 export type Offer = {
   index: number
+  /** The server that was called, or whose log it is. */
+  server: string | null
   agree: Agreed
   requestIds: readonly Digest[]
   actor: Digest | null
@@ -20,7 +22,12 @@ export type Offer = {
 export type Match = { call: number; record: number; byRequest: boolean }
 
 /** Why a record with the digest of a call is not the call's. */
-export type Difference = 'request_differs' | 'actor_differs' | 'time_differs' | 'attribute_differs'
+export type Difference =
+  | 'server_differs'
+  | 'request_differs'
+  | 'actor_differs'
+  | 'time_differs'
+  | 'attribute_differs'
 
 export type Allocation = {
   matches: Match[]
@@ -116,7 +123,7 @@ function serve(
   const parts = new Map<string, Part>()
   for (const [side, offers] of [['calls', calls] as const, ['records', records] as const])
     for (const offer of offers) {
-      const key = JSON.stringify([Object.entries(offer.agree).sort(), offer.actor])
+      const key = JSON.stringify([Object.entries(offer.agree).sort(), offer.actor, offer.server])
       const part = parts.get(key) ?? { calls: [], records: [] }
       part[side].push(offer)
       parts.set(key, part)
@@ -182,6 +189,8 @@ function servePairs(
 
 /** Why a record is not a call's although their digests agree, or null. */
 export function differenceOf(call: Offer, record: Offer, toleranceMs: number): Difference | null {
+  if (call.server !== null && record.server !== null && call.server !== record.server)
+    return 'server_differs'
   const [mine, theirs] = [call.requestIds, record.requestIds]
   if (mine.length > 0 && theirs.length > 0 && !mine.some((id) => theirs.includes(id)))
     return 'request_differs'
@@ -194,7 +203,8 @@ export function differenceOf(call: Offer, record: Offer, toleranceMs: number): D
 
 function isAlike(one: Offer, other: Offer): boolean {
   const actors = one.actor === null || other.actor === null || one.actor === other.actor
-  return actors && agrees(one.agree, other.agree)
+  const servers = one.server === null || other.server === null || one.server === other.server
+  return actors && servers && agrees(one.agree, other.agree)
 }
 
 /** True when every record may be every call's, so that counting them is enough. */
@@ -223,9 +233,10 @@ function saidBy(offers: readonly Offer[]) {
   }
   let least = Infinity
   let most = -Infinity
-  for (const { agree, actor, requestIds, at } of offers) {
+  for (const { agree, actor, server, requestIds, at } of offers) {
     for (const [name, value] of Object.entries(agree)) say(`agree ${name}`, value)
     if (actor !== null) say('actor', actor)
+    if (server !== null) say('server', server)
     if (requestIds.length > 0) say('ids', requestIds.join())
     if (at === null) continue
     least = Math.min(least, at)

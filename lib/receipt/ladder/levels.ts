@@ -31,7 +31,7 @@ export type Window = { from?: string | number; to?: string | number }
 export type VerifyOptions = {
   /** Audit evidence: paths, provider exports as bytes, imports, or records. Default none. */
   audit?: Audit
-  /** How exports that are given as paths are read: provider, scope, CloudTrail's digest files and keys. */
+  /** How exports that are given as paths are read: provider, scope, server, CloudTrail's digest files and keys. */
   auditOptions?: AuditOptions
   /** Records that occurred outside are refused, and so are those without a time. Default: any time. */
   window?: Window
@@ -124,7 +124,11 @@ function optionsOf(options: VerifyOptions) {
       { where: 'toleranceMs' },
     )
   if (options.auditOptions !== undefined)
-    onlyMembers(options.auditOptions, ['provider', 'scope', 'digests', 'publicKey'], 'auditOptions')
+    onlyMembers(
+      options.auditOptions,
+      ['provider', 'scope', 'server', 'digests', 'publicKey'],
+      'auditOptions',
+    )
   if (window !== undefined) onlyMembers(window, ['from', 'to'], 'window')
   if (minLevel !== undefined && !LEVELS.includes(minLevel))
     throw new TouchstoneError(

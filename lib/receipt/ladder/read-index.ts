@@ -48,6 +48,8 @@ export class ReadIndex {
   private readonly loose = new Map<string, Series>()
   private readonly whole = new Map<string, Series>()
   private readonly seen = new Map<string, Series>()
+  /** Reads of which it cannot be told what they showed. */
+  private readonly unclear = new Map<string, Series>()
   private readonly writes = new Map<string, Series>()
   private readonly undone = new Map<string, Series>()
   private readonly links = new Map<string, { seqs: number[]; keys: string[] }>()
@@ -68,14 +70,14 @@ export class ReadIndex {
   read(call: Observed): void {
     const { decision } = call
     const { observation, action } = decision
-    if (!observation?.read || typeof action.resource_type !== 'string') return
+    if (!observation || typeof action.resource_type !== 'string') return
     if (!isReadVerb(action.resource_type, action.verb)) return
     const name = this.nameOf(decision)
     const asked = isObject(action.target) ? action.target : {}
     const forms = [...(this.forms.get(action.resource_type)?.values() ?? [])].filter(
       (form) => form.provider === asked['provider'] && canShow(form, name),
     )
-    const { seq, read } = observation
+    const { seq, read = { complete: false, targets: [] } } = observation
     const place = placeOf(decision)
     this.count(1 + read.targets.length * forms.length)
     for (const form of forms) {
@@ -83,6 +85,7 @@ export class ReadIndex {
       add(this.seen, scope, seq)
       const identified = read.targets.every((target) => keyOf(place, form, form.fields, target))
       if (read.complete && identified) add(this.whole, scope, seq)
+      if (!observation.read || !identified) add(this.unclear, scope, seq)
     }
     for (const target of read.targets) {
       const keys = forms.map((form) => ({ form, key: keyOf(place, form, form.fields, target) }))
@@ -161,6 +164,7 @@ export class ReadIndex {
     return {
       seen: this.seen.get(scope),
       whole: this.whole.get(scope),
+      unclear: this.unclear.get(scope),
       loose: this.loose.get(watched),
       exact: {
         last: (below: number) =>

@@ -33,7 +33,7 @@ export function refuse(
       else byId.set(id, [one])
     }
   }
-  for (const same of byId.values()) {
+  for (const same of [...byId.values()].flatMap(byServer)) {
     const kept = keepOne(same, binds)
     const differ = same.some((one) => one.digest !== same[0]?.digest)
     for (const one of same)
@@ -49,7 +49,7 @@ export function refuse(
     if (about) about.push(kept)
     else byObject.set(key, [kept])
   }
-  for (const same of byObject.values()) {
+  for (const same of [...byObject.values()].flatMap(byServer)) {
     const kept = keepOne(same, binds)
     for (const one of same)
       if (one !== kept)
@@ -61,6 +61,12 @@ export function refuse(
             : 'entries about one object bind to different calls',
         )
   }
+}
+
+/** Ids are unique in one log. Where every entry says whose log it is of, those of different servers are different. */
+function byServer(same: ReadRecord[]): ReadRecord[][] {
+  if (same.length === 1 || same.some((one) => one.server === null)) return [same]
+  return [...Map.groupBy(same, (one) => one.server).values()]
 }
 
 /**

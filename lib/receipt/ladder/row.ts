@@ -160,6 +160,8 @@ function whyNot(
     if (seen.reason === 'not_shown_by_reads') reasons.push('no read can show this effect')
     if (seen.reason === 'sequence_gap') reasons.push('a call before the read is missing')
     if (seen.reason === 'read_not_whole') reasons.push('later reads showed only part of the list')
+    if (seen.reason === 'earlier_read_unclear')
+      reasons.push('a read before the call may have shown the same')
     if (seen.reason === 'no_run') reasons.push('the decision names no run and sequence')
     if (seen.reason === 'place_disputed')
       reasons.push('another decision claims its place in the run')

@@ -193,6 +193,7 @@ function offerOfCall({ decision, projection }: Judged, index: number): Offer {
   const { observation } = decision
   return {
     index,
+    server: decision.server,
     agree: projection.ok ? projection.agree : {},
     requestIds: observation?.request_ids ?? [],
     actor: observation?.actor_hash ?? null,
@@ -201,11 +202,12 @@ function offerOfCall({ decision, projection }: Judged, index: number): Offer {
 }
 
 function offerOfRecord(one: ReadRecord, index: number): Offer {
-  const { agree, requestIds, actor, occurredAt } = one
-  return { index, agree, requestIds, actor, at: occurredAt }
+  const { server, agree, requestIds, actor, occurredAt } = one
+  return { index, server, agree, requestIds, actor, at: occurredAt }
 }
 
 const IN_WORDS: Record<Difference, string> = {
+  server_differs: 'the record is of the log of another server than the one that was called',
   request_differs: 'the record names another request than the answer of the call',
   actor_differs: 'the record names another actor than the call',
   time_differs: 'the record’s time is too far from that of the call',

@@ -394,6 +394,7 @@ describe('linear', () => {
     let looks = 0
     const counted = (index: number): Offer => ({
       index,
+      server: null,
       get agree(): Offer['agree'] {
         looks++
         return index % 3 === 0 ? {} : { v: 'a' }

@@ -222,7 +222,7 @@ function listOf(drawn: Drawn, write: Write | undefined): Omit<Told, 'run' | 'seq
     ? others
     : [
         ...others.filter((one) => one.name !== aimed.thing.name),
-        ...(aim === 'shows' ? [aimed.thing] : []),
+        ...(aim === 'shows' ? [normal(tool, aimed.thing)] : []),
       ]
   return {
     type: 'list',

@@ -308,6 +308,31 @@ describe('a read that shows something else confirms nothing', () => {
       'already_there',
     ],
     [
+      'a role that a list before the call may have shown, which could not be read',
+      {
+        steps: [
+          {
+            ...roles([]),
+            reply: { ok: true, roles: [{ member: { user: 'bob', role: 'admin' } }] },
+          },
+          promote,
+          roles([{ user: 'bob', role: 'admin' }]),
+        ],
+      },
+      { steps: [roles([]), promote, roles([{ user: 'bob', role: 'admin' }])] },
+    ],
+    [
+      'a removal of what the list before the call did not show',
+      { steps: [people([person('ann')]), leave, people([person('ann')])] },
+      { steps: [people([person('bob'), person('ann')]), leave, people([person('ann')])] },
+      'already_absent',
+    ],
+    [
+      'a removal of what the page before the call did not show',
+      { steps: [people([person('ann')], { per_page: 1 }), leave, people([person('ann')])] },
+      { steps: [people([person('bob')], { per_page: 1 }), leave, people([person('ann')])] },
+    ],
+    [
       'another role than the one that was set',
       { steps: [promote, roles([{ user: 'bob', role: 'viewer' }])] },
       promoted,
@@ -443,6 +468,7 @@ const entry = (more: object = {}) => ({
 const at = '2026-01-05T09:00:00Z'
 const mine = { ...key, at, actor: 'ann', reply: { id: 1, request_id: 'REQ-MINE' } }
 const logged = { steps: [mine], audit: log('github', entry()) }
+const keyEntry = log('github', entry({ request_id: null }))
 const keyLog = (more: object): Told => ({ steps: [mine], audit: log('github', entry(more)) })
 
 describe('an entry’s type is not its outcome', () => {
@@ -553,6 +579,41 @@ describe('a record of another call is not this call’s', () => {
       },
       { steps: [token], audit: tokenLog() },
     ],
+    [
+      'the log of another server',
+      { steps: [{ ...key, server: 'one' }], audit: { ...keyEntry, server: 'two' } },
+      { steps: [{ ...key, server: 'two' }], audit: { ...keyEntry, server: 'two' } },
+      'server_differs',
+    ],
+    [
+      'one entry that is given once with its server and once without, for two equal calls',
+      { steps: [key, key], audit: [keyEntry, { ...keyEntry, server: 'one' }] },
+      {
+        steps: [key, { ...key, server: 'two' }],
+        audit: [
+          { ...keyEntry, server: 'two' },
+          { ...keyEntry, server: 'one' },
+        ],
+      },
+      'ambiguous',
+    ],
+    [
+      'a refund that failed in the log of its server',
+      {
+        steps: [refund],
+        audit: [
+          { ...log('stripe', stripe('refund.created', re('succeeded'))), server: 'one' },
+          { ...log('stripe', stripe('refund.failed', re('failed'))), server: 'one' },
+        ],
+      },
+      {
+        steps: [refund],
+        audit: [
+          { ...log('stripe', stripe('refund.created', re('succeeded'))), server: 'one' },
+          { ...log('stripe', stripe('refund.failed', re('failed'))), server: 'two' },
+        ],
+      },
+    ],
     ['another repository', keyLog({ repo: 'org/test-repo' }), logged],
     ['a key that may write', keyLog({ read_only: 'false' }), logged, 'attribute_differs'],
     [
@@ -589,23 +650,23 @@ describe('a record of another call is not this call’s', () => {
     ],
     [
       'one record for two equal calls',
-      { steps: [key, key], audit: log('github', entry({ request_id: null })) },
-      { steps: [key], audit: log('github', entry({ request_id: null })) },
+      { steps: [key, key], audit: keyEntry },
+      { steps: [key], audit: keyEntry },
       'ambiguous',
     ],
     [
       'a record of a call that failed',
-      { steps: [{ ...key, status: 'error' }], audit: log('github', entry({ request_id: null })) },
-      { steps: [key], audit: log('github', entry({ request_id: null })) },
+      { steps: [{ ...key, status: 'error' }], audit: keyEntry },
+      { steps: [key], audit: keyEntry },
       'happened_although_failed',
     ],
     [
       'a record of a call that was denied',
       {
         steps: [{ ...key, status: 'denied', effect: 'deny' }],
-        audit: log('github', entry({ request_id: null })),
+        audit: keyEntry,
       },
-      { steps: [key], audit: log('github', entry({ request_id: null })) },
+      { steps: [key], audit: keyEntry },
       'happened_although_denied',
     ],
   ])
