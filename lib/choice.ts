@@ -34,9 +34,9 @@ export function nearest(word: string, known: Iterable<string>): string | null {
  * gotWord('xyz', ['run', 'probe']) // 'got "xyz"'
  */
 export function gotWord(word: unknown, known: Iterable<string>): string {
-  const typed = typeof word === 'string' ? word : typeof word
-  const meant = typeof word === 'string' ? nearest(word, known) : null
-  return meant === null ? `got "${typed}"` : `got "${typed}"; did you mean "${meant}"?`
+  if (typeof word !== 'string') return `got ${typeof word}`
+  const meant = nearest(word, known)
+  return meant === null ? `got "${word}"` : `got "${word}"; did you mean "${meant}"?`
 }
 
 /** Optimal string alignment distance: insertions, deletions, replacements, and neighbours that changed places. */

@@ -53,7 +53,7 @@ describe('what was probably meant', () => {
   it('is said only where there is one', () => {
     assert.equal(gotWord('rnu', WORDS), 'got "rnu"; did you mean "run"?')
     assert.equal(gotWord('xyz', WORDS), 'got "xyz"')
-    assert.equal(gotWord(undefined, WORDS), 'got "undefined"')
+    assert.equal(gotWord(undefined, WORDS), 'got undefined')
   })
 })
 
