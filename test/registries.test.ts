@@ -35,7 +35,7 @@ function docOf(room: string, name: string): string {
   const head = new RegExp(
     `(/\\*\\*(?:(?!\\*/)[\\s\\S])*\\*/)\\nexport (?:async )?(?:function|const|class) ${name}\\b`,
   )
-  for (const path of globSync(`lib/${room}/*.ts`, { cwd: root })) {
+  for (const path of globSync(`lib/${room}/**/*.ts`, { cwd: root })) {
     const doc = head.exec(read(path))?.[1]
     if (doc !== undefined) return doc
   }

@@ -29,7 +29,8 @@ export {
   parseGate,
 } from './report/gate.ts'
 export { type JunitOptions, junit } from './report/junit.ts'
-export { open, type PlotKind, Run, RunComparison } from './report/result.ts'
+export { open, type PlotKind, Run } from './report/result.ts'
+export { RunComparison } from './report/run-comparison.ts'
 export { sarif } from './report/sarif.ts'
 export { type Held, standing, stepSummary } from './report/step-summary.ts'
 export { writeReport } from './report/text.ts'

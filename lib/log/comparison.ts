@@ -1,36 +1,29 @@
 /**
- * Two configurations of one run, compared by case: the metric that was asked about, the others under Holm's rule, the levels of
- * evidence as an ordinal outcome, and what has no upper end (time, calls, tokens, cost).
+ * Two configurations of one run, compared by case: the metric that was asked about, the others adjusted for each other, and the
+ * levels of evidence as an ordinal outcome.
  */
-import { gotWord } from '../choice.ts'
-import { TouchstoneError } from '../errors.ts'
 import {
-  type Comparison,
   compare,
   compareLevels,
-  compareMedians,
   holm,
-  type MeasureComparison,
+  jointSignFlip,
   type OrdinalComparison,
   type Pair,
   rng,
   type Target,
   wrongWinner,
 } from '../stats/index.ts'
+import {
+  type Adjusted,
+  type Among,
+  adjusted,
+  type MetricComparison,
+  meansTable,
+  pairsAmong,
+} from './among.ts'
+import { requireConfigurations, usableByCase } from './measure.ts'
 import type { Manifest, TrialRecord } from './records.ts'
 import { familyOfCases, type Metric, metricNamed, scoresByCase } from './summary.ts'
-
-function requireConfigurations(manifest: Manifest, ...wanted: string[]): void {
-  const names = manifest.configurations.map((one) => one.name)
-  for (const name of wanted) {
-    if (names.includes(name)) continue
-    throw new TouchstoneError(
-      'configuration_unknown',
-      `expected one of ${names.join(', ')}, ${gotWord(name, names)}`,
-      { where: 'configuration' },
-    )
-  }
-}
 
 /** Scores of two configurations, paired by case. */
 export function pairsOf(
@@ -57,10 +50,9 @@ export type CompareChoice = {
   target?: Target
   level?: number
   equivalence?: number
+  /** Which comparisons this one is one of, see `Among`. */
+  among?: Among
 }
-
-/** One metric of two configurations. `verdict` says whether b is better than a. */
-export type MetricComparison = Comparison & { metric: Metric; a: string; b: string }
 
 /** Compare b with a. @throws TouchstoneError `configuration_unknown`, `argument_invalid` */
 export function compareMetric(
@@ -82,11 +74,12 @@ export function compareMetric(
   return { ...compare(pairsOf(manifest, rows, a, b, metric), options), metric, a, b }
 }
 
-/** What one question was answered: a metric named in advance, and the others, held to Holm's stricter rule. */
+/** What one question was answered: a metric named in advance, and the others. */
 export type Answer = {
-  primary: MetricComparison
-  /** Metrics that apply and say something, with p adjusted for their number; a verdict that does not survive is "cannot tell". */
-  others: (MetricComparison & { pHolm: number })[]
+  /** Adjusted for the other configurations that it could have been asked of. */
+  primary: Adjusted
+  /** Metrics that apply and say something, adjusted for all of them and for all configurations. */
+  others: Adjusted[]
 }
 
 /** All metrics of two configurations, for both questions. */
@@ -100,11 +93,17 @@ export type Comparisons = Answer & {
   answers: { these: Answer; 'like these': Answer }
   /** How often single runs, one of each, would put the two in the wrong order on the primary metric, or level. */
   singleRuns: { wrong: number; level: number }
-  /** Are b's calls better evidenced? Over calls that claim a change, by derived level. Its p is in the Holm family of the others. */
-  levels: OrdinalComparison & { pHolm: number }
-  /** How many comparisons stand here for each question. */
+  /** Are b's calls better evidenced? Over calls that claim a change, by derived level. Adjusted with the others. */
+  levels: Omit<OrdinalComparison, 'each'> & { pAdjusted: number }
+  /** How many comparisons of these two stand here for each question. */
   count: number
+  /** How many pairs of configurations the numbers are adjusted for. */
+  pairs: number
 }
+
+type One = { metric: Metric; x: string; y: string; mine: boolean }
+
+const COMPARED = ['goal', 'attack', 'overclaim', 'underclaim', 'unneeded'] as const
 
 /** Compare b with a on one primary metric and, more strictly, on the others, for both questions. */
 export function compareAll(
@@ -114,27 +113,81 @@ export function compareAll(
   b: string,
   choice: CompareChoice = {},
 ): Comparisons {
+  requireConfigurations(manifest, a, b)
   const level = choice.level ?? 0.95
-  const ordinal = compareLevels(levelPairs(manifest, rows, a, b), { level, rng: rng('levels') })
-  let levels = { ...ordinal, pHolm: ordinal.p }
+  const primaryMetric = choice.metric ?? 'goal'
+  const pairs = pairsAmong(
+    manifest.configurations.map(({ name }) => name),
+    a,
+    b,
+    choice.among,
+  )
+  const table = meansTable(manifest, rows)
+  const { each, ...ordinal } = compareLevels(levelPairs(manifest, rows, a, b), {
+    level,
+    rng: rng('levels'),
+  })
+  const otherMetrics = COMPARED.filter((metric) => metric !== primaryMetric).filter((metric) =>
+    table.differences(a, b, metric).some((d) => d !== null),
+  )
+  let levels = { ...ordinal, pAdjusted: ordinal.p }
   const answer = (target: Target): Answer => {
-    const primary = compareMetric(manifest, rows, a, b, { ...choice, target })
-    const compared = (['goal', 'attack', 'overclaim', 'underclaim', 'unneeded'] as const)
-      .filter((metric) => metric !== primary.metric)
-      .map((metric) => compareMetric(manifest, rows, a, b, { ...choice, metric, target }))
-      .filter((one) => one.cases > 0)
-    // Levels are compared over cases, so that their p belongs to the question about other cases.
-    const adjusted = holmOf([
-      ...compared.map((one) => one.pDecisive),
-      ...(target === 'like these' ? [ordinal.p] : []),
-    ])
-    if (target === 'like these') levels = { ...ordinal, pHolm: adjusted.at(-1) as number }
-    const others = compared.map((one, i) => {
-      const pHolm = adjusted[i] as number
-      const holds = pHolm <= 1 - level || one.verdict === 'same within d'
-      return { ...one, pHolm, verdict: holds ? one.verdict : ('cannot tell' as const) }
-    })
-    return { primary, others }
+    const compared = (metric: Metric, p: number, among: number): Adjusted => {
+      const asked = { ...choice, metric, target }
+      const alone = compareMetric(manifest, rows, a, b, { ...asked, level })
+      return among === 1
+        ? {
+            ...alone,
+            pAdjusted: alone.pDecisive,
+            among,
+            alone: { low: alone.low, high: alone.high },
+          }
+        : adjusted(
+            alone,
+            compareMetric(manifest, rows, a, b, { ...asked, level: 1 - (1 - level) / among }),
+            p,
+            among,
+          )
+    }
+    const everyOther = otherMetrics.flatMap((metric) =>
+      pairs.map(([x, y]): One => ({ metric, x, y, mine: x === a && y === b })),
+    )
+    const everyPrimary = pairs.map(
+      ([x, y]): One => ({
+        metric: primaryMetric,
+        x,
+        y,
+        mine: x === a && y === b,
+      }),
+    )
+    let [pPrimary, pOthers]: [number[], number[]] = [[], []]
+    if (target === 'these') {
+      const exact = (list: One[]) =>
+        holm(
+          list.map(({ metric, x, y }) =>
+            pairs.length === 1 && list.length === 1
+              ? Number.NaN
+              : compareMetric(manifest, rows, x, y, { metric, target }).pDecisive,
+          ),
+        )
+      pPrimary = exact(everyPrimary)
+      pOthers = exact(everyOther)
+    } else {
+      const column = ({ metric, x, y }: One) => table.byFamily(table.differences(x, y, metric))
+      pPrimary = jointSignFlip(everyPrimary.map(column))
+      const steps = each.map((one) => (one === null ? null : 2 * one - 1))
+      pOthers = jointSignFlip([...everyOther.map(column), table.byFamily(steps)])
+      levels = { ...ordinal, pAdjusted: pOthers.at(-1) as number }
+    }
+    const primary = compared(
+      primaryMetric,
+      pPrimary[everyPrimary.findIndex(({ mine }) => mine)] as number,
+      pairs.length,
+    )
+    const others = everyOther.flatMap((one, i) =>
+      one.mine ? [compared(one.metric, pOthers[i] as number, everyOther.length)] : [],
+    )
+    return { primary, others: others.filter((one) => one.cases > 0) }
   }
   const answers = { these: answer('these'), 'like these': answer('like these') }
   const asked = answers[choice.target ?? 'like these'] ?? answer(choice.target as Target)
@@ -149,25 +202,8 @@ export function compareAll(
     singleRuns: wrongWinner(tried),
     levels,
     count: asked.others.length + 1 + (ordinal.cases > 0 ? 1 : 0),
+    pairs: pairs.length,
   }
-}
-
-/** Holm's adjusted p values; one that is undefined stays so and is not counted. */
-function holmOf(raw: number[]): number[] {
-  const defined = raw.filter((p) => Number.isFinite(p))
-  const adjusted = holm(defined)
-  let next = 0
-  return raw.map((p) => (Number.isFinite(p) ? (adjusted[next++] as number) : Number.NaN))
-}
-
-function usableByCase(
-  rows: readonly TrialRecord[],
-  configuration: string,
-): Map<string, TrialRecord[]> {
-  return Map.groupBy(
-    rows.filter((row) => row.configuration === configuration && row.outcome !== 'error'),
-    (row) => row.case,
-  )
 }
 
 /** Counts of calls by derived level, lowest first, paired by case. */
@@ -178,54 +214,4 @@ function levelPairs(manifest: Manifest, rows: readonly TrialRecord[], a: string,
       trials.reduce((sum, row) => sum + row.levels[level], 0),
     )
   return manifest.cases.map(({ id }) => ({ id, a: counts(left.get(id)), b: counts(right.get(id)) }))
-}
-
-/** What is measured of a trial without an upper end. */
-const MEASURES = {
-  duration_ms: { label: 'time per trial', unit: 'ms', of: (row) => row.duration_ms },
-  steps: { label: 'steps per trial', unit: 'steps', of: (row) => row.steps },
-  calls: { label: 'calls per trial', unit: 'calls', of: (row) => row.calls },
-  tokens: {
-    label: 'tokens per trial',
-    unit: 'tokens',
-    of: ({ tokens }) => (tokens === null ? null : tokens.input + tokens.output),
-  },
-  cost_usd: { label: 'cost per trial', unit: 'USD', of: (row) => row.cost_usd },
-} as const satisfies { [measure: string]: MeasureRule }
-
-/** What a measure is called, its unit, and its value for one trial: null where it is not known. */
-type MeasureRule = { label: string; unit: string; of(row: TrialRecord): number | null }
-
-export type Measure = keyof typeof MEASURES
-
-/** The rule of a measure. @throws TouchstoneError `argument_invalid` for another name */
-export function measureNamed(measure: Measure): MeasureRule {
-  if (Object.hasOwn(MEASURES, measure)) return MEASURES[measure]
-  throw new TouchstoneError(
-    'argument_invalid',
-    `expected one of ${Object.keys(MEASURES).join(', ')}, ${gotWord(measure, Object.keys(MEASURES))}`,
-    { where: 'measure' },
-  )
-}
-
-/**
- * Does b take more than a? Paired differences of case medians with a bootstrap interval. Trials without the measure are left out.
- *
- * @throws TouchstoneError `configuration_unknown`, `argument_invalid`
- */
-export function compareMeasure(
-  manifest: Manifest,
-  rows: readonly TrialRecord[],
-  a: string,
-  b: string,
-  measure: Measure,
-): MeasureComparison {
-  requireConfigurations(manifest, a, b)
-  const { of } = measureNamed(measure)
-  const [left, right] = [usableByCase(rows, a), usableByCase(rows, b)]
-  const values = (trials: TrialRecord[] = []) => trials.map(of).filter((value) => value !== null)
-  return compareMedians(
-    manifest.cases.map(({ id }) => ({ id, a: values(left.get(id)), b: values(right.get(id)) })),
-    { rng: rng(measure) },
-  )
 }

@@ -1,14 +1,10 @@
 /** The run log: what a trial's record is, the folder of a run, and the numbers that are computed from it. */
+export type { Adjusted, MetricComparison } from './among.ts'
 export {
-  type Answer,
   type CompareChoice,
   type Comparisons,
   compareAll,
-  compareMeasure,
   compareMetric,
-  type Measure,
-  type MetricComparison,
-  measureNamed,
   pairsOf,
 } from './comparison.ts'
 export {
@@ -22,6 +18,8 @@ export {
   type TrialExport,
   type TrialParts,
 } from './folder.ts'
+export { compareMeasure, type Measure, measureNamed } from './measure.ts'
+export { type Ranking, ranking } from './ranking.ts'
 export type { Manifest, TrialRecord } from './records.ts'
 export { type Inspected, inspectRun, setAside } from './recover.ts'
 export { lock } from './run-lock.ts'

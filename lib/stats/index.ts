@@ -11,6 +11,15 @@ export {
 } from './compare.ts'
 export { compareMedians, type MeasureComparison, type MeasurePair } from './continuous.ts'
 export {
+  type Pilot,
+  type Plan,
+  type PlanOptions,
+  type PlanStep,
+  pilot,
+  plan,
+} from './design/plan.ts'
+export { detectable, power } from './design/power.ts'
+export {
   betaCdf,
   betaDensity,
   betaQuantile,
@@ -40,12 +49,10 @@ export {
   ruleOfThree,
   wilson,
 } from './interval.ts'
-export { sizeText } from './judgement.ts'
+export { jointSignFlip, letters } from './joint.ts'
 export { type MissingBounds, missingBounds } from './missing.ts'
 export { holm } from './multiple.ts'
 export { compareLevels, type LevelPair, type OrdinalComparison } from './ordinal.ts'
-export { type Pilot, type Plan, type PlanOptions, type PlanStep, pilot, plan } from './plan.ts'
-export { detectable, power } from './power.ts'
 export { ecdf, median, quantile } from './quantile.ts'
 export { type Rng, rng, shuffle, xoshiro128 } from './random.ts'
 export { type Rate, type RateMethod, type RateOptions, rate } from './rate.ts'

@@ -29,6 +29,8 @@ export type OrdinalComparison = {
   cases: number
   missing: number
   moved: number
+  /** Of each pair given: its superiority, or null where it has no observation of one side. */
+  each: (number | null)[]
   reason?: string
 }
 
@@ -59,7 +61,7 @@ export function compareLevels(
       list(pair[side], 'counts, lowest level first', `pairs[${i}].${side}`)
   const level = inside(options.level ?? 0.95, 'options.level')
   const levels = pairs[0]?.a.length ?? 0
-  const used = pairs.filter((pair, i) => {
+  const usable = pairs.map((pair, i) => {
     const totals = (['a', 'b'] as const).map((side) => {
       whole(pair[side].length, levels, levels, `pairs[${i}].${side}.length`)
       return pair[side].reduce(
@@ -69,6 +71,7 @@ export function compareLevels(
     })
     return totals.every((total) => total > 0)
   })
+  const used = pairs.filter((_, i) => usable[i])
   const deltas = used.map(({ a, b }) => 2 * superiority(a, b) - 1)
   const test = signFlip(deltas, { rng: options.rng })
   const center = mean(deltas)
@@ -91,6 +94,7 @@ export function compareLevels(
     cases: used.length,
     missing: pairs.length - used.length,
     moved: test.moved,
+    each: pairs.map(({ a, b }, i) => (usable[i] ? superiority(a, b) : null)),
     ...(Number.isNaN(half) && {
       reason:
         used.length < 2

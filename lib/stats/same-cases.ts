@@ -41,6 +41,8 @@ export function sameCases(cases: readonly (readonly number[])[], level = 0.95): 
  * @param pairs  per case the scores in [0, 1] of both, none of them empty, at least one case
  * @param level  confidence in (0, 1)
  * @see          Zou & Donner 2008 (the difference of two rates from their own intervals), for the pooled one
+ * @example
+ * sameCasesDifference([{ a: [1, 0, 0, 0, 0], b: [1, 1, 1, 1, 0] }]) // { low: -0.1067, high: 0.8754 }
  */
 export function sameCasesDifference(
   pairs: readonly { a: readonly number[]; b: readonly number[] }[],

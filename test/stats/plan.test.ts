@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { pilot, plan } from '../../lib/stats/design/plan.ts'
+import { detectable, power } from '../../lib/stats/design/power.ts'
 import { normalQuantile } from '../../lib/stats/distribution.ts'
-import { pilot, plan } from '../../lib/stats/plan.ts'
-import { detectable, power } from '../../lib/stats/power.ts'
 import { rng } from '../../lib/stats/random.ts'
 import { close, known, passes } from './known.ts'
 

@@ -2,11 +2,11 @@
 import { gotWord } from '../../choice.ts'
 import { TouchstoneError } from '../../errors.ts'
 import {
+  type Adjusted,
   type Comparisons,
   compareAll,
   METRICS,
   type Metric,
-  type MetricComparison,
   type MetricSummary,
   metricNamed,
 } from '../../log/index.ts'
@@ -267,14 +267,20 @@ export function against(
   })
 }
 
-/** The change towards the better, and its lower end. */
-function gain({ metric, difference, low, high }: MetricComparison): { now: number; least: number } {
+/**
+ * The change towards the better, and its lower end. Unadjusted: all metrics must hold, and no chance is given to the best of them
+ * (intersection-union).
+ */
+function gain({ metric, difference, alone: { low, high } }: Adjusted): {
+  now: number
+  least: number
+} {
   return METRICS[metric].better === 'higher'
     ? { now: difference, least: low }
     : { now: -difference, least: -high }
 }
 
-function withinMargin(one: MetricComparison, margin: number): 'worse' | 'as hoped' | 'undecided' {
+function withinMargin(one: Adjusted, margin: number): 'worse' | 'as hoped' | 'undecided' {
   const { least } = gain(one)
   const lost = one.bounds !== null && withLost(one) < -margin
   if (least >= -margin && !lost) return 'as hoped'
@@ -282,18 +288,18 @@ function withinMargin(one: MetricComparison, margin: number): 'worse' | 'as hope
 }
 
 /** The change towards the better if every trial that ended in an error had gone against the run. */
-function withLost({ metric, bounds }: MetricComparison): number {
+function withLost({ metric, bounds }: Adjusted): number {
   if (bounds === null) return Number.NaN
   return METRICS[metric].better === 'higher' ? bounds.worst : -bounds.best
 }
 
 /** Why a fall by more than the margin is not ruled out, and how much more would decide it if the difference stayed. */
-function openBecause(run: Run, one: MetricComparison, margin: number, target: Target): string {
+function openBecause(run: Run, one: Adjusted, margin: number, target: Target): string {
   const { now, least } = gain(one)
   const [repeats, what] =
     target === 'these' ? [run.manifest.repeats, 'repeats'] : [one.cases, 'cases']
   if (!Number.isFinite(least)) return one.reasons.at(-1) ?? 'nothing to compare'
-  const figures = `${differenceText(one.difference, one.low, one.high)} points`
+  const figures = `${differenceText(one.difference, one.alone.low, one.alone.high)} points`
   if (least >= -margin) return `${figures}; trials that ended in an error leave it open`
   // From here the fall itself is either ruled out or shown, whichever is nearer.
   const room = Math.max(now + margin, -now)

@@ -8,7 +8,6 @@ import type { JsonObject } from '../../json.ts'
 import { readLinesSync } from '../../lines.ts'
 import {
   type CompareChoice,
-  type Comparisons,
   type ConfigurationSummary,
   compareAll,
   compareMeasure,
@@ -16,9 +15,10 @@ import {
   inspectRun,
   lastAttempts,
   type Manifest,
-  type Measure,
-  type MetricComparison,
+  type Metric,
   pairsOf,
+  type Ranking,
+  ranking,
   summarise,
   type Transcript,
   type TranscriptLine,
@@ -30,9 +30,10 @@ import type { Problem } from '../../receipt/attest/step.ts'
 import type { Profile } from '../../receipt/bundle/profile.ts'
 import type { Decision } from '../../receipt/surface/decision.ts'
 import { Shown } from '../../shown.ts'
-import { type MeasureComparison, type Plan, pilot, plan } from '../../stats/index.ts'
+import { type Plan, pilot, plan } from '../../stats/index.ts'
 import type { PlotOptions } from './charts.ts'
-import { comparisonText, runText } from './text.ts'
+import { RunComparison } from './run-comparison.ts'
+import { runText } from './text.ts'
 import { shownAsTable } from './trials-text.ts'
 
 /** Kinds of chart that a run can be drawn as. */
@@ -189,7 +190,9 @@ export class Run extends Shown {
    * Is b better than a? Paired by case; the verdict may be "cannot tell". Both questions are answered: run again on these cases,
    * and other cases like these.
    *
-   * @param choice.metric      the one metric that the question is about, default `goal`; the others are held to Holm's rule
+   * @param choice.metric      the one metric that the question is about, default `goal`; the others are adjusted for each other
+   * @param choice.among       what the numbers are adjusted for: `first` (each other configuration against the first; default where
+   *                           a is the first), `all` pairs (default else), or `pair`: this one alone, named before the run
    * @param choice.target      whose answer `verdict` and `primary` are: `like these` (default) or `these`
    * @param choice.equivalence half-width in (0, 1] of differences that do not matter
    * @throws TouchstoneError `configuration_unknown`, `argument_invalid`
@@ -199,6 +202,18 @@ export class Run extends Shown {
     return new RunComparison(compareAll(this.manifest, this.trials, a, b, choice), (measure) =>
       compareMeasure(this.manifest, this.trials, a, b, measure),
     )
+  }
+
+  /**
+   * The configurations from best to worst by one metric, with letters: two that share a letter cannot be told apart. All pairs
+   * are compared, adjusted for each other.
+   *
+   * @param choice.metric default `goal`
+   * @throws TouchstoneError `argument_invalid`
+   */
+  ranking(choice: { metric?: Metric; level?: number } = {}): Ranking {
+    this.requireSound()
+    return ranking(this.manifest, this.trials, choice)
   }
 
   /**
@@ -296,64 +311,6 @@ export class Run extends Shown {
     if (method === 'compare') return this.configurations
     if (method === 'plot') return [...PLOT_KINDS]
     return method === 'transcript' || method === 'bundle' ? this.trials.map((row) => row.key) : []
-  }
-}
-
-/** The comparison of two configurations of a run. */
-export class RunComparison extends Shown {
-  readonly a: string
-  readonly b: string
-  /** The metric that was asked for, with the target that was asked for. */
-  readonly primary: MetricComparison
-  readonly others: Comparisons['others']
-  /** Both questions: `these` (run again) and `like these` (other cases). */
-  readonly answers: Comparisons['answers']
-  /** How often single runs, one of each, would put the two in the wrong order, or level. */
-  readonly singleRuns: Comparisons['singleRuns']
-  /** Are b's calls better evidenced? `superiority` above 0.5 says yes. */
-  readonly levels: Comparisons['levels']
-  /** Comparisons in this table. */
-  readonly count: number
-  readonly #measured: (measure: Measure) => MeasureComparison
-
-  constructor(
-    { a, b, primary, others, answers, singleRuns, levels, count }: Comparisons,
-    measured: (measure: Measure) => MeasureComparison,
-  ) {
-    super()
-    this.a = a
-    this.b = b
-    this.primary = primary
-    this.others = others
-    this.answers = answers
-    this.singleRuns = singleRuns
-    this.levels = levels
-    this.count = count
-    this.#measured = measured
-  }
-
-  /**
-   * Does b take more than a? Paired differences of case medians, with a bootstrap interval.
-   *
-   * @param measure `duration_ms`, `steps`, `calls`, `tokens` or `cost_usd`; trials without it are left out
-   * @throws TouchstoneError `argument_invalid`
-   */
-  measure(measure: Measure): MeasureComparison {
-    return this.#measured(measure)
-  }
-
-  /** Is b better than a on the primary metric? */
-  get verdict(): MetricComparison['verdict'] {
-    return this.primary.verdict
-  }
-
-  text(look: Look = {}): string {
-    return comparisonText(this, look)
-  }
-
-  toJSON(): Comparisons {
-    const { a, b, primary, others, answers, singleRuns, levels, count } = this
-    return { a, b, primary, others, answers, singleRuns, levels, count }
   }
 }
 

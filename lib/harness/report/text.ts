@@ -8,21 +8,18 @@ import {
   foreign,
   type Look,
   percent,
-  type Tone,
   table,
   tone,
   wrap,
 } from '../../display.ts'
-import type { ConfigurationSummary, Metric, MetricComparison } from '../../log/index.ts'
+import type { ConfigurationSummary, Metric } from '../../log/index.ts'
 import { METRICS } from '../../log/index.ts'
-import { differenceText, digitsFor, percentage, pText, rateText } from '../../rounding.ts'
-import { sizeText } from '../../stats/index.ts'
-import type { Run, RunComparison } from './result.ts'
+import { digitsFor, percentage, rateText } from '../../rounding.ts'
+import { sizeText } from '../../stats/judgement.ts'
+import { QUESTIONS, rankingText } from './comparison-text.ts'
+import type { Run } from './result.ts'
 
 const SHOWN: Metric[] = ['goal', 'attack', 'overclaim']
-
-/** The two questions, as tables name them. */
-const QUESTIONS = { these: 'run again', 'like these': 'other cases' } as const
 
 /** What the two lines of a configuration say. */
 function asked(summary: ConfigurationSummary[]): string {
@@ -36,10 +33,6 @@ function asked(summary: ConfigurationSummary[]): string {
 function often(level: number): string {
   const odds = Math.round(1 / (1 - level))
   return `${odds - 1} times in ${odds}`
-}
-
-function verdictTone(verdict: string): Tone {
-  return verdict === 'better' ? 'good' : verdict === 'worse' ? 'bad' : 'unsure'
 }
 
 /** What a reader must know about the configurations before any number. */
@@ -139,6 +132,7 @@ export function runText(run: Run, look: Look = {}): string {
     }
   }
   const [a, ...others] = run.configurations
+  if (others.length > 1) lines.push('', rankingText(run, look))
   for (const b of others) lines.push('', run.compare(a as string, b).text(look))
   for (const { case: id, reason } of manifest.left_out)
     lines.push('', tone(`Left out: ${id} (${reason}).`, 'unsure', look))
@@ -189,113 +183,6 @@ function ratesTable(run: Run, look: Look): string {
     ]
   })
   return table(columns, rows, look)
-}
-
-export function comparisonText(comparison: RunComparison, look: Look = {}): string {
-  const { primary, others, answers, a, b } = comparison
-  const width = look.width ?? 100
-  const { these, 'like these': other } = answers
-  const lines = [
-    `${tone(`${b} against ${a}`, 'strong', look)}: ${METRICS[primary.metric].label}, paired over ${sizeText(other.primary)}`,
-    table(
-      [
-        { head: 'question' },
-        { head: `${b} is` },
-        { head: `${b} - ${a}, points`, min: 12 },
-        { head: 'p', align: 'right' },
-        { head: 'what varies' },
-      ],
-      [
-        [...answerCells(QUESTIONS.these, these.primary, look), 'the trials'],
-        [...answerCells(QUESTIONS['like these'], other.primary, look), 'the cases too'],
-      ],
-      { ...look, width: width - 2 },
-    ).replace(/^/gm, '  '),
-  ]
-  const note = (text: string) => lines.push(wrap(text, width, '  '))
-  const differ = apart(comparison)
-  if (differ) note(differ)
-  const runs = singleRunsText(comparison)
-  if (runs) note(runs)
-  for (const [question, { primary: one }] of [
-    [QUESTIONS.these, these],
-    [QUESTIONS['like these'], other],
-  ] as const)
-    for (const reason of one.reasons.slice(1)) note(`${question}: ${reason}`)
-  if (others.length > 0) {
-    lines.push(
-      '',
-      `${count(comparison.count, 'comparison')} per question; the ${comparison.count - 1} below are held to Holm's stricter rule, in points:`,
-    )
-    const rows = others.map(({ metric }) => {
-      const [again, elsewhere] = [these, other].map((answer) =>
-        answer.others.find((one) => one.metric === metric),
-      )
-      const cells = (one: (typeof others)[number] | undefined) =>
-        one
-          ? [
-              differenceText(one.difference, one.low, one.high),
-              tone(one.verdict, verdictTone(one.verdict), look),
-              pText(one.pHolm),
-            ]
-          : ['-', '-', '-']
-      return [METRICS[metric].label, ...cells(again), ...cells(elsewhere)]
-    })
-    lines.push(
-      table(
-        [
-          { head: 'metric', min: 8 },
-          { head: 'run again', min: 8 },
-          { head: `${b} is` },
-          { head: 'p', align: 'right' },
-          { head: 'other cases', min: 8 },
-          { head: `${b} is` },
-          { head: 'p', align: 'right' },
-        ],
-        rows,
-        { ...look, width: width - 2 },
-      ).replace(/^/gm, '  '),
-    )
-    if (comparison.levels.cases > 0) lines.push(wrap(levelsText(comparison), width, '  '))
-  }
-  return lines.join('\n')
-}
-
-/** A question with its answer: the verdict, the difference with its interval, and the p value that decides. */
-function answerCells(question: string, one: MetricComparison, look: Look): string[] {
-  return [
-    question,
-    tone(one.verdict, verdictTone(one.verdict), look),
-    differenceText(one.difference, one.low, one.high),
-    pText(one.pDecisive, 1 - one.level),
-  ]
-}
-
-/** What it means that the two questions have different answers; empty where they have the same. */
-function apart({ answers }: RunComparison): string {
-  const [these, other] = [answers.these.primary, answers['like these'].primary]
-  if (these.verdict === other.verdict || these.cases === 0) return ''
-  const here = `on these ${count(these.cases, 'case')}`
-  if (other.verdict === 'cannot tell')
-    return `${these.verdict} ${here}; ${sizeText(other)} say too little about others.`
-  if (these.verdict === 'cannot tell')
-    return `${here} the trials leave it open; over the cases they lean one way.`
-  return `${these.verdict} ${here}, ${other.verdict} for others like these.`
-}
-
-/** What two single runs, one of each, would have said. */
-function singleRunsText({ singleRuns, a, b }: RunComparison): string {
-  const { wrong, level } = singleRuns
-  if (!Number.isFinite(wrong)) return ''
-  const digits = digitsFor(1, wrong, level)
-  return `one run of each: ${a} and ${b} come out in the wrong order in ${percentage(wrong, digits)}% of pairs of single runs, and level in ${percentage(level, digits)}%.`
-}
-
-/** Evidence levels as an ordinal outcome: how often a call of b stands above one of a in the same case, a tie counting half. */
-function levelsText({ a, b, levels }: RunComparison): string {
-  const { superiority, low, high, pHolm, cases, level } = levels
-  const verdict = !(pHolm <= 1 - level) ? 'cannot tell' : superiority > 0.5 ? 'better' : 'worse'
-  return `evidence: a call of ${b} stands higher on the ladder than one of ${a} in ${rateText(superiority, low, high)} of pairs (half is no difference): ${verdict}, p ${pText(pHolm, 1 - level)}, ${count(cases, 'case')}`
 }
 
 /** Write `report.md` and its pictures into the run's folder. Returns the path of the report. */

@@ -1,8 +1,8 @@
 /**
  * Power of the paired t test: how likely a true difference is to be found, and the smallest that is found often enough.
  */
-import { normalCdf, normalDensity, tQuantile } from './distribution.ts'
-import { finite, inside, named, positive } from './domain.ts'
+import { normalCdf, normalDensity, tQuantile } from '../distribution.ts'
+import { finite, inside, named, positive } from '../domain.ts'
 
 /**
  * P(T > critical) for a noncentral t with noncentrality `shift`, and its derivative by the shift.

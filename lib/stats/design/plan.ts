@@ -1,11 +1,11 @@
 /**
  * How many cases and repeats a comparison needs: what a planned run could see, and what one more case or repeat would buy.
  */
-import type { Pair } from './compare.ts'
-import { inside, named, positive, scores, share, sides as sidesOf, whole, word } from './domain.ts'
-import { fewestMoved } from './exact.ts'
+import type { Pair } from '../compare.ts'
+import { inside, named, positive, scores, share, sides as sidesOf, whole, word } from '../domain.ts'
+import { fewestMoved } from '../exact.ts'
+import { mean, variance } from '../variance.ts'
 import { detectable } from './power.ts'
-import { mean, variance } from './variance.ts'
 
 const MAX = Number.MAX_SAFE_INTEGER
 

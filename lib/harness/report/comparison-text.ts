@@ -1,0 +1,167 @@
+/** Comparisons of a run's configurations in words and tables, for people. */
+import { count, foreign, type Look, type Tone, table, tone, wrap } from '../../display.ts'
+import { type Adjusted, METRICS } from '../../log/index.ts'
+import { differenceText, digitsFor, percentage, pText, rateText } from '../../rounding.ts'
+import { sizeText } from '../../stats/judgement.ts'
+import type { Run } from './result.ts'
+import type { RunComparison } from './run-comparison.ts'
+
+/** The two questions, as tables name them. */
+export const QUESTIONS = { these: 'run again', 'like these': 'other cases' } as const
+
+function verdictTone(verdict: string): Tone {
+  return verdict === 'better' ? 'good' : verdict === 'worse' ? 'bad' : 'unsure'
+}
+
+export function comparisonText(comparison: RunComparison, look: Look = {}): string {
+  const { primary, others, answers, a, b } = comparison
+  const width = look.width ?? 100
+  const { these, 'like these': other } = answers
+  const lines = [
+    `${tone(`${b} against ${a}`, 'strong', look)}: ${METRICS[primary.metric].label}, paired over ${sizeText(other.primary)}`,
+    table(
+      [
+        { head: 'question' },
+        { head: `${b} is` },
+        { head: `${b} - ${a}, points`, min: 12 },
+        { head: 'p', align: 'right' },
+        { head: 'what varies' },
+      ],
+      [
+        [...answerCells(QUESTIONS.these, these.primary, look), 'the trials'],
+        [...answerCells(QUESTIONS['like these'], other.primary, look), 'the cases too'],
+      ],
+      { ...look, width: width - 2 },
+    ).replace(/^/gm, '  '),
+  ]
+  const note = (text: string) => lines.push(wrap(text, width, '  '))
+  if (comparison.pairs > 1)
+    note(
+      `adjusted for ${count(comparison.pairs, 'pair')} of configurations: the intervals hold together, and so do the verdicts`,
+    )
+  const differ = apart(comparison)
+  if (differ) note(differ)
+  const runs = singleRunsText(comparison)
+  if (runs) note(runs)
+  for (const [question, { primary: one }] of [
+    [QUESTIONS.these, these],
+    [QUESTIONS['like these'], other],
+  ] as const)
+    for (const reason of one.reasons.slice(1)) note(`${question}: ${reason}`)
+  if (others.length > 0) {
+    const together = others[0]?.among ?? 1
+    lines.push(
+      '',
+      wrap(
+        `${count(comparison.count, 'comparison')} per question. The ${comparison.count - 1} below, in points, are adjusted for each other${together > others.length ? ` and for the other configurations, ${together} in all` : ''}: their intervals hold together, and so do their verdicts.`,
+        width,
+      ),
+    )
+    const rows = others.map(({ metric }) => {
+      const [again, elsewhere] = [these, other].map((answer) =>
+        answer.others.find((one) => one.metric === metric),
+      )
+      const cells = (one: (typeof others)[number] | undefined) =>
+        one
+          ? [
+              differenceText(one.difference, one.low, one.high),
+              tone(one.verdict, verdictTone(one.verdict), look),
+              pText(one.pAdjusted),
+            ]
+          : ['-', '-', '-']
+      return [METRICS[metric].label, ...cells(again), ...cells(elsewhere)]
+    })
+    lines.push(
+      table(
+        [
+          { head: 'metric', min: 8 },
+          { head: 'run again', min: 8 },
+          { head: `${b} is` },
+          { head: 'p', align: 'right' },
+          { head: 'other cases', min: 8 },
+          { head: `${b} is` },
+          { head: 'p', align: 'right' },
+        ],
+        rows,
+        { ...look, width: width - 2 },
+      ).replace(/^/gm, '  '),
+    )
+    if (comparison.levels.cases > 0) lines.push(wrap(levelsText(comparison), width, '  '))
+  }
+  return lines.join('\n')
+}
+
+/** Configurations from best to worst, with the letters of those that cannot be told apart. */
+export function rankingText(run: Run, look: Look): string {
+  const { rows, metric, comparisons } = run.ranking()
+  const width = look.width ?? 100
+  const cells = rows.map((one) => [
+    foreign(one.configuration, 64),
+    Number.isFinite(one.estimate)
+      ? `${percentage(one.estimate, digitsFor(1, one.estimate))}%`
+      : '-',
+    one.these.letters,
+    one['like these'].letters,
+  ])
+  const level = (target: 'these' | 'like these') => {
+    const names = rows.filter((one) => one[target].first).map((one) => one.configuration)
+    const [best, ...others] = names
+    return others.length === 0
+      ? `${QUESTIONS[target]}: ${best} is first alone.`
+      : `${QUESTIONS[target]}: ${best} is first among those that it cannot be told from: ${others.join(', ')}.`
+  }
+  return [
+    wrap(
+      `${METRICS[metric].label}, best first. Two that share a letter cannot be told apart (${count(comparisons, 'pair')}, adjusted for each other).`,
+      width,
+    ),
+    table(
+      [
+        { head: 'configuration', min: 13 },
+        { head: METRICS[metric].label, align: 'right' },
+        { head: QUESTIONS.these },
+        { head: QUESTIONS['like these'] },
+      ],
+      cells,
+      { ...look, width: width - 2 },
+    ).replace(/^/gm, '  '),
+    ...(['these', 'like these'] as const).map((target) => wrap(`  ${level(target)}`, width, '  ')),
+  ].join('\n')
+}
+
+/** A question with its answer: the verdict, the difference with its interval, and the p value that decides. */
+function answerCells(question: string, one: Adjusted, look: Look): string[] {
+  return [
+    question,
+    tone(one.verdict, verdictTone(one.verdict), look),
+    differenceText(one.difference, one.low, one.high),
+    pText(one.pAdjusted, 1 - one.level),
+  ]
+}
+
+/** What it means that the two questions have different answers; empty where they have the same. */
+function apart({ answers }: RunComparison): string {
+  const [these, other] = [answers.these.primary, answers['like these'].primary]
+  if (these.verdict === other.verdict || these.cases === 0) return ''
+  const here = `on these ${count(these.cases, 'case')}`
+  if (other.verdict === 'cannot tell')
+    return `${these.verdict} ${here}; ${sizeText(other)} say too little about others.`
+  if (these.verdict === 'cannot tell')
+    return `${here} the trials leave it open; over the cases they lean one way.`
+  return `${these.verdict} ${here}, ${other.verdict} for others like these.`
+}
+
+/** What two single runs, one of each, would have said. */
+function singleRunsText({ singleRuns, a, b }: RunComparison): string {
+  const { wrong, level } = singleRuns
+  if (!Number.isFinite(wrong)) return ''
+  const digits = digitsFor(1, wrong, level)
+  return `one run of each: ${a} and ${b} come out in the wrong order in ${percentage(wrong, digits)}% of pairs of single runs, and level in ${percentage(level, digits)}%.`
+}
+
+/** Evidence levels as an ordinal outcome: how often a call of b stands above one of a in the same case, a tie counting half. */
+function levelsText({ a, b, levels }: RunComparison): string {
+  const { superiority, low, high, pAdjusted, cases, level } = levels
+  const verdict = !(pAdjusted <= 1 - level) ? 'cannot tell' : superiority > 0.5 ? 'better' : 'worse'
+  return `evidence: a call of ${b} stands higher on the ladder than one of ${a} in ${rateText(superiority, low, high)} of pairs (half is no difference): ${verdict}, p ${pText(pAdjusted, 1 - level)}, ${count(cases, 'case')}`
+}
