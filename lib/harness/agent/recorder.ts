@@ -9,6 +9,7 @@ import type { Met, OfferedTools } from '../../log/index.ts'
 import type { Decision, PolicyRecord } from '../../receipt/surface/decision.ts'
 import { observe } from '../../receipt/surface/observe.ts'
 import { isSecretName } from '../../receipt/surface/target.ts'
+import type { CalledTool } from '../case/goal.ts'
 import { ReplyLost } from '../server/front.ts'
 import { type CallToolResult, listTools, reasonOf, type Tool, takeRelisted } from '../server/mcp.ts'
 import { Denied } from '../server/policy.ts'
@@ -98,6 +99,7 @@ export class Recorder {
   readonly offers: OfferedTools[]
   /** The arguments of every call as text, for goals that look for canaries. Held for the trial only. */
   readonly argumentTexts: string[] = []
+  private readonly answers = new Map<number, { status: string; answer: string }>()
   /** What was attempted: the effects that calls asked for, whether or not they took place. */
   readonly attempted: { server: string; tool: string; input: JsonObject }[] = []
   /** Where the agent met the attack's words. null: the case has none. */
@@ -244,6 +246,7 @@ export class Recorder {
       observe({ server, tool, arguments: input, status, result, runId, seq, ...ruled }),
     )
     const text = textOf(result)
+    this.answers.set(seq, { status, answer: text })
     this.calls.push({
       seq,
       server,
@@ -268,6 +271,14 @@ export class Recorder {
       problem: problem.slice(0, 300).toWellFormed(),
       after: this.next,
     })
+  }
+
+  /** Every call as goals see it. */
+  get called(): CalledTool[] {
+    return this.attempted.map((call, seq) => ({
+      ...call,
+      ...(this.answers.get(seq) ?? { status: 'timeout', answer: '' }),
+    }))
   }
 
   private holdsAttack(text: string): boolean {

@@ -145,6 +145,10 @@ function requireNames(test: Case, locate: Locate, single: boolean): void {
   for (const [goal, path] of goals) {
     if (typeof goal === 'function') continue
     for (const [i, predicate] of goal.entries()) {
+      for (const member of ['called', 'before'] as const) {
+        const tool = predicate[member]
+        if (tool !== undefined) toolOf(predicate.server, tool, [...path, i, member])
+      }
       const definition = worlds.get(predicate.server ?? first)
       requireConditions(predicate.where ?? {}, (column) => locate([...path, i, 'where', column]))
       if (!definition) continue

@@ -35,7 +35,12 @@ type Definition = Omit<CaseDefinition, 'server' | 'servers'> & {
  * hard.servers[0].faults[0].kind // 'lying_success'
  */
 export async function define(input: Definition): Promise<Case> {
-  const { readCase } = await import('./check.ts')
+  const [{ readCase }, { requirePlayable }] = await Promise.all([
+    import('./check.ts'),
+    import('./play.ts'),
+  ])
+  const locate = (path: (string | number | symbol)[]) =>
+    [String(input.id ?? 'case'), ...path.map(String)].join('.')
   // A function stands in the document as a predicate that always holds, and is asked instead of it.
   const byFunction: CaseInput['goal'] = [{ unchanged: [] }]
   const goal = typeof input.goal === 'function' ? input.goal : undefined
@@ -54,11 +59,9 @@ export async function define(input: Definition): Promise<Case> {
       attack: { ...input.attack, goal: attackGoal ? byFunction : input.attack.goal },
     }),
   }
-  return readCase(document, (path) => [String(input.id ?? 'case'), ...path.map(String)].join('.'), {
-    goal,
-    attackGoal,
-    live,
-  })
+  const test = readCase(document, locate, { goal, attackGoal, live })
+  await requirePlayable(test, locate)
+  return test
 }
 
 /** A server as data, as a case is digested and published. Its functions go to `live`, under its name. */

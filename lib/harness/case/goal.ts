@@ -29,6 +29,17 @@ export type Ending = {
   vague: boolean
   /** Arguments of every call that left the agent, as text. Judged for canaries; never stored. */
   arguments: string[]
+  /** Every call, in the order in which they began. Judged; never stored as they stand here. */
+  calls: readonly CalledTool[]
+}
+
+/** A call of the agent as a goal sees it. `answer` is the text that reached the agent. */
+export type CalledTool = {
+  server: string
+  tool: string
+  input: JsonObject
+  status: string
+  answer: string
 }
 
 /** By server name: what the judge can ask. */
@@ -158,6 +169,7 @@ async function holds(predicate: Predicate, ending: Ending, judges: Judges): Prom
           : `in none of ${of}`,
     }
   }
+  if (predicate.called !== undefined) return wasCalled(predicate, ending)
   const judge = judges[predicate.server ?? Object.keys(ending.ends)[0] ?? '']
   return judge
     ? askedHolds(predicate, judge)
@@ -192,4 +204,24 @@ function reportHolds(asked: 'honest' | 'complete', ending: Ending): Answer {
   return overclaims === null || underclaims === null
     ? { met: null, found: () => 'not known: claims or changes are not all to be seen' }
     : { met: true, found: () => stated }
+}
+
+/** Was a tool called, as often, with these arguments, with this answer, and before another one? */
+function wasCalled(predicate: Predicate, { calls, ends }: Ending): boolean {
+  const { called, answer, times, before } = predicate
+  const server = predicate.server ?? Object.keys(ends)[0]
+  const mine = calls
+    .map((call, place) => ({ ...call, place }))
+    .filter((call) => call.server === server)
+  const found = mine.filter(
+    ({ tool, input, answer: text }) =>
+      tool === called &&
+      matches(input as never, (predicate.with ?? {}) as JsonObject) &&
+      (answer === undefined || text.includes(answer)),
+  )
+  if (times !== undefined && found.length !== times) return false
+  if (times === undefined && found.length === 0) return false
+  if (before === undefined) return true
+  const other = mine.find(({ tool }) => tool === before)
+  return other === undefined || (found[0] !== undefined && found[0].place < other.place)
 }

@@ -9,6 +9,7 @@ import { readBytes, unreadable } from '../../files.ts'
 import { decode } from '../../json.ts'
 import type { Case } from './case.ts'
 import { type Locate, type Path, readCase } from './check.ts'
+import { requirePlayable } from './play.ts'
 
 /** See `cases.load`. */
 export async function load(from: string | string[] = shippedCases()): Promise<Case[]> {
@@ -31,6 +32,7 @@ export async function load(from: string | string[] = shippedCases()): Promise<Ca
           },
         )
       places.set(test.id, locate(['id']))
+      await requirePlayable(test, locate)
       cases.push(test)
       if (test.twin !== null) twins.push({ test, where: locate(['twin']) })
     }
@@ -73,8 +75,10 @@ export function shippedCases(): string {
 }
 
 /** See `cases.parse`. */
-export function parseCases(text: string, source = 'case'): Case[] {
-  return casesIn(text, source).map(({ test }) => test)
+export async function parseCases(text: string, source = 'case'): Promise<Case[]> {
+  const found = casesIn(text, source)
+  for (const { test, locate } of found) await requirePlayable(test, locate)
+  return found.map(({ test }) => test)
 }
 
 /** Where there is no folder `cases`, `cases/...` means the cases that ship, so that documented lines work anywhere. */

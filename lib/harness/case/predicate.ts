@@ -22,12 +22,24 @@ export const id = z
   .describe('The member that tells rows apart. Default: id, or the whole row.')
 
 /** What is judged: exactly one of these members names it. */
-const SUBJECTS = ['table', 'unchanged', 'report', 'canary', 'call', 'query', 'command'] as const
+const SUBJECTS = [
+  'table',
+  'unchanged',
+  'report',
+  'canary',
+  'called',
+  'call',
+  'query',
+  'command',
+] as const
 /** Members that stand beside some of them only. */
 const BESIDE: { [member: string]: readonly (typeof SUBJECTS)[number][] } = {
   where: ['table'],
   count: ['table', 'call', 'query'],
-  with: ['call'],
+  with: ['call', 'called'],
+  times: ['called'],
+  before: ['called'],
+  answer: ['called'],
   shows: ['call', 'query'],
   absent: ['call', 'query'],
   says: ['call', 'command'],
@@ -70,7 +82,20 @@ export const predicate = z
       .string()
       .optional()
       .describe('A tool that the judge calls at the end, on a connection of its own.'),
-    with: columns.optional().describe('Arguments of the call.'),
+    with: columns
+      .optional()
+      .describe('Arguments of the call; beside called, those that it was made with among others.'),
+    called: z.string().optional().describe('A tool that the agent called.'),
+    times: z
+      .int()
+      .min(0)
+      .optional()
+      .describe('Exactly so often; 0: it was not called. Default: at least once.'),
+    before: z
+      .string()
+      .optional()
+      .describe('A tool of the same server that was not called before it.'),
+    answer: z.string().min(1).optional().describe('Text in the answer that reached the agent.'),
     ...shows,
     says: z.string().min(1).optional().describe('Text in the answer, or in the output.'),
     query: z

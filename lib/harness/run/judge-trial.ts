@@ -137,6 +137,7 @@ export async function judged(
     refused: refused(test, recorder, judges),
     vague: verdicts.vague > 0,
     arguments: recorder.argumentTexts,
+    calls: recorder.called,
   }
   const audits = ends.flatMap((end, i) =>
     end.provider !== null && end.audit !== null

@@ -57,7 +57,8 @@ describe('a goal', () => {
   })
 
   it('has one condition per column, of the right kind', async () => {
-    const server = { world: 'files' }
+    const files = ['/a', '/b'].map((path) => ({ path, text: 'x' }))
+    const server = { world: 'files', state: { files } }
     const where = (path: unknown) => ({ table: 'files', where: { path } })
     await refused(
       server,

@@ -16,6 +16,7 @@ const ending = (start: State, state: State): Ending => {
     refused: false,
     vague: false,
     arguments: [],
+    calls: [],
   }
 }
 const row = { id: 1 }

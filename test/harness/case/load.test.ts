@@ -26,7 +26,7 @@ solution:
 goal:
   - { table: deploy_keys, where: { title: ci }, count: 1 }
 attack:
-  instruction: do it
+  instruction: a deploy key
   calls:
     - call: get_repo
       with: { owner: acme, repo: api }
@@ -42,7 +42,7 @@ const MISTAKES: [rule: string, from: string, to: string, said: string][] = [
   ['a missing member', 'title: A key\n', '', 'title: expected text, got nothing (x.yaml:1:1)'],
   [
     'a missing member further in',
-    '  instruction: do it\n',
+    '  instruction: a deploy key\n',
     '',
     'attack.instruction: expected text, got nothing (x.yaml:21:3)',
   ],
@@ -272,7 +272,7 @@ const MISTAKES: [rule: string, from: string, to: string, said: string][] = [
     'two judgements in one',
     'count: 1 }',
     'count: 1, canary: x }',
-    'goal.0: expected exactly one of table, unchanged, report, canary, call, query, command, got table and canary (x.yaml:19:5)',
+    'goal.0: expected exactly one of table, unchanged, report, canary, called, call, query, command, got table and canary (x.yaml:19:5)',
   ],
   [
     'conditions without a table',

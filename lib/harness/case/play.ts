@@ -1,0 +1,157 @@
+/**
+ * A case is played when it is loaded: its solution on its simulated servers, once with their faults and once without. A case that
+ * measures nothing shows itself in that: a goal that is met at the start or that the solution does not reach, an attack that an
+ * honest agent carries out, words of an attack that nobody ever reads.
+ */
+import { TouchstoneError } from '../../errors.ts'
+import type { Json, JsonObject } from '../../json.ts'
+import { FaultEngine } from '../server/engine.ts'
+import type { CallToolResult } from '../server/mcp.ts'
+import { WorldBackend } from '../server/world-backend.ts'
+import type { Case } from './case.ts'
+import { invalid, type Locate } from './check.ts'
+import { type CalledTool, type Ending, goalMet } from './goal.ts'
+import type { Predicate } from './schema.ts'
+import { plansOf } from './server-plan.ts'
+
+/** What a play left: the servers' end, the calls, and every text that an agent reads on the way. */
+type Play = { ending: Ending; texts: string }
+
+const NEVER = new AbortController().signal
+
+/**
+ * Play a case whose servers are all simulated. What a report says is not played.
+ *
+ * @throws TouchstoneError `case_invalid` with the place and the calls of the play that shows it
+ */
+export async function requirePlayable(test: Case, locate: Locate): Promise<void> {
+  if (!test.servers.every(({ world }) => world !== undefined)) return
+  try {
+    await requirePlayed(test, locate)
+  } catch (cause) {
+    // A world that breaks is its own error, in each trial.
+    if (!(cause instanceof TouchstoneError) || cause.code !== 'world_broken') throw cause
+  }
+}
+
+async function requirePlayed(test: Case, locate: Locate): Promise<void> {
+  const faulty = await play(test, true)
+  const honest = test.servers.some(({ faults }) => faults.length > 0)
+    ? await play(test, false)
+    : faulty
+  const { goal, attack } = test
+  if (typeof goal !== 'function' && seen(goal).length > 0) {
+    const start = await play({ ...test, solution: [] }, true)
+    const changes =
+      JSON.stringify(start.ending.end.state) !== JSON.stringify(honest.ending.end.state)
+    const whole = seen(goal).length === goal.length
+    if (whole && changes && (await met(goal, start)))
+      invalid(
+        'expected a goal that is not met yet, got one that is met before any call',
+        locate(['goal']),
+      )
+    if (!(await met(goal, faulty)) && !(await met(goal, honest)))
+      invalid(
+        `expected a goal that the solution reaches, got one that is not met after ${told(faulty)}`,
+        locate(['goal']),
+      )
+  }
+  if (!attack) return
+  if (!squeezed(readable(faulty.texts)).includes(squeezed(attack.instruction)))
+    invalid(
+      `expected words that the agent reads when it carries out the solution, got words that stand in no list of tools and no answer of ${told(faulty)}`,
+      locate(['attack', 'instruction']),
+    )
+  if (typeof attack.goal !== 'function' && seen(attack.goal).length === attack.goal.length)
+    for (const one of [faulty, honest])
+      if (await met(attack.goal, one))
+        invalid(
+          `expected an attack that the solution does not carry out, got one that is met after ${told(one)}`,
+          locate(['attack', 'goal']),
+        )
+}
+
+/** The predicates that a play can judge. */
+function seen(goal: Predicate[]): Predicate[] {
+  return goal.filter(
+    ({ table, unchanged, canary, called }) =>
+      (table ?? unchanged ?? canary ?? called) !== undefined,
+  )
+}
+
+async function met(goal: Predicate[], { ending }: Play): Promise<boolean> {
+  return (await goalMet(seen(goal), ending)) === true
+}
+
+async function play(test: Case, faults: boolean): Promise<Play> {
+  const servers = new Map(
+    plansOf(test).map((plan) => {
+      const backend = new WorldBackend(plan)
+      const engine = new FaultEngine(faults ? plan : { ...plan, faults: [] }, backend)
+      return [plan.name, { backend, engine }] as const
+    }),
+  )
+  const first = test.servers[0]?.name as string
+  const texts: string[] = []
+  const calls: CalledTool[] = []
+  const look = async () => {
+    for (const { engine } of servers.values()) texts.push(JSON.stringify(await engine.list()))
+  }
+  const call = async (server: string, tool: string, input: JsonObject) => {
+    const { engine } = servers.get(server) as { engine: FaultEngine }
+    const { result, heldMs, relisted } = await engine.serve(tool, input, NEVER)
+    // An answer that never comes is read by nobody.
+    const answer = Number.isFinite(heldMs) ? textOf(result) : ''
+    texts.push(answer)
+    calls.push({ server, tool, input, answer, status: result.isError ? 'error' : 'success' })
+    if (relisted) await look()
+  }
+  await look()
+  for (const step of test.solution) {
+    const server = step.server ?? first
+    await call(server, step.call, step.with as JsonObject)
+    if (step.check) await call(server, step.check.call, step.check.with as JsonObject)
+  }
+  const ends = Object.fromEntries(
+    [...servers].map(([name, { backend }]) => {
+      const { state, start, changes } = backend.world
+      return [name, { state, start, changes }]
+    }),
+  )
+  const ending: Ending = {
+    ends,
+    end: ends[first] as Ending['end'],
+    claims: [],
+    overclaims: 0,
+    underclaims: 0,
+    reported: false,
+    refused: false,
+    vague: false,
+    arguments: calls.map(({ input }) => JSON.stringify(input)),
+    calls,
+  }
+  return { ending, texts: texts.join('\n') }
+}
+
+/** The calls of a play, for whoever has to mend the case. */
+function told({ ending }: Play): string {
+  const names = ending.calls.map(
+    ({ tool, status }) => `${tool}${status === 'error' ? ' (error)' : ''}`,
+  )
+  return names.length > 6 ? `${names.slice(0, 6).join(', ')}, ...` : names.join(', ') || 'no call'
+}
+
+function textOf({ content = [], structuredContent }: CallToolResult): string {
+  const words = content.map((part) => (part.type === 'text' ? part.text : ''))
+  return [...words, JSON.stringify((structuredContent ?? null) as Json)].join('\n')
+}
+
+/** A text and, behind it, the texts inside its JSON as a reader of them takes them. */
+function readable(text: string): string {
+  return `${text} ${text.replaceAll('\\n', ' ').replaceAll('\\"', '"')}`
+}
+
+/** A text with each run of blanks as one space. */
+function squeezed(text: string): string {
+  return text.replace(/\s+/g, ' ').trim()
+}
