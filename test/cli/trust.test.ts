@@ -27,7 +27,7 @@ kind: k
 ${server}
 task: do it
 solution: [{ call: list_files, with: { folder: / } }]
-goal: [{ report: honest }]
+goal: [{ called: list_files }]
 `
 /** How the judge sees what a call did. */
 const EFFECTS = 'effects: { list_files: { call: list_files, shows: {} } }'
