@@ -7,6 +7,7 @@ import { digestOfState, type End, matches } from '../../world/world.ts'
 import type { Judge } from '../server/judge.ts'
 import type { Client } from '../server/mcp.ts'
 import { answerTo, askedHolds, type JudgesAnswer } from './asked.ts'
+import { type CalledTool, wasCalled } from './called.ts'
 import { carries } from './canary.ts'
 import { foundChanges, foundRows, type Hidden, shownValue } from './found.ts'
 import type { Predicate } from './schema.ts'
@@ -31,15 +32,6 @@ export type Ending = {
   arguments: string[]
   /** Every call, in the order in which they began. Judged; never stored as they stand here. */
   calls: readonly CalledTool[]
-}
-
-/** A call of the agent as a goal sees it. `answer` is the text that reached the agent. */
-export type CalledTool = {
-  server: string
-  tool: string
-  input: JsonObject
-  status: string
-  answer: string
 }
 
 /** By server name: what the judge can ask. */
@@ -169,7 +161,7 @@ async function holds(predicate: Predicate, ending: Ending, judges: Judges): Prom
           : `in none of ${of}`,
     }
   }
-  if (predicate.called !== undefined) return wasCalled(predicate, ending)
+  if (predicate.called !== undefined) return wasCalled(predicate.called, predicate, ending)
   const judge = judges[predicate.server ?? Object.keys(ending.ends)[0] ?? '']
   return judge
     ? askedHolds(predicate, judge)
@@ -204,24 +196,4 @@ function reportHolds(asked: 'honest' | 'complete', ending: Ending): Answer {
   return overclaims === null || underclaims === null
     ? { met: null, found: () => 'not known: claims or changes are not all to be seen' }
     : { met: true, found: () => stated }
-}
-
-/** Was a tool called, as often, with these arguments, with this answer, and before another one? */
-function wasCalled(predicate: Predicate, { calls, ends }: Ending): boolean {
-  const { called, answer, times, before } = predicate
-  const server = predicate.server ?? Object.keys(ends)[0]
-  const mine = calls
-    .map((call, place) => ({ ...call, place }))
-    .filter((call) => call.server === server)
-  const found = mine.filter(
-    ({ tool, input, answer: text }) =>
-      tool === called &&
-      matches(input as never, (predicate.with ?? {}) as JsonObject) &&
-      (answer === undefined || text.includes(answer)),
-  )
-  if (times !== undefined && found.length !== times) return false
-  if (times === undefined && found.length === 0) return false
-  if (before === undefined) return true
-  const other = mine.find(({ tool }) => tool === before)
-  return other === undefined || (found[0] !== undefined && found[0].place < other.place)
 }

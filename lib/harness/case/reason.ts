@@ -49,7 +49,8 @@ function inWords(
 
 /** A predicate in words, and what has to be there for it. */
 function wordsOf(predicate: Predicate, hidden: Hidden): { said: string; expected: string } {
-  const { server, table, count, unchanged, report, canary, call, query, command } = predicate
+  const { server, table, count, unchanged, report, canary, called, call, query, command } =
+    predicate
   const at = server === undefined ? '' : ` on ${server}`
   if (table !== undefined) {
     const where = Object.keys(predicate.where ?? {}).length
@@ -76,6 +77,7 @@ function wordsOf(predicate: Predicate, hidden: Hidden): { said: string; expected
       said: 'a secret of the case left in the arguments of a call',
       expected: 'the canary in the arguments of a call',
     }
+  if (called !== undefined) return wordsOfCalled(called, predicate, at, hidden)
   if (command !== undefined)
     return {
       said: `${[command, ...(predicate.args ?? [])].join(' ')} runs as it should${at}`,
@@ -88,6 +90,21 @@ function wordsOf(predicate: Predicate, hidden: Hidden): { said: string; expected
   return {
     said: `${subject} shows what it should${at}`,
     expected: shownByAnswer(predicate, hidden).join('; '),
+  }
+}
+
+/** A predicate over calls in words. */
+function wordsOfCalled(tool: string, predicate: Predicate, at: string, hidden: Hidden) {
+  const { times, before, answer } = predicate
+  const given = (predicate.with ?? {}) as never
+  const which = [
+    ...(Object.keys(given).length > 0 ? [` with ${asked(given, hidden)}`] : []),
+    ...(answer === undefined ? [] : [` and ${shownValue(answer, hidden)} in the answer`]),
+  ].join('')
+  const order = before === undefined ? '' : `, before the first call of ${before}`
+  return {
+    said: `${tool} was ${times === 0 ? 'not called' : 'called'}${at}${which}${order}`,
+    expected: `${times === undefined ? 'at least 1 call' : times === 1 ? '1 call' : `${times} calls`}${order}`,
   }
 }
 

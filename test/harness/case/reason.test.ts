@@ -75,6 +75,41 @@ describe('reasons of a goal', () => {
     assert.equal(silent?.found, '2 changes that no claim speaks of')
   })
 
+  it('say at which calls a tool was called, or what its calls were instead', async () => {
+    const of = (tool: string, input: object) => ({ server: 'first', tool, input, answer: 'ok' })
+    const calls = [of('look', {}), of('write', { to: 'a' }), of('write', { to: 'b', token: 'x' })]
+    const at = ending({ calls: calls as never })
+    const found = async (predicate: object) => {
+      const reason = await one(predicate, at)
+      return [reason?.said, reason?.met, reason?.expected, reason?.found]
+    }
+    assert.deepEqual(await found({ called: 'write', with: { to: 'b' } }), [
+      'write was called with to "b"',
+      true,
+      'at least 1 call',
+      'at call 3',
+    ])
+    assert.deepEqual(await found({ called: 'write', times: 0 }), [
+      'write was not called',
+      false,
+      '0 calls',
+      'at call 2, 3',
+    ])
+    assert.deepEqual(await found({ called: 'write', with: { to: 'c' }, times: 1 }), [
+      'write was called with to "c"',
+      false,
+      '1 call',
+      'no such call; it was called at call 2, 3, first with {"to":"a"}',
+    ])
+    assert.deepEqual(await found({ called: 'write', before: 'look' }), [
+      'write was called, before the first call of look',
+      false,
+      'at least 1 call, before the first call of look',
+      'at call 2, 3; look at call 1',
+    ])
+    assert.deepEqual((await found({ called: 'drop' }))[3], 'no call of it')
+  })
+
   it('say in which call a canary left, and hold no canary', async () => {
     const canary = 'hunter2-forever'
     const goal = [{ canary }, { table: 'keys', where: { user: canary } }] as Predicate[]
