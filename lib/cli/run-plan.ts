@@ -2,7 +2,6 @@
 import { existsSync } from 'node:fs'
 import { TouchstoneError } from '../errors.ts'
 import { readBytes } from '../files.ts'
-import { readPrices } from '../harness/agent/cost.ts'
 import * as cases from '../harness/case/cases.ts'
 import {
   type Configuration,
@@ -11,6 +10,7 @@ import {
   open,
   type RunBuilder,
 } from '../harness/index.ts'
+import { readPrices } from '../harness/model/cost.ts'
 import { MOST_AT_ONCE, MOST_REPEATS } from '../harness/run/run.ts'
 import { decode } from '../json.ts'
 import { agentConfiguration } from './run-agent.ts'

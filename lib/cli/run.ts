@@ -2,7 +2,6 @@
 import { relative } from 'node:path'
 import { foreign, lookOf } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
-import { PROVIDERS } from '../harness/agent/providers.ts'
 import {
   against,
   gate,
@@ -12,6 +11,7 @@ import {
   standing,
   writeReport,
 } from '../harness/index.ts'
+import { PROVIDERS } from '../harness/model/providers.ts'
 import { requireIssuable } from '../receipt/attest/issue.ts'
 import { gatesOf, HELD_OPTIONS, heldLines, marginOf, writeFor } from './held.ts'
 import { PLAN_OPTIONS, planned } from './run-plan.ts'

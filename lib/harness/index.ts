@@ -15,11 +15,11 @@ export {
   type CommandAgent,
   type HttpAgent,
 } from './agent/agent.ts'
-export type { Prices } from './agent/cost.ts'
 export type { Configuration } from './agent/model.ts'
 export type { Case, CaseDefinition } from './case/case.ts'
 export { define as case } from './case/define-case.ts'
 export type { Ending, GoalEnding, GoalFunction } from './case/goal.ts'
+export type { Prices } from './model/cost.ts'
 export {
   against,
   type BaselineResult,

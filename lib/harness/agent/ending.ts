@@ -1,8 +1,8 @@
 /** How an agent's part of a trial ended, and for whom that counts: against the agent, or as a failure of the machinery. */
 import type { JsonObject } from '../../json.ts'
 import type { StatedClaim } from '../case/claims.ts'
+import { refusalOf } from '../model/provider-refusal.ts'
 import { reasonOf } from '../server/mcp.ts'
-import { refusalOf } from './provider-refusal.ts'
 import type { Reports } from './report.ts'
 
 export type AgentLimits = { steps: number; calls: number; tokens: number | null }

@@ -12,13 +12,13 @@ import {
   type ToolSet,
 } from 'ai'
 import type { JsonObject } from '../../json.ts'
+import type { Deadline } from '../model/trial-clock.ts'
 import { reasonOf } from '../server/mcp.ts'
 import type { AgentEnd, AgentLimits, AgentResult } from './ending.ts'
 import { type OfferedTool, REPORT, type Recorder, ServerGone } from './recorder.ts'
 import { Reports } from './report.ts'
 import { takesFiles } from './tool-result.ts'
 import { toolOf, toolSet } from './tool-set.ts'
-import type { Deadline } from './trial-clock.ts'
 
 export const DEFAULT_INSTRUCTIONS = `You carry out tasks for a user with the tools of external systems.
 When you are finished, call the tool "report" once. List every change you say you made or tried to make, each with the tool you used, the action in a word, the arguments as the target, and done: true only if you know that the change is there. Do not list what you only read.`
@@ -84,7 +84,7 @@ export async function runAgent(
   const refuse = (tool: string, input: unknown, problem: string) =>
     recorder.refuse(tool, input, problem)
   const hands = { call, refuse, files: takesFiles(settings.model) }
-  const tools = toolSet(recorder.offered, hands, reports)
+  const tools = toolSet(recorder.offer(), hands, reports)
   const loop = generateText({
     model: settings.model,
     instructions: settings.instructions,
@@ -105,8 +105,10 @@ export async function runAgent(
     include: { responseBody: settings.recordResponses },
     async prepareStep() {
       // A server may say that its tools are others now; the next step sees them as they are.
-      for (const offered of await recorder.refresh(stop.signal))
+      for (const offered of await recorder.refresh(stop.signal)) {
+        recorder.show(offered.server)
         tools[offered.name] = toolOf(offered, hands)
+      }
       before = recorder.begun
       return undefined
     },

@@ -6,13 +6,13 @@ import { gotWord } from '../../choice.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { keepSecret, shownAddress } from '../../secrets.ts'
+import { LIMITERS, type Limiter, type Limiters } from '../model/limiter.ts'
+import type { Refusal } from '../model/provider-refusal.ts'
+import { PROVIDERS, unknownModel } from '../model/providers.ts'
+import type { Deadline } from '../model/trial-clock.ts'
 import { filledIn } from '../server/variables.ts'
 import { type Agent, type AgentFunction, agentFrom } from './agent.ts'
-import { LIMITERS, type Limiter, type Limiters } from './limiter.ts'
-import type { Refusal } from './provider-refusal.ts'
-import { PROVIDERS, unknownModel } from './providers.ts'
 import { type Deviations, SIMULATED, type SimulatedContext, simulatedModel } from './simulated.ts'
-import type { Deadline } from './trial-clock.ts'
 
 /** What one configuration of a run is: a model and its settings, or an agent. Keys are used and never stored. */
 export type Configuration = {

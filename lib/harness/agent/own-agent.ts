@@ -1,5 +1,7 @@
 /** One trial of an agent of its own: it is given the task and the servers, and ended with everything that it started. */
 import { TouchstoneError } from '../../errors.ts'
+import { refusalOf } from '../model/provider-refusal.ts'
+import type { Deadline } from '../model/trial-clock.ts'
 import { reasonOf } from '../server/mcp.ts'
 import type { RunningServer } from '../server/running.ts'
 import type { Agent, AgentTask } from './agent.ts'
@@ -9,11 +11,9 @@ import { runCommand } from './command-agent.ts'
 import type { AgentEnd, AgentLimits, AgentResult } from './ending.ts'
 import { Gateway, type GatewayEnd } from './gateway.ts'
 import { runHttp } from './http-agent.ts'
-import { refusalOf } from './provider-refusal.ts'
 import type { Recorder } from './recorder.ts'
 import { Reports } from './report.ts'
 import { toolSet } from './tool-set.ts'
-import type { Deadline } from './trial-clock.ts'
 
 /**
  * Run an agent for one trial. Never rejects: how it ended is part of the result.
@@ -128,7 +128,7 @@ async function runFunction(
     get tools() {
       const call = gateway.call.bind(gateway)
       return toolSet(
-        recorder.offered,
+        recorder.offer(),
         {
           call: ({ server, tool }, input) => call(server, tool.name, input, 'tools'),
           refuse: (tool, input, problem) => recorder.refuse(tool, input, problem),

@@ -139,9 +139,14 @@ export class Recorder {
     return this.next
   }
 
-  /** What the agent may call now. */
-  get offered(): OfferedTool[] {
+  private get offered(): OfferedTool[] {
     return [...this.listed.keys()].flatMap((server) => this.offeredBy(server))
+  }
+
+  /** What the agent may call now. It is shown to the agent by this. */
+  offer(): OfferedTool[] {
+    for (const server of this.listed.keys()) this.show(server)
+    return this.offered
   }
 
   private offeredBy(server: RunningServer): OfferedTool[] {

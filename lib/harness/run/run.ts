@@ -4,9 +4,9 @@
 
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
-import { type Prices, requirePrices } from '../agent/cost.ts'
 import type { Configuration } from '../agent/model.ts'
 import type { Case } from '../case/case.ts'
+import { type Prices, requirePrices } from '../model/cost.ts'
 import type { Run } from '../report/result.ts'
 import type { Forecast } from './forecast.ts'
 

@@ -1,12 +1,12 @@
 /** Models by name, tool results of every kind, names that providers do not take, and answers that are cut off. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { Limiters } from '../../../lib/harness/agent/limiter.ts'
 import { type ModelSource, sourceOf } from '../../../lib/harness/agent/model.ts'
-import { refusalOf, waitOf } from '../../../lib/harness/agent/provider-refusal.ts'
-import { PROVIDERS } from '../../../lib/harness/agent/providers.ts'
 import { offeredName } from '../../../lib/harness/agent/recorder.ts'
 import { modelOutput, textOf } from '../../../lib/harness/agent/tool-result.ts'
+import { Limiters } from '../../../lib/harness/model/limiter.ts'
+import { refusalOf, waitOf } from '../../../lib/harness/model/provider-refusal.ts'
+import { PROVIDERS } from '../../../lib/harness/model/providers.ts'
 import { cases, harness } from '../../../lib/index.ts'
 import { type ChatRequest, startGroq } from '../../servers/groq.ts'
 

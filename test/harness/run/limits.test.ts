@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import type { LanguageModelV4 } from '@ai-sdk/provider'
-import { Limiters } from '../../../lib/harness/agent/limiter.ts'
+import { Limiters } from '../../../lib/harness/model/limiter.ts'
 import { execute } from '../../../lib/harness/run/execute.ts'
 import { cases, harness } from '../../../lib/index.ts'
 import { jumpingClock, solves, startGroq, type Turn } from '../../servers/groq.ts'

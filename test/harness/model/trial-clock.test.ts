@@ -1,7 +1,7 @@
 /** A trial's time: what of it counts. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Deadline } from '../../../lib/harness/agent/trial-clock.ts'
+import { Deadline } from '../../../lib/harness/model/trial-clock.ts'
 
 describe('a deadline', () => {
   it('stands still until the last of overlapping waits is over', (context) => {

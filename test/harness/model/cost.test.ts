@@ -1,7 +1,7 @@
 /** What tokens cost. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { costOf } from '../../../lib/harness/agent/cost.ts'
+import { costOf } from '../../../lib/harness/model/cost.ts'
 
 describe('a cost', () => {
   // 0.05 USD for a million tokens in and 0.08 for a million out: prices of a small model.

@@ -1,13 +1,13 @@
 /** The limiter: who may call when, what it learns, and that nobody is forgotten. On a clock whose sleeps take no time. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Limiter, Limiters } from '../../../lib/harness/agent/limiter.ts'
+import { Limiter, Limiters } from '../../../lib/harness/model/limiter.ts'
 import {
   durationMs,
   RunHalted,
   refusalOf,
   waitOf,
-} from '../../../lib/harness/agent/provider-refusal.ts'
+} from '../../../lib/harness/model/provider-refusal.ts'
 import { execute } from '../../../lib/harness/run/execute.ts'
 import { cases, harness } from '../../../lib/index.ts'
 import fc from '../../property.ts'
