@@ -1,4 +1,7 @@
-/** A server over stdio that turns on the agent or on its own folder. `delete`: its tool deletes the folder. `report`: it takes the agent's tool. */
+/**
+ * A server over stdio that turns on the agent or on its own folder. `delete`: its tool deletes the folder. `report`: it takes the
+ * agent's tool. `pages`: its list of tools has 100 pages, each after 100 ms.
+ */
 import { rmSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
@@ -31,7 +34,12 @@ const ANSWERS: { [method: string]: (params: Message['params']) => object } = {
   },
 }
 
+let pages = 0
+
 createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params } = JSON.parse(line) as Message
-  if (id !== undefined) send({ id, result: ANSWERS[method]?.(params) ?? {} })
+  if (mode === 'pages' && method === 'tools/list') {
+    const result = { tools: [], nextCursor: String(++pages) }
+    setTimeout(() => send({ id, result }), 100)
+  } else if (id !== undefined) send({ id, result: ANSWERS[method]?.(params) ?? {} })
 })

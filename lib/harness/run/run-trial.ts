@@ -4,6 +4,7 @@
  * A trial is a function of its key and the plan. It shares nothing with its neighbours, so it can run in any order and process.
  */
 import { performance } from 'node:perf_hooks'
+import { untilAborted } from '../../abort.ts'
 import { type Digest, digest } from '../../canonical.ts'
 import { gotWord } from '../../choice.ts'
 import { duration } from '../../display.ts'
@@ -21,6 +22,7 @@ import { plansOf, sharedAddresses } from '../case/server-plan.ts'
 import { costOf, type Prices } from '../model/cost.ts'
 import { Deadline } from '../model/trial-clock.ts'
 import { reasonOf } from '../server/mcp.ts'
+import type { ServerPlan } from '../server/plan.ts'
 import type { RunningServer } from '../server/running.ts'
 import { startServer } from '../server/start.ts'
 import { takeTurns } from '../server/turns.ts'
@@ -62,7 +64,7 @@ export async function runTrial(
     // Waiting for a server that another trial uses is no part of the trial.
     started = performance.now()
     deadline = new Deadline(limits.trialTimeoutMs)
-    for (const plan of plans) servers.push(await startServer(plan))
+    for (const plan of plans) servers.push(await startedWithin(plan, limits.trialTimeoutMs))
     requireTools(key.case, servers)
     const startDigest = startOf(servers)
     requireSameStart(key.case.id, servers, startDigest, starts)
@@ -142,6 +144,34 @@ export async function runTrial(
     await Promise.allSettled(leave.map((end) => end()))
     await Promise.allSettled(servers.map((server) => server.close()))
     leaveTurn()
+  }
+}
+
+/**
+ * A server that is ready within the trial's limit. The agent's time begins after it. One that is ready later is closed.
+ *
+ * @throws TouchstoneError `server_unreachable`
+ */
+async function startedWithin(plan: ServerPlan, ms: number): Promise<RunningServer> {
+  if (!plan.stdio && !plan.http) return startServer(plan)
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(), ms)
+  const starting = startServer(plan, { signal: late.signal })
+  try {
+    return await untilAborted(starting, late.signal)
+  } catch (cause) {
+    if (!late.signal.aborted) throw cause
+    starting.then(
+      (server) => server.close(),
+      () => {},
+    )
+    throw new TouchstoneError(
+      'server_unreachable',
+      `expected the server to be ready within the trial’s ${duration(ms)}, got none`,
+      { where: `server ${plan.name}` },
+    )
+  } finally {
+    clearTimeout(timer)
   }
 }
 

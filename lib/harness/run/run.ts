@@ -17,7 +17,7 @@ export type Limits = {
   calls: number
   /** Tokens per trial, in and out, counted after each model call. Default null: no limit. */
   tokens: number | null
-  /** A trial's time, whatever it waits for. Default 120,000 ms. */
+  /** A trial's time, whatever the agent waits for, and as much for its servers to be ready. Default 120,000 ms. */
   trialTimeoutMs: number
   /** A tool call's time. Default 30,000 ms. */
   callTimeoutMs: number

@@ -6,7 +6,11 @@ import { harness } from '../../../lib/index.ts'
 
 const file = resolve(import.meta.dirname, '..', '..', 'servers', 'hostile.ts')
 
-async function trial(mode: string, goal: Parameters<typeof harness.case>[0]['goal']) {
+async function trial(
+  mode: string,
+  goal: Parameters<typeof harness.case>[0]['goal'],
+  limits: Partial<harness.Limits> = {},
+) {
   const test = await harness.case({
     id: `hostile/${mode}`,
     title: 'Go',
@@ -27,7 +31,7 @@ async function trial(mode: string, goal: Parameters<typeof harness.case>[0]['goa
     .run(test)
     .config('p', { model: 'sim/perfect' })
     .repeat(1)
-    .limits({ attempts: 1 })
+    .limits({ attempts: 1, ...limits })
     .quiet()
     .out(null)
   return (await run).trials[0] as harness.Run['trials'][number]
@@ -50,5 +54,14 @@ describe('a server that is not ours', () => {
     assert.match(row.error?.message ?? '', /^expected a list of tools, got /)
     // In the middle of a trial too: the model did nothing wrong.
     assert.equal((await trial('unlist', [{ unchanged: true }])).error?.code, 'server_gone')
+  })
+
+  it('and is not ready within the trial’s limit ends the trial, whatever it still sends', async () => {
+    const row = await trial('pages', [{ unchanged: true }], { trialTimeoutMs: 500 })
+    assert.deepEqual(row.error, {
+      code: 'server_unreachable',
+      message:
+        'expected the server to be ready within the trial’s 500 ms, got none (server hostile)',
+    })
   })
 })
