@@ -1,17 +1,17 @@
 /** `touchstone probe`: the published connection test, and the test of a server of one's own, from the command line. */
-
 import { gotWord } from '../choice.ts'
-import { lookOf } from '../display.ts'
+import { foreign, lookOf } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { readText } from '../files.ts'
 import * as probes from '../probe/index.ts'
+import { changesIn } from './changes.ts'
 import { EXIT, JSON_OPTION, type Verb, type Words } from './verb.ts'
 
 type Transport = 'streamable-http' | 'sse'
 type Era = 'legacy' | 'modern' | 'auto'
 
 /** What options of one's own server need beside them. */
-const OF_OWN = ['era', 'timeout', 'header', 'env', 'cwd', 'ca', 'schemas'] as const
+const OF_OWN = ['era', 'timeout', 'header', 'env', 'cwd', 'ca', 'schemas', 'watch'] as const
 
 export const probe: Verb = {
   usage:
@@ -85,6 +85,11 @@ export const probe: Verb = {
       value: 'PEM',
       says: 'sign the receipt with this Ed25519 private key. Without: unsigned',
     },
+    watch: {
+      type: 'string',
+      value: 'FOLDER',
+      says: 'your own server: test it again after each change in a folder, and say what changed in its tools',
+    },
     json: {
       ...JSON_OPTION,
       says: `${JSON_OPTION.says}; of several servers, one line of JSON each`,
@@ -108,6 +113,8 @@ export const probe: Verb = {
       probes.connect(target, { ...options, signal }),
     )
     const json = words.flag('json')
+    const folder = words.text('watch')
+    if (folder !== undefined) return watch(connections, folder, signal)
     const codes: number[] = []
     for (const connection of connections) {
       let result: probes.ProbeResult | probes.ProbeRuns
@@ -126,6 +133,42 @@ export const probe: Verb = {
     }
     return Math.max(...codes)
   },
+}
+
+/** Test a server again and again, until Ctrl-C ends it. */
+async function watch(
+  connections: probes.Connection[],
+  folder: string,
+  signal: AbortSignal,
+): Promise<number> {
+  const [connection] = connections
+  if (connection === undefined || connections.length > 1)
+    throw new TouchstoneError('usage', 'expected one server beside --watch, got several')
+  let before: probes.ProbeResult | null = null
+  try {
+    for await (const _ of changesIn(folder, signal)) {
+      const result = await connection.run()
+      process.stdout.write(`${result.text(lookOf(process.stdout))}\n`)
+      if (before) {
+        const { tools } = probes.compare(before, result)
+        const parts = tools
+          ? [
+              ...tools.added.map((name) => `+ ${name}`),
+              ...tools.removed.map((name) => `- ${name}`),
+              ...tools.changed.map(({ tool }) => `~ ${tool}`),
+            ]
+          : []
+        process.stdout.write(
+          `changed: ${parts.map((part) => foreign(part)).join(', ') || 'no tool'}\n`,
+        )
+      }
+      process.stdout.write('\n')
+      before = result
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
+  return 130
 }
 
 /** Says on standard error why a server could not be tested. */

@@ -1,5 +1,13 @@
 /** `probe`: test an MCP server by a published set, and judge addresses the way that set does. */
 
+export {
+  compare,
+  type LatencyComparison,
+  type ProbeComparison,
+  type ProbeComparisonData,
+  type ToolChange,
+  type ToolComparison,
+} from './connect/compare.ts'
 export { type Configured, configured } from './connect/config.ts'
 export {
   type Connection,

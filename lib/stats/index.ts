@@ -65,6 +65,7 @@ export {
   reliability,
 } from './reliability.ts'
 export { sameCases, sameCasesDifference } from './same-cases.ts'
+export { type Shift, shift } from './shift.ts'
 export { singleRun, wrongWinner } from './single-run.ts'
 export { clusteredError, mean, type VarianceSplit, variance, varianceSplit } from './variance.ts'
 export { type Verdict, verdict } from './verdict.ts'

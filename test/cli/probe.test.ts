@@ -16,7 +16,11 @@ const hanging = Promise.withResolvers<void>()
 /** Not `spawnSync`: the server under test runs in this process. */
 function touchstone(
   args: string[],
-  options: { input?: string; stop?: (child: { kill(signal: 'SIGINT'): void }) => void } = {},
+  options: {
+    input?: string
+    stop?: (child: { kill(signal: 'SIGINT'): void }) => void
+    hear?: (text: string, child: { kill(signal: 'SIGINT'): void }) => void
+  } = {},
 ) {
   const child = spawn(process.execPath, ['--import', 'tsx', join(root, 'repl.ts'), ...args], {
     cwd: root,
@@ -28,6 +32,8 @@ function touchstone(
   for (const name of ['stdout', 'stderr'] as const)
     child[name].on('data', (chunk) => {
       texts[name] += chunk
+      if (name === 'stdout')
+        options.hear?.(String(chunk), child as unknown as { kill(signal: 'SIGINT'): void })
     })
   return new Promise<{ status: number | null; stdout: string; stderr: string }>((done) =>
     child.on('close', (status) => done({ status, ...texts })),
@@ -120,6 +126,29 @@ describe('touchstone probe', { concurrency: 2 }, () => {
     ]
     const ended = await Promise.all(slips.map((slip) => touchstone(slip)))
     for (const { status, stdout } of ended) assert.deepEqual([status, stdout], [2, ''])
+  })
+
+  it('--watch tests again after a change, and says which tools changed', async () => {
+    const sources = mkdtempSync(join(folder, 'sources-'))
+    const script = join(sources, 'server.cjs')
+    const serving = (name: string) =>
+      writeFileSync(
+        script,
+        `require('readline').createInterface({input:process.stdin}).on('line',l=>{const m=JSON.parse(l);
+        if(m.id)console.log(JSON.stringify({jsonrpc:'2.0',id:m.id,result:{tools:[{name:'${name}'}]}}))})`,
+      )
+    serving('before')
+    let told = ''
+    const args = ['probe', '--watch', sources, '--stdio', '--', process.execPath, script]
+    const { status, stdout } = await touchstone(args, {
+      hear: (text, child) => {
+        told += text
+        if (/before[\s\S]*\n\n$/.test(told) && !/after/.test(told)) serving('after')
+        if (/changed: /.test(told)) child.kill('SIGINT')
+      },
+    })
+    assert.equal(status, 130)
+    assert.match(stdout, /changed: \+ after, - before/)
   })
 
   it('Ctrl-C ends it with 130 and no stack', async () => {

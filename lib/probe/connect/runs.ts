@@ -1,4 +1,6 @@
 /** Several tests of one server: how its latency is distributed, and whether it answers the same way each time. */
+
+import { type Chart, type LatencyRow, latency as latencyChart } from '../../chart/index.ts'
 import { count, duration, foreign, type Look, table, tone } from '../../display.ts'
 import { Shown } from '../../shown.ts'
 import type { Outcome } from '../judge/outcome.ts'
@@ -53,6 +55,13 @@ export class ProbeRuns extends Shown {
     return spread(this.results.map(({ latencyMs }) => latencyMs).filter((ms) => ms !== null))
   }
 
+  /** How long answers took, as the share of all tests that were answered within each time. */
+  chart(): Chart<LatencyRow> {
+    const values = this.latency?.valuesMs.filter((ms) => ms > 0) ?? []
+    const server = this.results[0]?.subject ?? 'no tests'
+    return latencyChart([{ server, values, outcomes: { ...this.outcomes } }])
+  }
+
   toJSON(): ProbeRunsData {
     return {
       schema: 'touchstone.probe.runs.v0',
@@ -98,20 +107,27 @@ export class ProbeRuns extends Shown {
           ),
       latency
         ? `latency of ${count(latency.n, 'answered handshake')}: ${duration(latency.minMs)} to ${duration(latency.maxMs)}, median ${duration(latency.medianMs)}`
-        : 'no handshake was answered, so no latency is known',
+        : 'no latency is known',
+      `outcomes in order: ${this.results.map(markOf).join('')}  (✓ every task passed, ~ answered, ✗ not answered)`,
+      ...(latency && latency.n >= 3 ? ['', this.chart().text(look)] : []),
     ].join('\n')
   }
 }
 
+function markOf({ outcome, passed, attempted }: ProbeResult): string {
+  if (outcome !== 'answered') return '✗'
+  return passed === attempted ? '✓' : '~'
+}
+
 /** How often each word occurs. */
-function tally(outcomes: Iterable<Outcome>): Partial<Record<Outcome, number>> {
+export function tally(outcomes: Iterable<Outcome>): Partial<Record<Outcome, number>> {
   const counts: Partial<Record<Outcome, number>> = {}
   for (const outcome of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1
   return counts
 }
 
 /** `3 answered, 1 no_answer`. */
-function words(outcomes: Partial<Record<Outcome, number>>): string {
+export function words(outcomes: Partial<Record<Outcome, number>>): string {
   return Object.entries(outcomes)
     .map(([outcome, n]) => `${n} ${outcome}`)
     .join(', ')
