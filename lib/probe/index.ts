@@ -8,6 +8,12 @@ export {
   type ToolChange,
   type ToolComparison,
 } from './connect/compare.ts'
+export {
+  type Conformance,
+  type ConformanceCheck,
+  type ConformanceData,
+  conformance,
+} from './connect/conformance.ts'
 export { type Configured, configured } from './connect/config.ts'
 export {
   type Connection,

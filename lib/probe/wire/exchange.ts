@@ -42,7 +42,7 @@ export const isGood = (httpStatus: number) => httpStatus >= 200 && httpStatus < 
 export async function exchange(
   line: Line,
   url: URL,
-  post: { headers: Record<string, string>; body: string; method: Method; fresh?: boolean },
+  post: { headers: Record<string, string>; body: string; method: string; fresh?: boolean },
   read: { id: number; reading: Reading; clock: Deadline; patienceMs: number },
   onReply: (reply: Reached) => void = () => {},
 ): Promise<Exchanged> {
