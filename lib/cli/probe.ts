@@ -1,27 +1,19 @@
 /** `touchstone probe`: the published connection test, and the test of a server of one's own, from the command line. */
-import { gotWord } from '../choice.ts'
 import { foreign, lookOf } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
-import { readText } from '../files.ts'
 import * as probes from '../probe/index.ts'
 import { changesIn } from './changes.ts'
+import { conformanceTargets, isGiven, PROBE_USAGE, targetsOf } from './probe-targets.ts'
 import { EXIT, JSON_OPTION, type Verb, type Words } from './verb.ts'
 
-type Transport = 'streamable-http' | 'sse'
-type Era = 'legacy' | 'modern' | 'auto'
-
-/** What options of one's own server need beside them. */
-const OF_OWN = ['era', 'timeout', 'header', 'env', 'cwd', 'ca', 'schemas', 'watch'] as const
-
 export const probe: Verb = {
-  usage:
-    'touchstone probe URL... [options] | --stdio -- COMMAND [ARGS...] | --config FILE [NAME...]',
+  usage: PROBE_USAGE,
   says: 'Runs the published connection test (mcp-connection 1.0) against MCP servers. No tool is ever called.',
   options: {
     set: {
       type: 'string',
       value: 'ID@VERSION',
-      says: 'another published set: mcp-connection-stateless@1.0 is for revision 2026-07-28',
+      says: 'another published set: mcp-connection-stateless@1.0 is for revision 2026-07-28; with --local, mcp-stateless-conformance@1.0',
     },
     transport: {
       type: 'string',
@@ -106,6 +98,8 @@ export const probe: Verb = {
   ],
   takes: { least: 0, most: Number.POSITIVE_INFINITY },
   async run(words, signal) {
+    const own = conformanceTargets(words)
+    if (own) return conform(own, words.flag('json'), signal)
     const repeats = words.whole('repeat', 1, 1000)
     const receipt = receiptOf(words, repeats)
     // All of them are made before the first is run, so that a slip in the last one stops nothing half-way.
@@ -133,6 +127,33 @@ export const probe: Verb = {
     }
     return Math.max(...codes)
   },
+}
+
+/** What each server refuses, by the set mcp-stateless-conformance. */
+async function conform(
+  { urls, options }: { urls: string[]; options: probes.ConformanceOptions },
+  json: boolean,
+  signal: AbortSignal,
+): Promise<number> {
+  const codes: number[] = []
+  for (const url of urls) {
+    let found: probes.Conformance
+    try {
+      found = await probes.conformance(url, { ...options, signal })
+    } catch (error) {
+      if (signal.aborted) return 130
+      throw error
+    }
+    const text = json
+      ? JSON.stringify(found, null, urls.length > 1 ? 0 : 2)
+      : found.text(lookOf(process.stdout))
+    process.stdout.write(`${text}\n`)
+    const must = found.checks.filter(({ demand }) => demand === 'MUST')
+    const silent = found.checks.every(({ httpStatus }) => httpStatus === null)
+    if (silent) codes.push(EXIT.incomplete)
+    else codes.push(must.every(({ passed }) => passed) ? EXIT.asHoped : EXIT.fellShort)
+  }
+  return Math.max(...codes)
 }
 
 /** Test a server again and again, until Ctrl-C ends it. */
@@ -194,100 +215,4 @@ function receiptOf(words: Words, repeats = 1) {
   if (own)
     throw new TouchstoneError('usage', `expected a published test for a receipt, got --${own}`)
   return { file, options: { key: words.text('key') } }
-}
-
-function isGiven(words: Words, name: string): boolean {
-  return words.flag(name) || words.text(name) !== undefined || words.texts(name).length > 0
-}
-
-type Wanted = { target: string | probes.Command; options: probes.ConnectOptions }
-
-function targetsOf(words: Words): Wanted[] {
-  const { positionals } = words
-  const [stdio, local, config] = [words.flag('stdio'), words.flag('local'), words.text('config')]
-  if ([stdio, local, config !== undefined].filter(Boolean).length > 1)
-    throw new TouchstoneError('usage', 'expected one of --local, --stdio and --config, got several')
-  if (positionals.length === 0 && config === undefined)
-    throw new TouchstoneError('usage', `expected 1 or more of: ${probe.usage}, got 0`)
-  const own = stdio || local || config !== undefined
-  const stray = OF_OWN.find((name) => isGiven(words, name))
-  if (!own && stray)
-    throw new TouchstoneError('usage', `expected --local, --stdio or --config beside --${stray}`)
-  if (stdio) {
-    const [command = '', ...args] = positionals
-    if (words.text('transport') !== undefined)
-      throw new TouchstoneError('usage', 'expected no --transport beside --stdio')
-    return [{ target: commandOf(words, { command, args }), options: ownOptions(words) }]
-  }
-  if (config !== undefined) return fromConfig(words, config)
-  const transport = words.text('transport') as Transport | undefined
-  const set = words.text('set')
-  const options: probes.ConnectOptions = {
-    ...(transport === undefined ? {} : { transport }),
-    ...(set === undefined ? {} : { set }),
-    ...(local ? { local, ...ownOptions(words) } : {}),
-  }
-  return positionals.map((target) => ({ target, options }))
-}
-
-function fromConfig(words: Words, path: string): Wanted[] {
-  const servers = probes.configured(path)
-  const names = words.positionals
-  const missing = names.find((name) => !servers.some((server) => server.name === name))
-  if (missing !== undefined) {
-    const known = servers.map(({ name }) => name)
-    throw new TouchstoneError(
-      'usage',
-      `expected one of ${known.join(', ')}, ${gotWord(missing, known)}`,
-      {
-        where: path,
-      },
-    )
-  }
-  return servers
-    .filter(({ name }) => names.length === 0 || names.includes(name))
-    .map(({ target, options }) => {
-      const given = ownOptions(words)
-      const headers = { ...options.headers, ...given.headers }
-      if (typeof target !== 'string') return { target: commandOf(words, target), options: given }
-      return { target, options: { ...options, ...given, headers } }
-    })
-}
-
-function commandOf(words: Words, command: probes.Command): probes.Command {
-  const cwd = words.text('cwd')
-  const env = Object.fromEntries(
-    words.texts('env').map((text): [string, string] => {
-      const [name = '', ...rest] = text.split('=')
-      const value = text.includes('=') ? rest.join('=') : process.env[name]
-      if (name === '' || value === undefined)
-        throw new TouchstoneError(
-          'usage',
-          `expected NAME=VALUE or a variable that is set, got ${name}`,
-          {
-            where: '--env',
-          },
-        )
-      return [name, value]
-    }),
-  )
-  return { ...command, env: { ...command.env, ...env }, ...(cwd === undefined ? {} : { cwd }) }
-}
-
-function ownOptions(words: Words): probes.ConnectOptions {
-  const era = words.text('era') as Era | undefined
-  const seconds = words.whole('timeout', 1, 3600)
-  const ca = words.text('ca')
-  const headers = words.texts('header').map((text): [string, string] => {
-    const at = text.indexOf(':')
-    if (at < 1) throw new TouchstoneError('usage', 'expected "Name: value"', { where: '--header' })
-    return [text.slice(0, at).trim(), text.slice(at + 1).trim()]
-  })
-  return {
-    ...(era === undefined ? {} : { era }),
-    ...(seconds === undefined ? {} : { timeoutMs: seconds * 1000 }),
-    ...(ca === undefined ? {} : { ca: readText(ca) }),
-    ...(headers.length > 0 ? { headers: Object.fromEntries(headers) } : {}),
-    ...(words.flag('schemas') ? { schemas: true } : {}),
-  }
 }

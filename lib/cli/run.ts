@@ -211,6 +211,7 @@ export const start: Verb = {
   async run(_, signal) {
     const words: Words = {
       positionals: [],
+      given: [],
       text: () => undefined,
       texts: () => [],
       flag: () => false,

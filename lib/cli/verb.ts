@@ -16,6 +16,8 @@ export type Option = {
 /** The words behind a verb, read. */
 export type Words = {
   positionals: string[]
+  /** Names of the options that were given. */
+  given: string[]
   text(name: string): string | undefined
   texts(name: string): string[]
   flag(name: string): boolean
@@ -84,6 +86,7 @@ export function readWords(name: string, verb: Verb, args: string[]): Words {
   const text = (option: string) => values[option] as string | undefined
   return {
     positionals,
+    given: Object.keys(values),
     text,
     texts: (option) => (values[option] as string[] | undefined) ?? [],
     flag: (option) => values[option] === true,

@@ -8,13 +8,14 @@ export {
   type ToolChange,
   type ToolComparison,
 } from './connect/compare.ts'
+export { type Configured, configured } from './connect/config.ts'
 export {
   type Conformance,
   type ConformanceCheck,
   type ConformanceData,
+  type ConformanceOptions,
   conformance,
 } from './connect/conformance.ts'
-export { type Configured, configured } from './connect/config.ts'
 export {
   type Connection,
   type ConnectOptions,

@@ -61,6 +61,24 @@ after(async () => {
 })
 
 describe('touchstone probe', { concurrency: 2 }, () => {
+  it('--set mcp-stateless-conformance@1.0 is for servers of one’s own, and a MUST that is not met exits with 1', async () => {
+    const set = ['--set', 'mcp-stateless-conformance@1.0']
+    const url = `${server.url}/`
+    const [fell, stranger, stray, gone] = await Promise.all([
+      touchstone(['probe', '--local', ...set, '--json', url]),
+      touchstone(['probe', ...set, url]),
+      touchstone(['probe', '--local', ...set, '--repeat', '2', url]),
+      touchstone(['probe', '--local', ...set, 'http://127.0.0.1:1/']),
+    ])
+    assert.deepEqual(
+      [fell, stranger, stray, gone].map(({ status }) => status),
+      [1, 2, 2, 3],
+    )
+    const { schema, checks } = JSON.parse(fell.stdout)
+    assert.deepEqual([schema, checks.length], ['touchstone.conformance.v0', 9])
+    assert.match(stray.stderr, /expected no --repeat/)
+  })
+
   it('exits with 0 when every task passed, 1 when one did not, 3 when it could not be tested', async () => {
     const own = (path: string, ...more: string[]) =>
       touchstone(['probe', '--local', `${server.url}${path}`, ...more])
@@ -139,12 +157,15 @@ describe('touchstone probe', { concurrency: 2 }, () => {
       )
     serving('before')
     let told = ''
+    let ended = false
     const args = ['probe', '--watch', sources, '--stdio', '--', process.execPath, script]
     const { status, stdout } = await touchstone(args, {
       hear: (text, child) => {
         told += text
         if (/before[\s\S]*\n\n$/.test(told) && !/after/.test(told)) serving('after')
-        if (/changed: /.test(told)) child.kill('SIGINT')
+        // Once: a second Ctrl-C ends a process that is ending.
+        if (/changed: /.test(told) && !ended) child.kill('SIGINT')
+        ended ||= /changed: /.test(told)
       },
     })
     assert.equal(status, 130)

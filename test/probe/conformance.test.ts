@@ -20,7 +20,7 @@ const strict =
     const version = meta?.['io.modelcontextprotocol/protocolVersion']
     const { headers } = x.req
     if (x.method !== 'POST') return x.res.writeHead(405).end()
-    if (!meta || !meta['io.modelcontextprotocol/clientCapabilities']) return refuses(400, -32602)(x)
+    if (!meta?.['io.modelcontextprotocol/clientCapabilities']) return refuses(400, -32602)(x)
     if (headers['mcp-method'] !== x.rpc || headers['mcp-protocol-version'] !== version)
       return refuses(400, -32020)(x)
     if (version !== '2026-07-28') return refuses(400, -32022, { supported: ['2026-07-28'] })(x)

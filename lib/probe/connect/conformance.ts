@@ -23,7 +23,7 @@ const NAME = 'mcp-stateless-conformance@1.0'
 type ConformanceSet = {
   title: string
   client: { name: string; version: string; protocolVersion: string }
-  limits: { timeoutMs: number; maxResponseBytes: number }
+  limits: { timeoutMs: number; stepMs: number; maxResponseBytes: number }
   tasks: Check[]
 }
 
@@ -198,7 +198,7 @@ async function answerTo(
   const headers = changed(right, sends.headers)
   try {
     if (sends.httpMethod) {
-      const signal = clock.within(STEP_MS)
+      const signal = clock.within(set.limits.stepMs)
       const label = sends.httpMethod
       const reply = await line.send(url, { method: label, headers, signal, label, fresh: true })
       await abandon(reply.body)
@@ -211,7 +211,7 @@ async function answerTo(
       line,
       url,
       { headers: { ...headers, 'content-type': 'application/json' }, body, method, fresh: true },
-      { id, reading, clock, patienceMs: STEP_MS },
+      { id, reading, clock, patienceMs: set.limits.stepMs },
     )
     const rpc = answer?.error ?? null
     return {
@@ -224,8 +224,6 @@ async function answerTo(
     return { httpStatus: null, rpcCode: null, supported: false, detail: shortfallOf(error).detail }
   }
 }
-
-const STEP_MS = 2_000
 
 /** Members replaced, and those that are null taken out. */
 function changed<T extends object>(right: T, by: { [name: string]: string | null } = {}): T {

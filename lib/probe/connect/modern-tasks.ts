@@ -11,7 +11,7 @@ import { Noticed, type StatelessMeasures } from './modern-findings.ts'
 const META = 'io.modelcontextprotocol'
 
 /** The envelope that every request carries. */
-function envelope({ name, version, protocolVersion }: ConnectionSet['client']) {
+export function envelope({ name, version, protocolVersion }: ConnectionSet['client']) {
   return {
     [`${META}/protocolVersion`]: protocolVersion,
     [`${META}/clientInfo`]: { name, version },

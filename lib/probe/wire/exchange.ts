@@ -3,7 +3,7 @@
 import type { Deadline } from '../judge/deadline.ts'
 import { Shortfall } from '../judge/outcome.ts'
 import { watchStalls } from '../judge/stall.ts'
-import { type Aside, eventReader, type Method, type Read } from '../read/frame.ts'
+import { type Aside, eventReader, type Read } from '../read/frame.ts'
 import { answerFrom } from '../read/reader.ts'
 import type { Page } from '../read/tools.ts'
 import { abandon, readBody } from './body.ts'
