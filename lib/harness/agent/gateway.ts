@@ -83,7 +83,7 @@ export class Gateway {
 
   /** The address of a server. */
   async address(behind: Behind): Promise<string> {
-    const address = await serveHttp(() => this.open(behind))
+    const address = await serveHttp(behind.name, () => this.open(behind))
     this.addresses.push(address)
     return address.url
   }

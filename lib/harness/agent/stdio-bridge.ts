@@ -1,12 +1,33 @@
 /**
  * The main module of a program that hands MCP messages from standard input on to an address, and its messages back: how a client that
- * only starts programs reaches a trial's server.
+ * only starts programs reaches a trial's server. It carries both eras of the protocol.
  */
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 
+/**
+ * Over HTTP a request of revision 2026-07-28 names its revision, method and tool in headers too, and an error comes with a status.
+ * Over standard input and output there is neither.
+ */
+const inHeaders: typeof fetch = async (url, init = {}) => {
+  const message = typeof init.body === 'string' ? JSON.parse(init.body) : {}
+  const version = message.params?._meta?.['io.modelcontextprotocol/protocolVersion']
+  if (typeof version !== 'string') return fetch(url, init)
+  const headers = new Headers(init.headers)
+  headers.set('mcp-protocol-version', version)
+  headers.set('mcp-method', message.method)
+  if (typeof message.params.name === 'string') headers.set('mcp-name', message.params.name)
+  const reply = await fetch(url, { ...init, headers })
+  const isJson = reply.headers.get('content-type')?.startsWith('application/json')
+  return reply.ok || !isJson
+    ? reply
+    : new Response(reply.body, { status: 200, headers: reply.headers })
+}
+
 const client = new StdioServerTransport()
-const server = new StreamableHTTPClientTransport(new URL(process.env['TOUCHSTONE_MCP_URL'] ?? ''))
+const server = new StreamableHTTPClientTransport(new URL(process.env['TOUCHSTONE_MCP_URL'] ?? ''), {
+  fetch: inHeaders,
+})
 const fail = (error: Error) => {
   process.stderr.write(`${error.message}\n`)
 }

@@ -98,6 +98,13 @@ const reset = z.union([
   z.strictObject({ command: z.string().min(1), args: z.array(z.string()).optional() }),
 ])
 
+const era = z
+  .enum(['legacy', 'modern'])
+  .optional()
+  .describe(
+    'How it is spoken to: with initialize, or as revision 2026-07-28 has it. Default: legacy, and modern where the server knows no initialize.',
+  )
+
 export const server = z
   .strictObject({
     name: z
@@ -147,6 +154,7 @@ export const server = z
           .describe(
             'Keeps the process from trial to trial. files: the folder of `files` is all the state it has, and is made anew. Else a call or a command that puts the state back.',
           ),
+        era,
       })
       .optional()
       .describe(
@@ -159,6 +167,7 @@ export const server = z
         reset: reset
           .optional()
           .describe('A call or a command that puts the state back at each start.'),
+        era,
       })
       .optional()
       .describe('A real server at an address.'),

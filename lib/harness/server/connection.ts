@@ -9,6 +9,7 @@ import { TouchstoneError } from '../../errors.ts'
 import { redacted, shownAddress } from '../../secrets.ts'
 import { ChildTransport } from './child-transport.ts'
 import { type Client, connectClient, reasonOf, type Transport } from './mcp.ts'
+import { isModernOnly, ModernTransport, modernHttp, type Wire } from './modern.ts'
 import type { ServerPlan } from './plan.ts'
 import { filledIn } from './variables.ts'
 import { exchanged, fill, WORKSPACE } from './workspace.ts'
@@ -38,18 +39,35 @@ class Gone extends Error {
   readonly code = -32000
 }
 
-/** @throws TouchstoneError `server_unreachable` with the address or the program, its exit and the end of its standard error */
+type Options = { signal?: AbortSignal | undefined; era: 'legacy' | 'modern' }
+
+/**
+ * Connect in the era that the plan names. Where it names none: in the earlier one, and in that of 2026-07-28 when the server says
+ * that it knows no `initialize`.
+ *
+ * @throws TouchstoneError `server_unreachable` with the address or the program, its exit and the end of its standard error
+ */
 export async function connect(
   plan: ServerPlan,
   options: { signal?: AbortSignal | undefined },
 ): Promise<Connection> {
-  return plan.stdio ? connectChild(plan, plan.stdio, options) : connectHttp(plan, options)
+  const named = (plan.stdio ?? plan.http)?.era
+  const open = (era: Options['era']) =>
+    plan.stdio
+      ? connectChild(plan, plan.stdio, { ...options, era })
+      : connectHttp(plan, { ...options, era })
+  try {
+    return await open(named ?? 'legacy')
+  } catch (cause) {
+    if (named !== undefined || !isModernOnly((cause as Error).cause)) throw cause
+    return open('modern')
+  }
 }
 
 async function connectChild(
   plan: ServerPlan,
   stdio: NonNullable<ServerPlan['stdio']>,
-  options: { signal?: AbortSignal | undefined },
+  options: Options,
 ): Promise<Connection> {
   const folder = plan.files ? realpathSync(mkdtempSync(join(tmpdir(), 'touchstone-'))) : null
   const leave = () => {
@@ -80,17 +98,15 @@ async function connectChild(
       if (words === '' && transport.ending === null) return null
       return [`${stdio.command}: ${transport.ending ?? 'still running'}`, words, ''].join('\n')
     }
-    return await connected(plan, transport, { folder, facts, log, leave }, options)
+    const spoken = options.era === 'modern' ? new ModernTransport(transport as Wire) : transport
+    return await connected(plan, spoken, { folder, facts, log, leave }, options)
   } catch (cause) {
     leave()
     throw cause
   }
 }
 
-async function connectHttp(
-  plan: ServerPlan,
-  options: { signal?: AbortSignal | undefined },
-): Promise<Connection> {
+async function connectHttp(plan: ServerPlan, options: Options): Promise<Connection> {
   const http = plan.http as NonNullable<ServerPlan['http']>
   const headers = filledIn(http.headers, 'http.headers')
   const url = ((): URL => {
@@ -102,8 +118,12 @@ async function connectHttp(
       })
     }
   })()
-  const transport = new StreamableHTTPClientTransport(url, { requestInit: { headers } })
   const known = { folder: null, facts: () => shownAddress(url.href), log: () => null }
+  if (options.era === 'modern') {
+    const transport = new ModernTransport(await modernHttp(url, headers))
+    return connected(plan, transport, { ...known, leave: () => {} }, options)
+  }
+  const transport = new StreamableHTTPClientTransport(url, { requestInit: { headers } })
   return connected(
     plan,
     transport as Transport,

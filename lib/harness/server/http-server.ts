@@ -17,7 +17,9 @@ export async function startHttp(
   const backend = new WorldBackend(plan)
   const startDigest = backend.world.digest()
   const engine = new FaultEngine(plan, backend)
-  const address = await serveHttp(() => serverOf(plan.name, engine), { holds: true })
+  const address = await serveHttp(plan.name, () => serverOf(plan.name, engine), {
+    holds: true,
+  })
   try {
     const transport = new StreamableHTTPClientTransport(new URL(address.url))
     const client = await connectClient(transport as Transport, options)

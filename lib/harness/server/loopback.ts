@@ -14,6 +14,7 @@ import {
 import type { AddressInfo } from 'node:net'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import type { Server, Transport } from './mcp.ts'
+import { isModern, ModernFront } from './modern.ts'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>
 
@@ -61,12 +62,14 @@ function isLocal({ headers: { host, origin } }: IncomingMessage): boolean {
 export type Address = { url: string; close(): Promise<void> }
 
 /**
- * Serve MCP over streamable HTTP. Each client has a session of its own.
+ * Serve MCP over streamable HTTP, in both eras of the protocol. Each client has a session of its own.
  *
+ * @param name          of the server, for clients of revision 2026-07-28
  * @param open          makes the MCP server of a new session
  * @param options.holds keep the process alive until the address is closed
  */
 export async function serveHttp(
+  name: string,
   open: () => Server,
   { holds = false }: { holds?: boolean } = {},
 ): Promise<Address> {
@@ -75,7 +78,9 @@ export async function serveHttp(
   if (holds && ++holding === 1) http.ref()
   const path = `/${randomBytes(24).toString('base64url')}/mcp`
   const sessions = new Map<string, { transport: StreamableHTTPServerTransport; server: Server }>()
+  const modern = new ModernFront(name, open)
   handlers.set(path, async (request, response) => {
+    if (isModern(request.headers)) return modern.handle(request, response)
     const id = request.headers['mcp-session-id']
     const known = sessions.get(String(id ?? ''))
     if (known) return known.transport.handleRequest(request, response)
@@ -102,7 +107,10 @@ export async function serveHttp(
     url: `http://127.0.0.1:${port}${path}`,
     async close() {
       if (handlers.delete(path) && holds && --holding === 0) http.unref()
-      await Promise.allSettled([...sessions.values()].map(({ server }) => server.close()))
+      await Promise.allSettled([
+        modern.close(),
+        ...[...sessions.values()].map(({ server }) => server.close()),
+      ])
       sessions.clear()
     },
   }

@@ -9,7 +9,10 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import {
   CallToolRequestSchema,
   type CallToolResult,
+  type JSONRPCMessage,
+  type JSONRPCRequest,
   ListToolsRequestSchema,
+  ResultSchema,
   type Tool,
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js'
@@ -17,7 +20,7 @@ import { TouchstoneError } from '../../errors.ts'
 import { redacted } from '../../secrets.ts'
 import { schemaValidator } from './schema-validator.ts'
 
-export type { CallToolResult, Client, Server, Tool, Transport }
+export type { CallToolResult, Client, JSONRPCMessage, JSONRPCRequest, Server, Tool, Transport }
 
 /** What a served tool is called with. `call` is the number that the recorder gave the call, over an in-memory transport. */
 export type ToolCall = {
@@ -62,20 +65,8 @@ export async function connectClient(
   transport: Transport,
   options: { timeoutMs?: number; signal?: AbortSignal | undefined } = {},
 ): Promise<Client> {
-  const client = new Client(
-    { name: 'touchstone', version: '0.1.0' },
-    { jsonSchemaValidator: schemaValidator },
-  )
-  client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
-    relisted.add(client)
-    relistings.get(client)?.()
-  })
   try {
-    await client.connect(transport, {
-      timeout: options.timeoutMs ?? 10_000,
-      ...(options.signal && { signal: options.signal }),
-    })
-    return client
+    return await clientNamed({ name: 'touchstone', version: '0.1.0' }, transport, options)
   } catch (cause) {
     await transport.close().catch(() => {})
     throw new TouchstoneError(
@@ -84,6 +75,35 @@ export async function connectClient(
       { cause },
     )
   }
+}
+
+/** Connect a client of this name. Rejects with the SDK's error. */
+export async function clientNamed(
+  info: { name: string; version: string },
+  transport: Transport,
+  options: { timeoutMs?: number; signal?: AbortSignal | undefined } = {},
+): Promise<Client> {
+  const client = new Client(info, { jsonSchemaValidator: schemaValidator })
+  client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+    relisted.add(client)
+    relistings.get(client)?.()
+  })
+  await client.connect(transport, {
+    timeout: options.timeoutMs ?? 10_000,
+    ...(options.signal && { signal: options.signal }),
+  })
+  return client
+}
+
+/** Any request, its result as it came. Rejects with the SDK's error. */
+export function request(
+  client: Client,
+  method: string,
+  params: object | undefined,
+  options: { signal: AbortSignal; timeoutMs: number },
+): Promise<{ [member: string]: unknown }> {
+  const asked = { method, ...(params && { params: params as { [member: string]: unknown } }) }
+  return client.request(asked, ResultSchema, { signal: options.signal, timeout: options.timeoutMs })
 }
 
 const relisted = new WeakSet<Client>()

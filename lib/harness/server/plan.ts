@@ -12,7 +12,7 @@ import type { DatabaseSource } from './database.ts'
 import { FAULT_KINDS, type Fault, type FaultKind, optionsOf } from './fault.ts'
 import { planText } from './plan-text.ts'
 import type { Policy, Refusal } from './policy.ts'
-import type { Reset } from './reset.ts'
+import { type Reset, requireReset } from './reset.ts'
 import type { RunningServer } from './running.ts'
 import type { Transport } from './start.ts'
 import type { Question, TableSource } from './tables.ts'
@@ -24,6 +24,9 @@ export type OwnTool = {
   run(input: JsonObject, state: State, clock: Clock): Step
   effect?: ((input: JsonObject) => Effect) | undefined
 }
+
+/** How a server that is not ours is spoken to: with `initialize`, or in the way of revision 2026-07-28. */
+export type Era = 'legacy' | 'modern'
 
 /** Everything a server is made of. Plain data, but for worlds and tools written in TypeScript. */
 export type ServerPlan = {
@@ -48,12 +51,14 @@ export type ServerPlan = {
     cwd?: string | undefined
     /** Puts the state of a kept process back. Null: a fresh process for each start. */
     reset?: Reset | 'files' | null | undefined
+    era?: Era | undefined
   } | null
   http: {
     url: string
     headers: { [name: string]: string }
     /** Puts the state back at each start. Null: it is as it was left. */
     reset?: Reset | null | undefined
+    era?: Era | undefined
   } | null
   /** A folder made fresh at the start: path -> text. The agent and `stdio.args` know it as `/workspace`. */
   files: { [path: string]: string } | null
@@ -241,15 +246,22 @@ export class ServerDescription {
    * @param options.cwd   its working folder
    * @param options.reset keeps the child from trial to trial, and puts its state back in between: `files` when the folder of
    *   `.files()` is all the state it has, else a call, a command or a function. Default: a fresh child for each trial
+   * @param options.era   `legacy` or `modern`. Default: with `initialize`, and as 2026-07-28 has it where the server knows none
    */
   stdio(
     command: string,
     args: string[] = [],
-    options: { env?: { [name: string]: string }; cwd?: string; reset?: Reset | 'files' } = {},
+    options: {
+      env?: { [name: string]: string }
+      cwd?: string
+      reset?: Reset | 'files'
+      era?: Era
+    } = {},
   ): ServerDescription {
     const { env = {}, cwd, reset = null } = options
     if (reset !== 'files') requireReset(reset, 'stdio.reset', ' or "files"')
-    return this.with({ stdio: { command, args, env, cwd, reset }, http: null, world: null })
+    const stdio = { command, args, env, cwd, reset, ...eraOf(options, 'stdio') }
+    return this.with({ stdio, http: null, world: null })
   }
 
   /**
@@ -258,14 +270,16 @@ export class ServerDescription {
    * @param options.headers sent with each request; `$NAME` is that variable of this process
    * @param options.reset   puts the server's state back at each start: a call, a command or a function. Default: the state is as
    *   it was left, and a run of several trials says so when it sees a difference
+   * @param options.era     as of `stdio`
    */
   http(
     url: string,
-    options: { headers?: { [name: string]: string }; reset?: Reset } = {},
+    options: { headers?: { [name: string]: string }; reset?: Reset; era?: Era } = {},
   ): ServerDescription {
     const { headers = {}, reset = null } = options
     requireReset(reset, 'http.reset')
-    return this.with({ http: { url, headers, reset }, stdio: null, world: null })
+    const http = { url, headers, reset, ...eraOf(options, 'http') }
+    return this.with({ http, stdio: null, world: null })
   }
 
   /**
@@ -323,14 +337,12 @@ export class ServerDescription {
 }
 
 /** @throws TouchstoneError `argument_invalid` */
-function requireReset(reset: unknown, where: string, or = ''): void {
-  if (reset === null || typeof reset === 'function') return
-  if (typeof reset === 'object' && reset && ('call' in reset || 'command' in reset)) return
-  throw new TouchstoneError(
-    'argument_invalid',
-    `expected { call }, { command }, a function${or}, got ${String(reset)}`,
-    { where },
-  )
+function eraOf({ era }: { era?: Era }, where: string): { era?: Era } {
+  if (era === undefined) return {}
+  if (era === 'legacy' || era === 'modern') return { era }
+  throw new TouchstoneError('argument_invalid', `expected legacy or modern, got ${String(era)}`, {
+    where: `${where}.era`,
+  })
 }
 
 /** What a denial is told with, unless the policy says otherwise: the code of privileged-mcp-action v0. */
