@@ -7,7 +7,7 @@ import { getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { TouchstoneError } from '../../errors.ts'
 import { redacted, shownAddress } from '../../secrets.ts'
-import { ChildTransport } from './child-transport.ts'
+import { ChildTransport } from '../wire/child-transport.ts'
 import { type Client, connectClient, reasonOf, type Transport } from './mcp.ts'
 import { isModernOnly, ModernTransport, modernHttp, type Wire } from './modern.ts'
 import type { ServerPlan } from './plan.ts'

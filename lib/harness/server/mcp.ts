@@ -18,7 +18,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import { TouchstoneError } from '../../errors.ts'
 import { redacted } from '../../secrets.ts'
-import { schemaValidator } from './schema-validator.ts'
+import { schemaValidator } from '../wire/schema-validator.ts'
 
 export type { CallToolResult, Client, JSONRPCMessage, JSONRPCRequest, Server, Tool, Transport }
 

@@ -12,6 +12,7 @@ import type {
   Transport as Wire,
 } from '@modelcontextprotocol/client'
 import type { McpHttpHandler, ServerContext } from '@modelcontextprotocol/server'
+import { schemaValidator } from '../wire/schema-validator.ts'
 import {
   type Client,
   clientNamed,
@@ -23,7 +24,6 @@ import {
   type Server,
   type Transport,
 } from './mcp.ts'
-import { schemaValidator } from './schema-validator.ts'
 
 export type { Wire }
 

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { extname } from 'node:path'
 import { TouchstoneError } from '../../errors.ts'
-import { ChildTransport } from './child-transport.ts'
+import { ChildTransport } from '../wire/child-transport.ts'
 import { judgeOfWorld } from './judge.ts'
 import { type CallToolResult, callTool, connectClient, listTools } from './mcp.ts'
 import type { ServerPlan } from './plan.ts'
