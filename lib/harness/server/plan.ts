@@ -10,9 +10,10 @@ import { type PolicyReason, REASONS } from '../../receipt/bundle/profile.ts'
 import type { Clock, Effect, State, Step, WorldDefinition } from '../../world/world.ts'
 import type { DatabaseSource } from './database.ts'
 import { FAULT_KINDS, type Fault, type FaultKind, optionsOf } from './fault.ts'
+import { type Era, eraOf, requireReset } from './plan-options.ts'
 import { planText } from './plan-text.ts'
 import type { Policy, Refusal } from './policy.ts'
-import { type Reset, requireReset } from './reset.ts'
+import type { Reset } from './reset.ts'
 import type { RunningServer } from './running.ts'
 import type { Transport } from './start.ts'
 import type { Question, TableSource } from './tables.ts'
@@ -24,9 +25,6 @@ export type OwnTool = {
   run(input: JsonObject, state: State, clock: Clock): Step
   effect?: ((input: JsonObject) => Effect) | undefined
 }
-
-/** How a server that is not ours is spoken to: with `initialize`, or in the way of revision 2026-07-28. */
-export type Era = 'legacy' | 'modern'
 
 /** Everything a server is made of. Plain data, but for worlds and tools written in TypeScript. */
 export type ServerPlan = {
@@ -334,15 +332,6 @@ export class ServerDescription {
   [Symbol.for('nodejs.util.inspect.custom')](): string {
     return planText(this.plan)
   }
-}
-
-/** @throws TouchstoneError `argument_invalid` */
-function eraOf({ era }: { era?: Era }, where: string): { era?: Era } {
-  if (era === undefined) return {}
-  if (era === 'legacy' || era === 'modern') return { era }
-  throw new TouchstoneError('argument_invalid', `expected legacy or modern, got ${String(era)}`, {
-    where: `${where}.era`,
-  })
 }
 
 /** What a denial is told with, unless the policy says otherwise: the code of privileged-mcp-action v0. */

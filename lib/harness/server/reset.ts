@@ -56,14 +56,3 @@ export async function resetBy(
   }
   if (answer.isError) throw failed(`an error of ${reset.call}: ${textOf(answer).slice(0, 300)}`)
 }
-
-/** @throws TouchstoneError `argument_invalid` for what is no way of putting a state back; null is none */
-export function requireReset(reset: unknown, where: string, or = ''): void {
-  if (reset === null || typeof reset === 'function') return
-  if (typeof reset === 'object' && reset && ('call' in reset || 'command' in reset)) return
-  throw new TouchstoneError(
-    'argument_invalid',
-    `expected { call }, { command }, a function${or}, got ${String(reset)}`,
-    { where },
-  )
-}
