@@ -10,6 +10,10 @@ import { EXIT, helpOf, readWords, type Verb } from './verb.ts'
 const VERBS: { [name: string]: () => Promise<Verb> } = {
   start: async () => (await import('./run.ts')).start,
   run: async () => (await import('./run.ts')).run,
+  list: async () => (await import('./list.ts')).list,
+  show: async () => (await import('./show.ts')).show,
+  compare: async () => (await import('./compare.ts')).compare,
+  cases: async () => (await import('./case-list.ts')).caseList,
   probe: async () => (await import('./probe.ts')).probe,
   sweep: async () => (await import('./sweep.ts')).sweep,
   verify: async () => (await import('./verify.ts')).verify,

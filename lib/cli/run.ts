@@ -13,7 +13,9 @@ import {
 } from '../harness/index.ts'
 import { PROVIDERS } from '../harness/model/providers.ts'
 import { requireIssuable } from '../receipt/attest/issue.ts'
+import { foldersIn, RUNS } from './finished.ts'
 import { gatesOf, HELD_OPTIONS, heldLines, marginOf, writeFor } from './held.ts'
+import { ownName, quoted } from './own-name.ts'
 import { PLAN_OPTIONS, planned } from './run-plan.ts'
 import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb.ts'
 
@@ -167,10 +169,7 @@ function howToGoOn(result: Run): string {
   const kept = words.filter(
     (word, i) => !/^--(out|resume)(=|$)/.test(word) && !/^--(out|resume)$/.test(words[i - 1] ?? ''),
   )
-  const quoted = kept.map((word) =>
-    /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`,
-  )
-  const command = ['touchstone run', ...quoted, '--resume', near(result.dir)].join(' ')
+  const command = `${ownName()} ${quoted(['run', ...kept, '--resume', near(result.dir)])}`
   return `${result.halted === null ? '' : `The run stopped: ${foreign(result.halted, 300)}\n`}Go on with it: ${command}`
 }
 
@@ -179,7 +178,16 @@ async function finish(result: Run, json: boolean): Promise<void> {
   const report = await writeReport(result)
   const look = lookOf(process.stdout)
   const strip = json ? '' : (await result.plot('strip')).text(look)
-  print(result, json, `${result.text(look)}\n\n${strip}\n\nReport: ${near(report)}`)
+  const lines = [`Report: ${near(report)}`]
+  if (result.trials.some(({ outcome }) => outcome !== 'pass'))
+    lines.push(`Why one did not pass: ${oneTrial(result)}`)
+  print(result, json, `${result.text(look)}\n\n${strip}\n\n${lines.join('\n')}`)
+}
+
+/** The command that shows the first trial that did not pass. */
+function oneTrial({ dir }: Run): string {
+  const words = foldersIn(RUNS)[0] === relative(process.cwd(), dir) ? [] : ['--run', near(dir)]
+  return `${ownName()} ${quoted(['show', ...words])}`
 }
 
 /** Write the receipt of a run whose cases are a published set; other runs have none, and a run that was stopped has none yet. */
@@ -188,7 +196,7 @@ async function sealed(result: Run): Promise<void> {
   try {
     const receipt = await result.receipt()
     process.stdout.write(
-      `Receipt: ${near(receipt.save(result.dir))} (unsigned; touchstone verify ${near(result.dir)})\n`,
+      `Receipt: ${near(receipt.save(result.dir))} (unsigned; ${ownName()} verify ${near(result.dir)})\n`,
     )
   } catch (cause) {
     if (!(cause instanceof TouchstoneError) || cause.code !== 'set_unpublished') throw cause

@@ -34,6 +34,7 @@ import { type Plan, pilot, plan } from '../../stats/index.ts'
 import type { PlotOptions } from './charts.ts'
 import { RunComparison } from './run-comparison.ts'
 import { runText } from './text.ts'
+import { shownAsText } from './trial-text.ts'
 import { shownAsTable } from './trials-text.ts'
 
 /** Kinds of chart that a run can be drawn as. */
@@ -151,16 +152,13 @@ export class Run extends Shown {
     if (!row)
       throw new TouchstoneError(
         'argument_invalid',
-        `expected the key of a trial (case|configuration|trial), ${gotWord(
-          key,
-          this.trials.map((one) => one.key),
-        )}`,
+        `expected the key of a trial (case|configuration|trial), ${gotWord(key, keysOf(this))}`,
         { where: 'key' },
       )
     for (const { value } of readLinesSync(join(this.dir, FILES.transcripts))) {
       const line = value as JsonObject
       if (line['key'] === key && line['attempt'] === row.attempt)
-        return transcriptOf(line as TranscriptLine, row.claims)
+        return shownAsText(transcriptOf(line as TranscriptLine, row.claims), row)
     }
     throw new TouchstoneError('run_invalid', `expected the transcript of ${key}, got none`, {
       where: join(this.dir, FILES.transcripts),
@@ -310,8 +308,12 @@ export class Run extends Shown {
   [Symbol.for('touchstone.completeString')]({ method }: { method: string }): string[] {
     if (method === 'compare') return this.configurations
     if (method === 'plot') return [...PLOT_KINDS]
-    return method === 'transcript' || method === 'bundle' ? this.trials.map((row) => row.key) : []
+    return method === 'transcript' || method === 'bundle' ? keysOf(this) : []
   }
+}
+
+function keysOf({ trials }: Run): string[] {
+  return trials.map(({ key }) => key)
 }
 
 /**

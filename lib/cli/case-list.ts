@@ -1,0 +1,55 @@
+/** `touchstone cases`: the cases that there are, with their files. */
+import { readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { count, foreign, lookOf, table, tone } from '../display.ts'
+import * as cases from '../harness/case/cases.ts'
+import type { Case } from '../harness/index.ts'
+import { requireOne } from './list.ts'
+import { EXIT, JSON_OPTION, print, type Verb } from './verb.ts'
+
+export const caseList: Verb = {
+  usage: 'touchstone cases [CASES...] [options]',
+  says: 'Lists cases (files, folders or globs; default: those that come with Touchstone) with their files. Every mistake in a case is named by file, line and column.',
+  options: {
+    kind: { type: 'string', value: 'KIND', says: 'cases of one kind' },
+    json: { ...JSON_OPTION, says: 'print the cases as JSON' },
+  },
+  exits: { 0: 'every case can be read' },
+  examples: ['cases --kind lying_success', 'cases my-cases --json'],
+  takes: { least: 0, most: Number.POSITIVE_INFINITY },
+  async run(words) {
+    const { filesOf, shippedCases } = await import('../harness/case/load.ts')
+    const from = words.positionals.length > 0 ? words.positionals : [shippedCases()]
+    const all = await cases.load(from)
+    const kind = words.text('kind')
+    requireOne('kind', kind, [...new Set(all.map((one) => one.kind))])
+    const wanted = all.filter((one) => kind === undefined || one.kind === kind)
+    const files = from.flatMap(filesOf).map((path) => ({ path, text: readFileSync(path, 'utf8') }))
+    const shipped = shippedCases()
+    const fileOf = ({ id }: Case) => {
+      const held = files.find(({ text }) =>
+        text
+          .split('\n')
+          .some((line) => /^id:\s*(\S+)/.exec(line)?.[1]?.replace(/['"]/g, '') === id),
+      )
+      const path = held?.path ?? ''
+      return path.startsWith(shipped) ? join('cases', relative(shipped, path)) : path
+    }
+    const look = lookOf(process.stdout)
+    const columns = [
+      { head: 'case' },
+      { head: 'attack' },
+      { head: 'file' },
+      { head: 'title', min: 16 },
+    ]
+    const rows = wanted.map((one) => [
+      foreign(one.id, 100),
+      one.attack ? 'yes' : '',
+      fileOf(one),
+      foreign(one.title, 200),
+    ])
+    const text = `${table(columns, rows, look)}\n${tone(`${count(wanted.length, 'case')}; touchstone run FILE runs them`, 'quiet', look)}`
+    print({ toJSON: () => wanted }, words.flag('json'), text)
+    return EXIT.asHoped
+  },
+}

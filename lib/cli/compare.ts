@@ -1,0 +1,89 @@
+/** `touchstone compare`: the configurations of a run that has ended, or two runs of the same cases. */
+import { lookOf } from '../display.ts'
+import { TouchstoneError } from '../errors.ts'
+import { against, type Run, RunComparison } from '../harness/index.ts'
+import { type Metric, metricNamed } from '../log/index.ts'
+import { openRun } from './finished.ts'
+import { heldLines, marginOf } from './held.ts'
+import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb.ts'
+
+export const compare: Verb = {
+  usage: 'touchstone compare [RUN [LATER_RUN]] [options]',
+  says: 'Compares the configurations of one run with its first one (default: the newest run), or two runs of the same cases: is the later one better? A run is a folder, or the beginning of an id in runs/.',
+  options: {
+    a: {
+      type: 'string',
+      value: 'NAME',
+      says: 'the configuration that is compared with, of one run',
+    },
+    b: { type: 'string', value: 'NAME', says: 'the configuration that is asked about, of one run' },
+    metric: {
+      type: 'string',
+      value: 'METRIC',
+      says: 'of one run: goal (default), attack, overclaim, underclaim, unneeded, refused or pass',
+    },
+    margin: {
+      type: 'string',
+      value: 'SHARE',
+      says: 'of two runs: the largest fall that is taken, such as 5%. With it the exit code tells',
+    },
+    json: JSON_OPTION,
+  },
+  exits: {
+    0: 'compared; with --margin: no rate fell by more',
+    1: 'with --margin: a rate fell for sure',
+    4: 'with --margin: undecided, the runs are too small to say',
+  },
+  examples: ['compare', 'compare checked --metric attack', 'compare checked again --margin 20%'],
+  takes: { least: 0, most: 2 },
+  async run(words) {
+    const [first, second] = words.positionals
+    const run = await openRun(first)
+    return second === undefined ? within(run, words) : between(run, await openRun(second), words)
+  },
+}
+
+function within(run: Run, words: Words): number {
+  if (words.text('margin') !== undefined)
+    throw new TouchstoneError('usage', 'expected two runs beside --margin, got one')
+  const metric = words.text('metric')
+  if (metric !== undefined) metricNamed(metric)
+  const [first, ...rest] = run.configurations
+  const a = words.text('a') ?? first
+  const others =
+    words.text('b') ?? (a === first ? rest : run.configurations.filter((one) => one !== a))
+  const asked = [others].flat()
+  if (a === undefined || asked.length === 0)
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected a run of two configurations or two runs, got one run of ${run.configurations.join(', ') || 'none'}`,
+      { where: run.dir },
+    )
+  const choice = metric === undefined ? {} : { metric: metric as Metric }
+  const all = asked.map((b) => run.compare(a, b, choice))
+  const look = lookOf(process.stdout)
+  print(
+    { toJSON: () => (all.length === 1 ? all[0] : all) },
+    words.flag('json'),
+    all.map((one) => one.text(look)).join('\n\n'),
+  )
+  return EXIT.asHoped
+}
+
+function between(before: Run, after: Run, words: Words): number {
+  const stray = ['a', 'b', 'metric'].find((name) => words.text(name) !== undefined)
+  if (stray) throw new TouchstoneError('usage', `expected one run beside --${stray}, got two`)
+  const margin = marginOf(words)
+  const results = against(after, before, margin === undefined ? {} : { margin })
+  const look = lookOf(process.stdout)
+  const texts = results.map(({ comparison }) =>
+    new RunComparison(comparison, () => {
+      throw new TouchstoneError('argument_invalid', 'expected one run for a measure, got two')
+    }).text(look),
+  )
+  const held = margin === undefined ? [] : heldLines({ gates: [], baseline: results })
+  print({ toJSON: () => results }, words.flag('json'), [...texts, ...held].join('\n\n'))
+  if (margin === undefined) return EXIT.asHoped
+  if (results.some(({ worse }) => worse.length > 0)) return EXIT.fellShort
+  return results.some(({ undecided }) => undecided.length > 0) ? EXIT.undecided : EXIT.asHoped
+}

@@ -1,0 +1,96 @@
+/** `touchstone show`: one trial of a run that has ended, and why it ended so. */
+import { gotWord } from '../choice.ts'
+import { count, lookOf } from '../display.ts'
+import { TouchstoneError } from '../errors.ts'
+import { type Run, type TrialRecord, trialText, why } from '../harness/index.ts'
+import { openRun, RUN_OPTION } from './finished.ts'
+import { ownName, quoted } from './own-name.ts'
+import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb.ts'
+
+export const show: Verb = {
+  usage: 'touchstone show [CASE [CONFIGURATION [TRIAL]]] [options]',
+  says: 'Shows one trial: how it ended and why, the task, what the agent said and called, each answer, its report. Where several are meant, the first that did not pass; without words, of the newest run.',
+  options: {
+    run: RUN_OPTION,
+    full: { type: 'boolean', says: 'every text whole, however long' },
+    json: { ...JSON_OPTION, says: 'print the record, its reasons and its transcript, as JSON' },
+  },
+  more: "A trial's key, such as 'lying_success/deploy-key|naive|0', names one too. In a shell it stands in quotes.",
+  exits: { 0: 'the trial is shown, however it ended' },
+  examples: [
+    'show',
+    'show lying_success/deploy-key',
+    'show lying_success/deploy-key naive 2 --run checked',
+  ],
+  takes: { least: 0, most: 3 },
+  async run(words) {
+    const run = await openRun(words.text('run'))
+    const meant = trialsMeant(run, words.positionals)
+    const failed = meant.filter(({ outcome }) => outcome !== 'pass')
+    const record = failed[0] ?? (meant[0] as TrialRecord)
+    const transcript = run.transcript(record.key)
+    const look = { ...lookOf(process.stdout), full: words.flag('full') }
+    print(
+      { toJSON: () => ({ record, why: why(record), transcript }) },
+      words.flag('json'),
+      `${trialText(record, transcript, look)}\n\n${whereNext(words, failed, meant)}`,
+    )
+    return EXIT.asHoped
+  },
+}
+
+/** The trials that words name. @throws TouchstoneError `argument_invalid` with what there is, and what was perhaps meant */
+function trialsMeant(run: Run, given: readonly string[]): TrialRecord[] {
+  const parts = given.length === 1 && given[0]?.includes('|') ? given[0].split('|') : given
+  const [test, configuration, trial] = parts
+  const narrowed = (
+    from: readonly TrialRecord[],
+    word: string | undefined,
+    of: (row: TrialRecord) => string,
+    what: string,
+  ): readonly TrialRecord[] => {
+    if (word === undefined) return from
+    const found = from.filter((row) => of(row) === word)
+    if (found.length > 0) return found
+    const known = [...new Set(from.map(of))]
+    const listed = known.length <= 12 ? known.join(', ') : `${known.slice(0, 12).join(', ')}, ...`
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected ${what} (${listed || 'none'}), ${gotWord(word, known)}`,
+      { where: run.dir },
+    )
+  }
+  const rows = narrowed(
+    narrowed(
+      narrowed(run.trials, test, (row) => row.case, 'a case of the run'),
+      configuration,
+      (row) => row.configuration,
+      'a configuration',
+    ),
+    trial,
+    (row) => String(row.trial),
+    'a trial',
+  )
+  if (rows.length === 0)
+    throw new TouchstoneError('argument_invalid', 'expected a trial, got a run that has none', {
+      where: run.dir,
+    })
+  return [...rows]
+}
+
+/** What can be looked at next, as a command. */
+function whereNext(words: Words, failed: readonly TrialRecord[], meant: readonly TrialRecord[]) {
+  if (failed.length === 0)
+    return meant.length > 1 ? `Each of these ${count(meant.length, 'trial')} passed.` : ''
+  const [, next] = failed
+  if (!next) return ''
+  const run = words.text('run')
+  const command = [
+    'show',
+    next.case,
+    next.configuration,
+    String(next.trial),
+    ...(run === undefined ? [] : ['--run', run]),
+  ]
+  return `1 of ${count(failed.length, 'trial')} that did not pass. The next: ${ownName()} ${quoted(command)}`
+}

@@ -1,0 +1,184 @@
+/** Looking at a run that has ended, from a shell. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { ownName, quoted } from '../../lib/cli/own-name.ts'
+import { harness } from '../../lib/index.ts'
+
+const root = resolve(import.meta.dirname, '..', '..')
+const cwd = mkdtempSync(join(tmpdir(), 'touchstone-finished-'))
+after(() => rmSync(cwd, { recursive: true, force: true }))
+
+const TSX = import.meta.resolve('tsx')
+function touchstone(...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--import', TSX, join(root, 'repl.ts'), ...args],
+    { cwd, encoding: 'utf8' },
+  )
+  return { status, stdout, stderr }
+}
+
+const CASES = 'cases/lying_success/deploy-key.yaml'
+let printed = ''
+before(() => {
+  const models = ['--config', 'naive=sim/naive', '--config', 'perfect=sim/perfect']
+  printed = touchstone('run', CASES, '--repeat', '2', ...models).stdout
+  touchstone('run', CASES, '--repeat', '2', ...models, '--out', 'other')
+})
+
+describe('touchstone show', () => {
+  it('is printed below a run in which a trial did not pass, and shows it as it is printed', () => {
+    const [, words = ''] = /Why one did not pass: .*\.ts (.*)/.exec(printed) ?? []
+    const { status, stdout } = touchstone(...words.split(' '))
+    assert.equal(status, 0)
+    assert.match(stdout, /^lying_success\/deploy-key\|naive\|\d {2}fail/)
+    assert.match(stdout, /goal not met: /)
+    for (const who of ['instructions', 'task', 'tools', 'call 0', 'report', 'end'])
+      assert.match(stdout, new RegExp(`^${who} `, 'm'))
+    assert.match(stdout, /here: lying_success/)
+    assert.match(stdout, /says done, and it is not there/)
+  })
+
+  it('takes a case, a configuration and a trial, or a key', () => {
+    const words = touchstone('show', 'lying_success/deploy-key', 'perfect', '1').stdout
+    assert.match(words, /^lying_success\/deploy-key\|perfect\|1 {2}pass/)
+    assert.equal(touchstone('show', 'lying_success/deploy-key|perfect|1').stdout, words)
+  })
+
+  it('--json prints the record, its reasons and its transcript', () => {
+    const { stdout } = touchstone('show', 'lying_success/deploy-key', 'naive', '--json')
+    const { record, why, transcript } = JSON.parse(stdout)
+    assert.equal(record.outcome, 'fail')
+    assert.match(why[0], /goal not met/)
+    assert.equal(transcript.entries.at(-1).kind, 'end')
+  })
+
+  it('a word that names no trial exits with 2 and says which was meant', () => {
+    for (const [words, meant] of [
+      [['lying_success/deploy-kye'], 'lying_success/deploy-key'],
+      [['lying_success/deploy-key', 'naiv'], 'naive'],
+    ] as const) {
+      const { status, stdout, stderr } = touchstone('show', ...words)
+      assert.deepEqual([status, stdout], [2, ''])
+      assert.ok(stderr.includes(`did you mean "${meant}"?`), stderr)
+    }
+  })
+
+  it('a text breaks within the width, whatever stands in it, and holds no control character', async () => {
+    const run = await harness.open(join(cwd, 'other'))
+    const [record] = run.trials
+    const transcript = run.transcript(record?.key ?? '')
+    const long = `${'x'.repeat(5000)}\u001b[31m`
+    const entries = [{ kind: 'said' as const, text: long }, ...transcript.entries]
+    const text = (full: boolean) =>
+      harness.trialText(
+        record as harness.TrialRecord,
+        { ...transcript, entries },
+        { width: 60, full },
+      )
+    for (const line of text(false).split('\n')) assert.ok(line.length <= 60, line)
+    assert.match(text(false).replace(/\s+/g, ' '), /and 3,805 more characters/)
+    assert.equal(
+      text(true)
+        .match(/x{20,}/g)
+        ?.join('').length,
+      5000,
+    )
+    assert.ok(!text(true).includes('\u001b'))
+  })
+})
+
+describe('touchstone list', () => {
+  it('lists the runs of a folder, and the trials of one with the first reason of each', () => {
+    const [row] = JSON.parse(touchstone('list', '--json').stdout)
+    assert.deepEqual(
+      [row.cases, row.configurations, row.planned, row.trials, row.errors],
+      [2, ['naive', 'perfect'], 8, 8, 0],
+    )
+    assert.match(touchstone('list').stdout, /naive, perfect +8 of 8/)
+    const failed = touchstone('list', row.id.slice(0, 14), '--outcome', 'not-pass').stdout
+    assert.match(failed, /naive +\d +fail +goal not met/)
+    assert.doesNotMatch(failed, /perfect/)
+    const rows = JSON.parse(touchstone('list', 'other', '--config', 'perfect', '--json').stdout)
+    assert.deepEqual([...new Set(rows.map((one: harness.TrialRecord) => one.outcome))], ['pass'])
+  })
+
+  it('an empty folder is no error', () => {
+    mkdirSync(join(cwd, 'empty'))
+    assert.deepEqual(touchstone('list', '--in', 'empty', '--json'), {
+      status: 0,
+      stdout: '[]\n',
+      stderr: '',
+    })
+  })
+
+  it('a run that is not there, or that two ids begin with, is named', () => {
+    const [id = ''] = readdirSync(join(cwd, 'runs'))
+    assert.match(touchstone('list', 'nothing').stderr, /^run_unknown: .*nothing/)
+    cpSync(join(cwd, 'runs', id), join(cwd, 'runs', `${id}-copy`), { recursive: true })
+    assert.match(touchstone('list', id.slice(0, 5)).stderr, /^run_unknown: .*begins/)
+    rmSync(join(cwd, 'runs', `${id}-copy`), { recursive: true })
+  })
+})
+
+describe('touchstone compare', () => {
+  it('compares configurations of the newest run as the run itself did', () => {
+    const { status, stdout } = touchstone('compare')
+    assert.equal(status, 0)
+    assert.ok(printed.includes(stdout.trim()), stdout)
+    assert.match(touchstone('compare', '--metric', 'attack').stdout, /attack succeeded, paired/)
+  })
+
+  it('compares two runs of the same cases, and with a margin its exit code tells', () => {
+    const [id = ''] = readdirSync(join(cwd, 'runs'))
+    const { status, stdout } = touchstone('compare', id, 'other')
+    assert.equal(status, 0)
+    assert.match(stdout, /^naive against naive of /)
+    assert.equal(touchstone('compare', id, 'other', '--margin', '5%').status, 4)
+    const json = JSON.parse(touchstone('compare', id, 'other', '--json').stdout)
+    assert.equal(json.length, 2)
+  })
+
+  it('words that do not go together are bad usage', () => {
+    for (const words of [
+      ['compare', '--margin', '5%'],
+      ['compare', 'other', 'other', '--a', 'naive'],
+      ['compare', '--metric', 'gaol'],
+    ])
+      assert.equal(touchstone(...words).status, 2, words.join(' '))
+  })
+})
+
+describe('touchstone cases', () => {
+  it('lists cases with the files that touchstone run takes', () => {
+    const { stdout } = touchstone('cases', '--kind', 'lying_success')
+    const [, file = ''] = /(cases\/\S+\.yaml)/.exec(stdout) ?? []
+    assert.ok(existsSync(join(root, file)), file)
+    assert.equal(JSON.parse(touchstone('cases', file, '--json').stdout).length, 2)
+    assert.match(
+      touchstone('cases', '--kind', 'lying_sucess').stderr,
+      /did you mean "lying_success"/,
+    )
+  })
+})
+
+describe('a printed command', () => {
+  it('is called as this program was', () => {
+    assert.equal(ownName('/usr/local/lib/node_modules/touchstone/dist/repl.js', {}), 'touchstone')
+    assert.equal(ownName('/home/me/app/node_modules/.bin/touchstone', {}), 'npx touchstone')
+    assert.equal(ownName(join(process.cwd(), 'repl.ts'), {}), 'npm run -s touchstone --')
+    assert.equal(ownName(join(process.cwd(), 'a', 'repl.ts'), {}), 'node a/repl.ts')
+  })
+
+  it('is quoted so that a shell reads its words back', () => {
+    const words = ['show', "it's", 'a|b', 'c d', '$HOME', '']
+    const { stdout } = spawnSync('bash', ['-c', `printf '%s\\0' ${quoted(words)}`], {
+      encoding: 'utf8',
+    })
+    assert.deepEqual(stdout.split('\0').slice(0, -1), words)
+  })
+})
