@@ -189,6 +189,19 @@ describe('what is kept', () => {
     })
   }
 
+  test('a list in a shape that declares no reason is never known to be whole', () => {
+    const list = (value: unknown) =>
+      receipt.observe({
+        ...base,
+        server: 'stripe',
+        tool: 'list_charges',
+        arguments: {},
+        result: { content: [{ type: 'text', text: JSON.stringify(value) }] },
+      }).observation?.read?.complete
+    assert.equal(list({ object: 'list', url: '/v1/charges', has_more: false, data: [] }), true)
+    assert.equal(list([]), false)
+  })
+
   const keys = (n: number) => Array.from({ length: n }, (_, id) => ({ id, title: `k${id}` }))
   for (const [args, items, complete] of [
     [{}, 29, true],
