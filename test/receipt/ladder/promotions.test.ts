@@ -95,6 +95,7 @@ const made = { steps: [make, podList(pods([pod('p9')]))] }
 
 const channel = { channel: 'C024BE91L' }
 const kick: Step = { tool: 'remove_member', args: { ...channel, user: 'U023BECGF' } }
+const join: Step = { tool: 'add_member', args: { ...channel, user: 'U023BECGF' } }
 const slackList = (reply: unknown): Step => ({ tool: 'list_members', args: channel, reply })
 const kicked = {
   steps: [
@@ -342,6 +343,11 @@ describe('a read that shows something else confirms nothing', () => {
       'a key of the same title that may write',
       { steps: [key, keys([listedKey('ci-key', { read_only: false })])] },
       keyed,
+    ],
+    [
+      'a list that says ok: false and shows the person',
+      { steps: [join, slackList({ ok: false, members: ['U023BECGF'] })] },
+      { steps: [join, slackList({ ok: true, members: ['U023BECGF'] })] },
     ],
     ['a title in another case', { steps: [key, keys([listedKey('CI-key')])] }, keyed],
     ['the write’s own answer', { steps: [{ ...key, reply: [listedKey('ci-key')] }] }, keyed],
