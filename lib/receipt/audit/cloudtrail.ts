@@ -18,10 +18,27 @@ import type { AuthenticityOptions, Importer } from './importer.ts'
 import type { Authenticity } from './record.ts'
 import { isoOf } from './time.ts'
 
+const effect = (action_class: string, verb: string) => ({ action_class, verb })
 const kinds = {
-  CreateAccessKey: { action_class: 'aws_iam_access_key', verb: 'create' },
-  AttachRolePolicy: { action_class: 'aws_iam_role_policy', verb: 'attach' },
-  DetachRolePolicy: { action_class: 'aws_iam_role_policy', verb: 'detach' },
+  CreateAccessKey: effect('aws_iam_access_key', 'create'),
+  DeleteAccessKey: effect('aws_iam_access_key', 'delete'),
+  AttachRolePolicy: effect('aws_iam_role_policy', 'attach'),
+  DetachRolePolicy: effect('aws_iam_role_policy', 'detach'),
+  PutRolePolicy: effect('aws_iam_role_inline_policy', 'put'),
+  DeleteRolePolicy: effect('aws_iam_role_inline_policy', 'delete'),
+  CreateRole: effect('aws_iam_role', 'create'),
+  CreateUser: effect('aws_iam_user', 'create'),
+  DeleteUser: effect('aws_iam_user', 'delete'),
+  AttachUserPolicy: effect('aws_iam_user_policy', 'attach'),
+  DetachUserPolicy: effect('aws_iam_user_policy', 'detach'),
+  PutUserPolicy: effect('aws_iam_user_inline_policy', 'put'),
+  DeleteUserPolicy: effect('aws_iam_user_inline_policy', 'delete'),
+  CreateGroup: effect('aws_iam_group', 'create'),
+  DeleteGroup: effect('aws_iam_group', 'delete'),
+  AddUserToGroup: effect('aws_iam_group_member', 'add'),
+  RemoveUserFromGroup: effect('aws_iam_group_member', 'remove'),
+  AttachGroupPolicy: effect('aws_iam_group_policy', 'attach'),
+  DetachGroupPolicy: effect('aws_iam_group_policy', 'detach'),
 }
 
 export const cloudtrail: Importer = {
@@ -56,7 +73,10 @@ export const cloudtrail: Importer = {
         // The answer repeats the user where the request left it to the credentials.
         user_name: asked('userName') ?? textAt(entry, 'responseElements.accessKey.userName'),
         role_name: asked('roleName'),
+        group_name: asked('groupName'),
         policy_arn: asked('policyArn'),
+        policy_name: asked('policyName'),
+        access_key_id: asked('accessKeyId'),
       },
       occurred_at: isoOf(textAt(entry, 'eventTime')),
       request_ids: texts(textAt(entry, 'requestID')),

@@ -4,6 +4,7 @@ import { TouchstoneError } from '../../errors.ts'
 import type { Json, JsonObject } from '../../json.ts'
 import { documentsIn } from '../../lines.ts'
 import { isObject } from '../surface/decision.ts'
+import { MAX_DEPTH, pagesIn, unwrapped } from './containers.ts'
 
 /** Largest export that is unpacked, in bytes: a small gz must not fill the memory. */
 export const MAX_EXPORT_BYTES = 1 << 30
@@ -45,16 +46,21 @@ export function* entriesOf(
   skip: (line: number, reason: string) => void = () => {},
 ): Generator<Entry> {
   let place = 0
-  const documents = documentsIn(bytes, name, (error, line) => {
-    // One number that no double holds spoils its line and not the export.
-    if (error.code !== 'json_unsafe_number') return false
-    skip(line, `${error.code}: ${error.message}`)
-    return true
-  })
-  for (const { value, line } of documents) {
-    if (line !== null && !isObject(value) && !Array.isArray(value))
-      yield { entry: value, line, scope: null }
-    else for (const one of opened(value, envelope, name)) yield { ...one, line: line ?? ++place }
+  const pages = pagesIn(bytes)
+  for (const page of pages ?? [bytes]) {
+    const documents = documentsIn(page, name, (error, line) => {
+      // One number that no double holds spoils its line and not the export.
+      if (error.code !== 'json_unsafe_number') return false
+      skip(line, `${error.code}: ${error.message}`)
+      return true
+    })
+    for (const { value, line } of documents) {
+      if (line !== null && !isObject(value) && !Array.isArray(value))
+        yield { entry: value, line, scope: null }
+      else
+        for (const one of opened(value, envelope, name))
+          yield { ...one, line: pages === null && line !== null ? line : ++place }
+    }
   }
 }
 
@@ -65,16 +71,19 @@ function* opened(
   name: string,
   depth = 0,
 ): Generator<Omit<Entry, 'line'>> {
-  if (Array.isArray(document)) {
-    for (const one of document)
-      if (isObject(one) && depth === 0) yield* opened(one, envelope, name, 1)
+  const inner = function* (list: readonly Json[]) {
+    for (const one of list)
+      if (depth < MAX_DEPTH && (isObject(one) || Array.isArray(one)))
+        yield* opened(one, envelope, name, depth + 1)
       else yield { entry: one, scope: null }
-    return
   }
+  if (Array.isArray(document)) return yield* inner(document)
   if (!isObject(document))
     throw new TouchstoneError('export_invalid', 'expected audit entries, got another JSON value', {
       where: name,
     })
+  const wrapped = unwrapped(document)
+  if (wrapped) return yield* inner(wrapped)
   const inside = envelope.entries(document)
   const scope = inside ? (envelope.scopeOf?.(document) ?? null) : null
   if (inside) for (const entry of inside) yield { entry, scope }

@@ -7,13 +7,17 @@
 import type { JsonObject } from '../../json.ts'
 import { harmless } from '../surface/target.ts'
 import { idAt, kindOf, textAt, texts } from './entry.ts'
-import type { Importer } from './importer.ts'
+import type { Effect, Importer } from './importer.ts'
 import { isoOf } from './time.ts'
 
 const kinds = {
   'public_key.create': { action_class: 'github_deploy_key', verb: 'create' },
   'repo.add_member': { action_class: 'github_collaborator', verb: 'add' },
   'repo.remove_member': { action_class: 'github_collaborator', verb: 'remove' },
+  'repo.create': { action_class: 'github_repository', verb: 'create' },
+  'pull_request.merge': { action_class: 'github_pull_request_merge', verb: 'merge' },
+  'workflows.cancel_workflow_run': { action_class: 'github_workflow_run', verb: 'cancel' },
+  'workflows.rerun_workflow_run': { action_class: 'github_workflow_run', verb: 'rerun' },
 }
 
 export const github: Importer = {
@@ -37,24 +41,41 @@ export const github: Importer = {
     const place = placeOf(entry)
     const isKey = kind.action_class === 'github_deploy_key'
     if (!place) return { skipped: isKey ? 'no repository: a user’s own key' : 'no repository' }
-    const title = textAt(entry, 'title')
-    if (isKey && title === null) return { skipped: 'no title, so the entry does not say which key' }
+    if (isKey && textAt(entry, 'title') === null)
+      return { skipped: 'no title, so the entry does not say which key' }
+    const values = valuesOf(entry, kind.action_class, place)
+    if (values === null) return { skipped: 'the pull request is not one of the repository' }
     return {
       ...kind,
       record_id: id,
-      values: isKey
-        ? { ...place, title, read_only: flagOf(entry['read_only']) }
-        : {
-            ...place,
-            username: textAt(entry, 'user'),
-            permission: textAt(entry, 'permission'),
-          },
+      values,
       occurred_at: timeOf(entry),
       request_ids: texts(idAt(entry, 'request_id')),
       actor: textAt(entry, 'actor'),
       object: isKey ? textAt(entry, 'fingerprint') : null,
     }
   },
+}
+
+/** What the entry says of its object, by the names of a call's arguments; null where it contradicts itself. */
+function valuesOf(
+  entry: JsonObject,
+  action_class: string,
+  place: { owner: string; repo: string },
+): Effect['values'] | null {
+  if (action_class === 'github_deploy_key')
+    return { ...place, title: textAt(entry, 'title'), read_only: flagOf(entry['read_only']) }
+  if (action_class === 'github_repository')
+    return { organization: place.owner, name: place.repo, visibility: textAt(entry, 'visibility') }
+  if (action_class === 'github_workflow_run')
+    return { ...place, run_id: idAt(entry, 'workflow_run_id') }
+  if (action_class === 'github_pull_request_merge') {
+    const url = textAt(entry, 'pull_request_url') ?? ''
+    const [, repository, number = null] = /([^/]+\/[^/]+)\/pull\/(\d+)$/.exec(url) ?? []
+    if (number !== null && repository !== `${place.owner}/${place.repo}`) return null
+    return { ...place, pullNumber: number }
+  }
+  return { ...place, username: textAt(entry, 'user'), permission: textAt(entry, 'permission') }
 }
 
 /** `repo` is "owner/name"; REST lists of some ages say `repository`. */

@@ -104,13 +104,17 @@ export function importAudit(
     if ('skipped' in reading) made.skipped.push({ line, reason: reading.skipped })
     else if ('unmapped' in reading) countKind(made.counts.unmapped, reading.unmapped.slice(0, 80))
     else {
-      const found = subjectFrom(reading)
-      if ('missing' in found) made.skipped.push({ line, reason: found.missing })
-      else
+      const found = [reading, ...(reading.also ?? [])].map(
+        (one) => [one, subjectFrom(one)] as const,
+      )
+      const kept = found.flatMap(([one, subject]) =>
+        'missing' in subject ? [] : [[one, subject] as const],
+      )
+      for (const [one, subject] of kept)
         whole.add(
-          reading,
+          one,
           line,
-          recordOf(reading, found, {
+          recordOf(one, subject, {
             importer,
             source,
             server: options.server,
@@ -119,6 +123,9 @@ export function importAudit(
             authenticity,
           }),
         )
+      const [first] = found
+      if (kept.length === 0 && first && 'missing' in first[1])
+        made.skipped.push({ line, reason: first[1].missing })
     }
   }
   const { records, skipped } = whole.settled()

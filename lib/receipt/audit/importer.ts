@@ -26,6 +26,8 @@ export type Effect = {
   actor?: string | null
   /** The provider's id of the object that was made or changed. One object verifies one call. */
   object?: string | null
+  /** What the entry says besides: the same effect by another name of its target, or further effects. */
+  also?: Effect[]
 }
 
 /** Options of an import that concern an export's signature. */

@@ -3,15 +3,32 @@ import { gotWord } from '../../choice.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { Json } from '../../json.ts'
 import { isObject } from '../surface/decision.ts'
+import { azure, entra } from './azure.ts'
 import { cloudtrail } from './cloudtrail.ts'
+import { gcp, gke } from './gcp.ts'
 import { github } from './github.ts'
+import { gitlab } from './gitlab.ts'
+import { google } from './google.ts'
 import type { Importer } from './importer.ts'
 import { kubernetes } from './kubernetes.ts'
 import { okta } from './okta.ts'
 import { slack } from './slack.ts'
 import { stripe } from './stripe.ts'
 
-const SHIPPED: readonly Importer[] = [github, kubernetes, cloudtrail, stripe, slack, okta]
+const SHIPPED: readonly Importer[] = [
+  github,
+  kubernetes,
+  cloudtrail,
+  stripe,
+  slack,
+  okta,
+  gcp,
+  gke,
+  azure,
+  entra,
+  google,
+  gitlab,
+]
 
 let registered: readonly Importer[] = SHIPPED
 

@@ -1,5 +1,5 @@
 /**
- * Stripe events, as the events list and webhooks write them.
+ * Stripe events, as the events list and webhooks write them: charges and refunds; the rest stands in `stripe-objects.ts`.
  *
  * `charge.succeeded` is a charge. A refund is an object of its own, `refund.created` or `refund.updated` (older:
  * `charge.refund.created`, `charge.refund.updated`); it counts once its status is `succeeded`. The older `charge.refunded`
@@ -11,10 +11,12 @@ import { at } from '../surface/classifier.ts'
 import { harmless } from '../surface/target.ts'
 import { kindOf, secondsAt, textAt, texts } from './entry.ts'
 import type { Importer, Reading } from './importer.ts'
+import { objectKinds, objectValues, takenBack } from './stripe-objects.ts'
 
 const charge = { action_class: 'payment_charge', verb: 'create' }
 const refund = { action_class: 'payment_refund', verb: 'create' }
-const kinds = {
+const kinds: { [type: string]: { action_class: string; verb: string } } = {
+  ...objectKinds,
   'charge.succeeded': charge,
   'refund.created': refund,
   'refund.updated': refund,
@@ -43,6 +45,11 @@ export const stripe: Importer = {
         skipped: `failed: ${failed}`,
         ...(object !== null && { refutes: { object, because: failed } }),
       }
+    if (takenBack(type))
+      return {
+        skipped: `taken back: ${type}`,
+        ...(object !== null && { refutes: { object, because: type } }),
+      }
     if (type === 'charge.refunded')
       return { skipped: 'charge.refunded does not say which refund; refund.created does' }
     const kind = kindOf(kinds, type)
@@ -50,6 +57,14 @@ export const stripe: Importer = {
     if (id === null) return { skipped: 'the event has no id' }
     if (object === null) return { skipped: 'the event does not name its object' }
     if (entry['livemode'] !== true) return { skipped: 'test mode: no money has moved' }
+    if (Object.hasOwn(objectKinds, type))
+      return {
+        ...kind,
+        record_id: id,
+        object,
+        values: objectValues(entry, type),
+        ...requestOf(entry),
+      }
     return kind === charge
       ? chargeOf(entry, id, object, status)
       : refundOf(entry, id, object, status)
@@ -82,7 +97,14 @@ function refundOf(entry: JsonObject, id: string, object: string, status: string 
     return { skipped: `refund status ${harmless(status ?? 'missing')}: no money has moved` }
   const paid = textAt(entry, 'data.object.charge') ?? textAt(entry, 'data.object.charge.id')
   if (paid === null) return { skipped: 'no charge: the event does not say what was refunded' }
-  return made(entry, id, object, refund, { charge: paid })
+  const reading = made(entry, id, object, refund, { charge: paid })
+  const intent =
+    textAt(entry, 'data.object.payment_intent') ?? textAt(entry, 'data.object.payment_intent.id')
+  if (intent === null || !('values' in reading)) return reading
+  // A call names the charge or the intent. Both records are about one refund, so that they verify one call.
+  const values = { ...reading.values, charge: null, payment_intent: intent }
+  const also = { ...reading, record_id: `${id}:payment_intent`, verb: 'create_for_intent', values }
+  return { ...reading, also: [also] }
 }
 
 function made(
@@ -95,12 +117,19 @@ function made(
   const amount = at(entry, 'data.object.amount')
   if (typeof amount !== 'number' || !Number.isSafeInteger(amount))
     return { skipped: 'no whole amount' }
-  const key = textAt(entry, 'request.idempotency_key')
+  const idempotency_key = textAt(entry, 'request.idempotency_key')
   return {
     ...kind,
     record_id,
     object,
-    values: { ...values, amount, idempotency_key: key },
+    values: { ...values, amount, idempotency_key },
+    ...requestOf(entry),
+  }
+}
+
+function requestOf(entry: JsonObject): { occurred_at: string | null; request_ids: string[] } {
+  const key = textAt(entry, 'request.idempotency_key')
+  return {
     occurred_at: secondsAt(entry, 'created'),
     request_ids: texts(textAt(entry, 'request'), textAt(entry, 'request.id'), key),
   }

@@ -1,4 +1,4 @@
-/** Importers over the documented shapes of six providers, and over what is no export at all. */
+/** Importers over the documented shapes of every provider, and over what is no export at all. */
 import assert from 'node:assert/strict'
 import { createHash, createSign, generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -23,8 +23,8 @@ const rowsOf = (provider: string): Row[] =>
   JSON.parse(
     readFileSync(new URL(`../../../fixtures/audit/${provider}.json`, import.meta.url), 'utf8'),
   ).rows
-const PROVIDERS = ['github', 'kubernetes', 'cloudtrail', 'stripe', 'slack', 'okta']
-const NAMES: { [provider: string]: string } = { cloudtrail: 'aws', okta: 'workspace' }
+const PROVIDERS = receipt.importers().map(({ name }) => name)
+const NAMES = Object.fromEntries(receipt.importers().map((one) => [one.name, one.provider]))
 
 for (const provider of PROVIDERS) {
   describe(provider, () => {
@@ -57,9 +57,14 @@ for (const provider of PROVIDERS) {
 
     test('every entry ends as a record, as skipped, or is counted as not mapped', () => {
       const entries = rowsOf(provider).map((row) => row.input)
-      const { counts } = receipt.importAudit(provider, JSON.stringify(entries))
+      const { counts, records, skipped } = receipt.importAudit(provider, JSON.stringify(entries))
       const unmapped = Object.values(counts.unmapped).reduce((sum, n) => sum + n, 0)
-      assert.equal(counts.records + counts.skipped + unmapped, entries.length)
+      // One entry may be several records: a refund is named by its charge and by its payment intent.
+      const told = new Set([
+        ...records.map(({ source }) => source?.line),
+        ...skipped.map(({ line }) => line),
+      ])
+      assert.equal(told.size + unmapped, entries.length)
     })
 
     test('a member of another kind than documented never crashes the importer', () => {
@@ -186,7 +191,7 @@ describe('forms of an export', () => {
   })
 
   test('an unknown provider is an error that names the known ones', () => {
-    for (const name of ['gitlab', '__proto__', ''])
+    for (const name of ['gitea', '__proto__', ''])
       assert.throws(() => receipt.importAudit(name, '[]'), {
         code: 'argument_invalid',
         message: /github, kubernetes, cloudtrail, stripe, slack, okta/,

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { importers } from '../../../lib/receipt/audit/importers.ts'
 import { checkClassifier } from '../../../lib/receipt/surface/definition.ts'
 import { observe } from '../../../lib/receipt/surface/observe.ts'
 import { classifiers, classifiersFor } from '../../../lib/receipt/surface/registry.ts'
@@ -85,6 +86,40 @@ describe('servers that people connect', () => {
       )
     const names = all.map(({ category }) => category)
     assert.equal(new Set(names).size, names.length)
+  })
+
+  it('every audit entry that a classifier names is one that an importer reads as this effect', () => {
+    const read = new Set(
+      importers().flatMap(({ provider, kinds }) =>
+        Object.entries(kinds).map(([kind, { action_class, verb }]) =>
+          [provider, kind, action_class, verb].join(' '),
+        ),
+      ),
+    )
+    const unread = classifiers().flatMap((one) =>
+      Object.entries(one.effects).flatMap(([verb, { recorded }]) =>
+        (Array.isArray(recorded) ? recorded : [])
+          .map((kind) => [one.provider, kind, one.resource_type, verb].join(' '))
+          .filter((kind) => !read.has(kind.replace('create_for_intent', 'create'))),
+      ),
+    )
+    assert.deepEqual(unread, [])
+  })
+
+  it('every effect that an importer reads is one that a classifier says is recorded', () => {
+    const said = new Set(
+      classifiers().flatMap((one) =>
+        Object.entries(one.effects).flatMap(([verb, { recorded }]) =>
+          Array.isArray(recorded) ? [`${one.provider} ${one.resource_type} ${verb}`] : [],
+        ),
+      ),
+    )
+    const unsaid = importers().flatMap(({ provider, kinds }) =>
+      Object.values(kinds)
+        .map(({ action_class, verb }) => `${provider} ${action_class} ${verb}`)
+        .filter((effect) => !said.has(effect)),
+    )
+    assert.deepEqual(unsaid, [])
   })
 
   it('a host’s prefix changes nothing: one rule splits it', () => {
