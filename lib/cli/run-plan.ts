@@ -8,11 +8,12 @@ import {
   run as harnessRun,
   type Limits,
   open,
-  type RunBuilder,
+  RunBuilder,
 } from '../harness/index.ts'
 import { readPrices } from '../harness/model/cost.ts'
 import { MOST_AT_ONCE, MOST_REPEATS } from '../harness/run/run.ts'
 import { decode } from '../json.ts'
+import type { Manifest } from '../log/index.ts'
 import { agentConfiguration } from './run-agent.ts'
 import { asker, requireTrusted } from './trust.ts'
 import type { Verb, Words } from './verb.ts'
@@ -44,7 +45,7 @@ export async function planned(words: Words): Promise<{ plan: RunBuilder }> {
     )
   // What is not said again is as it was.
   const begun = resume === undefined ? undefined : (await open(resume)).manifest
-  const repeats = words.whole('repeat', 1, MOST_REPEATS) ?? begun?.repeats
+  const repeats = words.whole('repeat', 1, MOST_REPEATS) ?? begun?.until?.first ?? begun?.repeats
   const seed = words.whole('seed', 0, Number.MAX_SAFE_INTEGER) ?? begun?.seed
   const concurrency = words.whole('concurrency', 1, MOST_AT_ONCE)
   const prices = words.text('prices')
@@ -52,10 +53,35 @@ export async function planned(words: Words): Promise<{ plan: RunBuilder }> {
   if (seed !== undefined) builder = builder.seed(seed)
   if (concurrency !== undefined) builder = builder.concurrency(concurrency)
   if (out !== undefined) builder = builder.out(out)
-  if (resume !== undefined) builder = builder.resume(resume)
+  if (words.flag('add') && resume === undefined)
+    throw new TouchstoneError('usage', 'expected --resume beside it, got none', { where: '--add' })
+  if (resume !== undefined) builder = builder.resume(resume, { add: words.flag('add') })
+  builder = untilKnown(words, builder, begun)
   if (prices !== undefined) builder = builder.prices(await readPrices(prices))
   if (words.flag('quiet')) builder = builder.quiet()
   return { plan: builder.limits(limitsOf(words)) }
+}
+
+/** Repeats that are added until it is known: as the words say, or as the run was begun. */
+function untilKnown(words: Words, builder: RunBuilder, begun: Manifest | undefined): RunBuilder {
+  const text = words.text('until')
+  const most = words.whole('max-repeats', 1, MOST_REPEATS)
+  const gates = words.texts('gate')
+  if (text === undefined && most === undefined)
+    return begun?.until ? new RunBuilder({ ...builder.plan, until: begun.until }) : builder
+  const rule =
+    text ?? (gates.length > 0 ? 'gates' : builder.plan.configurations.length > 1 ? 'verdict' : '')
+  const options = most === undefined ? {} : { most }
+  if (rule === 'verdict') return builder.until('verdict', options)
+  if (rule === 'gates') return builder.until({ gates }, options)
+  const [, number, sign] = /^([0-9.]+)(%?)$/.exec(rule) ?? []
+  const width = Number(number) / (sign ? 100 : 1)
+  if (width > 0 && width < 1) return builder.until({ width }, options)
+  throw new TouchstoneError(
+    'usage',
+    `expected verdict, gates or a width such as 5%, got ${rule === '' ? 'nothing' : `"${rule}"`}`,
+    { where: '--until' },
+  )
 }
 
 function limitsOf(words: Words): Partial<Limits> {
@@ -143,6 +169,16 @@ export const PLAN_OPTIONS: Verb['options'] = {
     value: 'N',
     says: 'trials per case and configuration, 1 to 1,000,000. Default 5',
   },
+  until: {
+    type: 'string',
+    value: 'verdict|gates|WIDTH',
+    says: 'add repeats, from --repeat on, until every configuration is told from the first, every --gate is met or missed, or every interval of goal met is at most WIDTH (such as 10%). The error is held over all looks',
+  },
+  'max-repeats': {
+    type: 'string',
+    value: 'N',
+    says: 'repeats at most, for --until (default: gates where there is one, else verdict). Default 40',
+  },
   seed: { type: 'string', value: 'N', says: 'where all draws come from. Default 1' },
   concurrency: { type: 'string', value: 'N', says: 'trials at once, 1 to 4,096. Default 4' },
   out: {
@@ -154,6 +190,10 @@ export const PLAN_OPTIONS: Verb['options'] = {
     type: 'string',
     value: 'DIR',
     says: 'go on with the run in a folder; cases and configurations as before. What is finished is not run again',
+  },
+  add: {
+    type: 'boolean',
+    says: 'with --resume: the run may have more repeats and cases than before. Its numbers are then given more strictly',
   },
   prices: {
     type: 'string',

@@ -21,6 +21,7 @@ import {
   meansTable,
   pairsAmong,
 } from './among.ts'
+import { heldOver } from './held.ts'
 import { requireConfigurations, usableByCase } from './measure.ts'
 import type { Manifest, TrialRecord } from './records.ts'
 import { familyOfCases, type Metric, metricNamed, scoresByCase } from './summary.ts'
@@ -114,7 +115,7 @@ export function compareAll(
   choice: CompareChoice = {},
 ): Comparisons {
   requireConfigurations(manifest, a, b)
-  const level = choice.level ?? 0.95
+  const level = heldOver(manifest, choice.level)
   const primaryMetric = choice.metric ?? 'goal'
   const pairs = pairsAmong(
     manifest.configurations.map(({ name }) => name),

@@ -92,10 +92,7 @@ export class RunWriter {
     }
     const unlock = lock(dir)
     try {
-      // Under another name first: a folder with a manifest has a whole one.
-      const draft = join(dir, `${FILES.manifest}.draft`)
-      writeFileSync(draft, `${redactedJson(manifest, 2)}\n`)
-      renameSync(draft, join(dir, FILES.manifest))
+      writeManifest(dir, manifest)
       return new RunWriter(dir, unlock)
     } catch (cause) {
       unlock()
@@ -106,6 +103,16 @@ export class RunWriter {
   /** Go on with a run that `recover` made whole under the lock that is handed in. */
   static reopen(dir: string, unlock: () => void): RunWriter {
     return new RunWriter(dir, unlock)
+  }
+
+  /** Plan more trials: the manifest is written anew, in one step. @throws TouchstoneError `file_unwritable` */
+  replan(manifest: Manifest): void {
+    this.throwFailure()
+    this.guarded(() => {
+      this.record()
+      writeManifest(this.dir, manifest)
+    })
+    this.throwFailure()
   }
 
   /**
@@ -189,6 +196,13 @@ export class RunWriter {
       'a folder that can be written (what is there stays, and resume goes on from it)',
     )
   }
+}
+
+/** Under another name first: a folder with a manifest has a whole one. */
+function writeManifest(dir: string, manifest: Manifest): void {
+  const draft = join(dir, `${FILES.manifest}.draft`)
+  writeFileSync(draft, `${redactedJson(manifest, 2)}\n`)
+  renameSync(draft, join(dir, FILES.manifest))
 }
 
 /** The digest over a trial's exports: of the one text, or of the texts' digests; null for none. */

@@ -18,6 +18,7 @@ export {
   type TrialExport,
   type TrialParts,
 } from './folder.ts'
+export { heldOver } from './held.ts'
 export { compareMeasure, type Measure, measureNamed } from './measure.ts'
 export { type Ranking, ranking } from './ranking.ts'
 export type { Manifest, TrialRecord } from './records.ts'

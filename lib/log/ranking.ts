@@ -2,6 +2,7 @@
 import { holm, jointSignFlip, letters, mean, type Target } from '../stats/index.ts'
 import { adjusted, type MetricComparison, meansTable } from './among.ts'
 import { compareMetric } from './comparison.ts'
+import { heldOver } from './held.ts'
 import type { Manifest, TrialRecord } from './records.ts'
 import { type Metric, metricNamed, scoresByCase } from './summary.ts'
 
@@ -33,9 +34,10 @@ export type Ranking = {
 export function ranking(
   manifest: Manifest,
   rows: readonly TrialRecord[],
-  { metric = 'goal', level = 0.95 }: { metric?: Metric; level?: number } = {},
+  { metric = 'goal', level: wanted }: { metric?: Metric; level?: number } = {},
 ): Ranking {
   const { better } = metricNamed(metric)
+  const level = heldOver(manifest, wanted)
   const order = manifest.configurations
     .map(({ name }) => {
       const cases = scoresByCase(rows, manifest, name, metric).filter(

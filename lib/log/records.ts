@@ -46,6 +46,20 @@ export const CONFIGURATION = z.object({
   simulated: z.boolean(),
 })
 
+/** How often a run is looked at while it goes on, fixed before its first trial. */
+export const UNTIL = z.object({
+  rule: z.enum(['verdict', 'width', 'gates']),
+  most: z.int().min(1).describe('Repeats at most.'),
+  first: z.int().min(1).describe('Repeats at the first look.'),
+  metric: text,
+  target: z.enum(['these', 'like these']),
+  width: amount.optional().describe('Of each rate’s interval, for the rule width.'),
+  gates: z.array(text).optional().describe('For the rule gates: until each is met or missed.'),
+})
+export const LOOKS = z
+  .array(z.object({ repeats: z.int().min(1), cases: count, at: time }))
+  .describe('When results were looked at before trials were added, and the size of the run then.')
+
 const plannedCase = z.object({
   id: text,
   digest: DIGEST,
@@ -65,7 +79,11 @@ export const MANIFEST = z.object({
   ),
   seed: count,
   repeats: z.int().min(1),
-  planned: count.describe('cases x configurations x repeats, counted before the run.'),
+  planned: count.describe(
+    'cases x configurations x repeats, counted before the run, or before trials were added.',
+  ),
+  until: UNTIL.optional().describe('Left out where the number of repeats is fixed.'),
+  looks: LOOKS.optional().describe('Left out where nothing was looked at before the end.'),
   cases: z.array(plannedCase),
   configurations: z.array(CONFIGURATION.extend({ settings: members })),
   /** Cases asked for and not run, with the reason. */

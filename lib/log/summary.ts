@@ -16,6 +16,7 @@ import {
   sameCases,
   singleRun,
 } from '../stats/index.ts'
+import { heldOver } from './held.ts'
 import type { Manifest, TrialRecord } from './records.ts'
 
 type MetricEntry = {
@@ -150,6 +151,7 @@ export function summarise(
   options: { level?: number } = {},
 ): ConfigurationSummary[] {
   const families = familyOfCases(manifest)
+  const level = heldOver(manifest, options.level)
   return manifest.configurations.map(({ name, model, simulated }) => {
     const mine = rows.filter((row) => row.configuration === name)
     const usable = mine.filter((row) => row.outcome !== 'error')
@@ -171,9 +173,9 @@ export function summarise(
           {
             ...rate(
               cases.map((one) => one.scores),
-              { ...options, families: cases.map((one) => families.get(one.case)) },
+              { level, families: cases.map((one) => families.get(one.case)) },
             ),
-            again: tried.length > 0 ? sameCases(tried, options.level) : unknown,
+            again: tried.length > 0 ? sameCases(tried, level) : unknown,
             single: tried.length > 0 ? singleRun(tried, options.level) : unknown,
             bounds,
             repeats,

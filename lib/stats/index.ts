@@ -10,6 +10,7 @@ export {
   withinError,
 } from './compare.ts'
 export { compareMedians, type MeasureComparison, type MeasurePair } from './continuous.ts'
+export { lookAt, looks, type Spending } from './design/looks.ts'
 export {
   type Pilot,
   type Plan,

@@ -18,17 +18,19 @@ import { progress } from '../../progress.ts'
 import { folderProblems } from '../../receipt/attest/check-folder.ts'
 import type { Problem } from '../../receipt/attest/step.ts'
 import { signalOf } from '../../signal.ts'
+import { lookAt } from '../../stats/index.ts'
 import { sourceOf } from '../agent/model.ts'
 import { LIMITERS, type Limiters } from '../model/limiter.ts'
 import { Run } from '../report/result.ts'
 import { closeChildren } from '../server/child-pool.ts'
 import { missingPackage } from './packages.ts'
-import { manifestOf, requireSameRun, type Sources } from './plan-manifest.ts'
+import { grown, manifestOf, type Sources, sameRun } from './plan-manifest.ts'
 import { pool } from './pool.ts'
 import type { RunPlan } from './run.ts'
 import { runTrial } from './run-trial.ts'
 import { type Scheduled, schedule } from './schedule.ts'
 import { temporaryFolder } from './temporary.ts'
+import { settled } from './until.ts'
 
 /** A run's plan with everything that it names found. */
 export type Prepared = {
@@ -49,6 +51,12 @@ export async function prepare(plan: RunPlan, limiters: Limiters = LIMITERS): Pro
       },
     )
   }
+  if (plan.until && plan.until.most < plan.repeats)
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected at least the ${plan.repeats} repeats of the first look, got ${plan.until.most}`,
+      { where: 'until.most' },
+    )
   const sources: Sources = new Map()
   for (const { name, configuration } of plan.configurations) {
     sources.set(name, { configuration, source: await sourceOf(name, configuration, limiters) })
@@ -90,8 +98,12 @@ function requireKnownPrices(plan: RunPlan, sources: Sources): void {
 export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Promise<Run> {
   const { plan, sources, manifest: wanted } = await prepare(given, limiters)
   limiters.widen(plan.concurrency)
-  const { writer, manifest, finished, lastAttempt } =
-    plan.resume === undefined ? begin(plan, wanted) : await goOn(plan, wanted)
+  const {
+    writer,
+    manifest: begun,
+    finished,
+    lastAttempt,
+  } = plan.resume === undefined ? begin(plan, wanted) : await goOn(plan, wanted)
   const outer = signalOf(plan.signal)
   const halt = new AbortController()
   const drain = outer ? AbortSignal.any([outer, halt.signal]) : halt.signal
@@ -108,7 +120,11 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
       return [name, { stop, drain: AbortSignal.any([drain, stop.signal]) }]
     }),
   )
-  const bar = plan.progress ? progress(manifest.planned, 'trials', { failures: 'errors' }) : null
+  let manifest = begun
+  const most = (manifest.planned / manifest.repeats) * (plan.until?.most ?? manifest.repeats)
+  const bar = plan.progress
+    ? progress(Math.max(most, manifest.planned), 'trials', { failures: 'errors' })
+    : null
   const setting = {
     limits: plan.limits,
     prices: plan.prices,
@@ -145,6 +161,7 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
       if (result.stopped) return
       record = writer.append(result.record, result)
       finished.set(record.key, record)
+      lastAttempt.set(key, attempt)
       spentUsd += record.cost_usd ?? 0
       if (plan.limits.costUsd !== null && spentUsd >= plan.limits.costUsd) {
         stopFor(`cost_limit: $${spentUsd.toFixed(4)} of $${plan.limits.costUsd} are spent`)
@@ -155,7 +172,15 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
   }
   try {
     const names = plan.configurations.map(({ name }) => name)
-    await pool(schedule(plan.cases, names, plan.repeats, plan.seed), plan.concurrency, one, drain)
+    while (true) {
+      const items = schedule(plan.cases, names, manifest.repeats, plan.seed)
+      await pool(items, plan.concurrency, one, drain)
+      const next = nextLook(manifest)
+      if (next === undefined || drain.aborted || finished.size < manifest.planned) break
+      if (settled(new Run({ dir: writer.dir, manifest, trials: [...finished.values()] }))) break
+      manifest = grown(manifest, { repeats: next })
+      writer.replan(manifest)
+    }
   } finally {
     bar?.stop()
     await closeChildren()
@@ -167,6 +192,11 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
     trials: [...finished.values()],
     halted: reasons.length > 0 ? reasons.join('; ') : null,
   })
+}
+
+/** How many repeats a run has at its next look; undefined where there is none. */
+function nextLook({ until, repeats }: Manifest): number | undefined {
+  return until && lookAt(until.first, until.most).find((at) => at > repeats)
 }
 
 type Begun = {
@@ -206,8 +236,8 @@ async function goOn(plan: RunPlan, wanted: Manifest): Promise<Begun> {
   try {
     // Everything is judged before a byte is written.
     const folder = await inspectRun(dir)
-    const { manifest, attempts, damaged, lastAttempt, tails } = folder
-    requireSameRun(manifest, wanted, dir)
+    const { attempts, damaged, lastAttempt, tails } = folder
+    const manifest = sameRun(folder.manifest, wanted, { where: dir, add: plan.add })
     requireSoundRecords(dir, damaged, (await folderProblems(folder)).problems)
     const finished = new Map(lastAttempts(attempts).map((record) => [record.key, record]))
     for (const key of damaged) {
@@ -215,7 +245,9 @@ async function goOn(plan: RunPlan, wanted: Manifest): Promise<Begun> {
       if (record) finished.set(key, { ...record, outcome: 'error' })
     }
     setAside(dir, tails)
-    return { writer: RunWriter.reopen(dir, unlock), manifest, finished, lastAttempt }
+    const writer = RunWriter.reopen(dir, unlock)
+    if (manifest !== folder.manifest) writer.replan(manifest)
+    return { writer, manifest, finished, lastAttempt }
   } catch (cause) {
     unlock()
     throw cause

@@ -3,6 +3,7 @@ import { count, foreign, type Look, table } from '../../display.ts'
 import type { JsonObject } from '../../json.ts'
 import type { Manifest } from '../../log/index.ts'
 import { Shown } from '../../shown.ts'
+import { lookAt } from '../../stats/index.ts'
 import type { Sources } from './plan-manifest.ts'
 import type { RunPlan } from './run.ts'
 
@@ -25,9 +26,11 @@ export class Forecast extends Shown {
   /** The run stops at this cost, or null. Trials at work then still end. */
   readonly capUsd: number | null
   readonly leftOut: readonly { case: string; reason: string }[]
+  /** The repeats at each look, where they are added until it is known, and the trials at most; else null. */
+  readonly until: { looks: readonly number[]; mostTrials: number } | null
 
   constructor(
-    parts: Pick<Forecast, 'cases' | 'repeats' | 'trials' | 'rows' | 'capUsd' | 'leftOut'>,
+    parts: Pick<Forecast, 'cases' | 'repeats' | 'trials' | 'rows' | 'capUsd' | 'leftOut' | 'until'>,
   ) {
     super()
     this.cases = parts.cases
@@ -36,6 +39,7 @@ export class Forecast extends Shown {
     this.rows = parts.rows
     this.capUsd = parts.capUsd
     this.leftOut = parts.leftOut
+    this.until = parts.until
   }
 
   /** Dollars at most over all configurations, or null when one of them has no bound. */
@@ -81,12 +85,17 @@ export class Forecast extends Shown {
         look,
       ),
       bounds.join(' '),
+      ...(this.until
+        ? [
+            `The table is for the first look. Looks at ${this.until.looks.join(', ')} repeats, so that there are at most ${count(this.until.mostTrials, 'trial')}: ${Number((this.until.mostTrials / trials).toFixed(1))} times as many.`,
+          ]
+        : []),
       ...this.leftOut.map(({ case: id, reason }) => `Left out: ${id} (${reason}).`),
     ].join('\n')
   }
 
   toJSON(): JsonObject {
-    const { cases, repeats, trials, rows, capUsd, mostUsd, leftOut } = this
+    const { cases, repeats, trials, rows, capUsd, mostUsd, leftOut, until } = this
     return JSON.parse(
       JSON.stringify({
         schema: 'touchstone.forecast.v0',
@@ -97,6 +106,7 @@ export class Forecast extends Shown {
         mostUsd,
         capUsd,
         leftOut,
+        until,
       }),
     ) as JsonObject
   }
@@ -138,6 +148,12 @@ export function forecast(plan: RunPlan, sources: Sources, manifest: Manifest): F
     trials: trials * sources.size,
     rows,
     capUsd: limits.costUsd,
+    until: plan.until
+      ? {
+          looks: lookAt(repeats, plan.until.most),
+          mostTrials: cases.length * sources.size * plan.until.most,
+        }
+      : null,
     leftOut: manifest.left_out,
   })
 }

@@ -32,6 +32,7 @@ export function manifestOf(
     seed: plan.seed,
     repeats: plan.repeats,
     planned: plan.cases.length * plan.configurations.length * plan.repeats,
+    ...(plan.until && { until: { ...plan.until, first: plan.repeats } }),
     cases: plan.cases.map(({ id, digest, title, kind, twin, family, attack }) => ({
       id,
       digest,
@@ -97,40 +98,70 @@ const SAME_LIMITS = ['steps', 'calls', 'tokens', 'trial_timeout_ms', 'call_timeo
 const SAME_VERSIONS = ['touchstone', 'ai', '@modelcontextprotocol/sdk'] as const
 
 /**
- * Require that a run on disk is the one that is wanted now.
+ * The manifest of a run on disk, if it is the one that is wanted now; with more repeats and cases where these may be added.
  *
+ * @param add whether it may grow
  * @throws TouchstoneError `run_differs` naming everything that is not the same
  */
-export function requireSameRun(found: Manifest, wanted: Manifest, where: string): void {
+export function sameRun(
+  found: Manifest,
+  wanted: Manifest,
+  { where, add, now = new Date() }: { where: string; add: boolean; now?: Date },
+): Manifest {
   const differences: string[] = []
   const differs = (what: string, was: unknown, is: unknown) => {
     if (was !== is)
       differences.push(`${what} was ${String(was ?? 'none')}, is ${String(is ?? 'none')}`)
   }
   differs('seed', found.seed, wanted.seed)
-  differs('repeats', found.repeats, wanted.repeats)
+  const inLooks = found.until !== undefined
+  if (inLooks || wanted.until !== undefined)
+    differs('until', JSON.stringify(found.until), JSON.stringify(wanted.until))
+  else if (!add || wanted.repeats < found.repeats) differs('repeats', found.repeats, wanted.repeats)
   for (const [word, was, is] of [
     ['case', byName(found.cases, 'id'), byName(wanted.cases, 'id')],
     ['configuration', byName(found.configurations, 'name'), byName(wanted.configurations, 'name')],
   ] as const) {
     for (const name of new Set([...was.keys(), ...is.keys()])) {
       if (!is.has(name)) differences.push(`${word} ${name} is missing`)
-      else if (!was.has(name)) differences.push(`${word} ${name} is new`)
-      else if (was.get(name) !== is.get(name)) differences.push(`${word} ${name} has changed`)
+      else if (!was.has(name)) {
+        if (!add || word !== 'case') differences.push(`${word} ${name} is new`)
+      } else if (was.get(name) !== is.get(name)) differences.push(`${word} ${name} has changed`)
     }
   }
   for (const limit of SAME_LIMITS)
     differs(`limit ${limit}`, found.limits[limit], wanted.limits[limit])
   for (const name of SAME_VERSIONS)
     differs(`version of ${name}`, found.versions[name], wanted.versions[name])
-  if (differences.length === 0) return
-  throw new TouchstoneError(
-    'run_differs',
-    `expected the run that was begun, got another one: ${differences.join('; ')}`,
-    {
-      where,
-    },
-  )
+  if (differences.length > 0)
+    throw new TouchstoneError(
+      'run_differs',
+      `expected the run that was begun, got another one: ${differences.join('; ')}`,
+      { where },
+    )
+  const repeats = Math.max(found.repeats, wanted.repeats)
+  const more = repeats > found.repeats || wanted.cases.length > found.cases.length
+  return more ? grown(found, { repeats, cases: wanted.cases }, now) : found
+}
+
+/** A manifest with more repeats or cases, and the look at what was there before. */
+export function grown(
+  manifest: Manifest,
+  { repeats, cases = manifest.cases }: { repeats: number; cases?: Manifest['cases'] },
+  now = new Date(),
+): Manifest {
+  const look = {
+    repeats: manifest.repeats,
+    cases: manifest.cases.length,
+    at: now.toISOString(),
+  }
+  return {
+    ...manifest,
+    repeats,
+    planned: cases.length * manifest.configurations.length * repeats,
+    cases,
+    looks: [...(manifest.looks ?? []), look],
+  }
 }
 
 function byName<K extends string>(

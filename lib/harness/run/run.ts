@@ -4,11 +4,14 @@
 
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
+import type { Metric } from '../../log/index.ts'
+import type { Target } from '../../stats/index.ts'
 import type { Configuration } from '../agent/model.ts'
 import type { Case } from '../case/case.ts'
 import { type Prices, requirePrices } from '../model/cost.ts'
 import type { Run } from '../report/result.ts'
 import type { Forecast } from './forecast.ts'
+import { type Until, untilOf } from './until.ts'
 
 export type Limits = {
   /** Model calls per trial. Default 24. */
@@ -48,6 +51,10 @@ export type RunPlan = {
   out: string | null | undefined
   /** The folder of a run to go on with. */
   resume: string | undefined
+  /** Whether what is resumed may grow by repeats and cases. */
+  add: boolean
+  /** Until when repeats are added; undefined: their number is fixed. */
+  until: Until | undefined
   limits: Limits
   prices: Prices
   signal: AbortSignal | undefined
@@ -129,12 +136,36 @@ export class RunBuilder implements PromiseLike<Run> {
    * Go on with the run in a folder: what is missing is run, and what ended in an error of the machinery; nothing that is finished
    * is run again. The plan must be the one that was begun.
    *
+   * With `{ add: true }` it may have more repeats and more cases than the one that was begun. The manifest then names the look at
+   * what was there, and all numbers are given at a stricter level, since whoever adds trials until they please finds what pleases.
+   *
    * Awaiting it throws TouchstoneError `run_unknown` when there is no run, `run_differs` naming the cases, configurations, seed,
    * repeats, limits or versions that are not the same, and `run_locked` when another process writes it.
    */
-  resume(dir: string): RunBuilder {
+  resume(dir: string, { add = false }: { add?: boolean } = {}): RunBuilder {
     if (typeof dir !== 'string' || dir === '') invalid('the folder of a run', dir, 'resume')
-    return this.with({ resume: dir })
+    return this.with({ resume: dir, add })
+  }
+
+  /**
+   * Add repeats until it is known, in looks: at `repeat` trials per case first, then at half as many again, up to `most`. The error
+   * is held over all looks (spent as Lan and DeMets do), so that intervals and verdicts hold wherever it stops.
+   *
+   * @param rule            `verdict`: until each other configuration is told from the first; `{ width }`: until each rate's interval
+   *                        is at most so wide, in (0, 1); `{ gates }`: until each gate is met or missed
+   * @param options.most    repeats at most, a whole number from 1; default 40
+   * @param options.metric  of verdict and width, default `goal`
+   * @param options.target  `these` (default): run again, which is what repeats tell about; or `like these`
+   * @throws TouchstoneError `argument_invalid`
+   * @example
+   * // not run: it needs cases
+   * harness.run(all).config('a', { model: 'sim/naive' }).until({ width: 0.05 }, { most: 60 })
+   */
+  until(
+    rule: 'verdict' | { width: number } | { gates: string | readonly string[] },
+    options: { most?: number; metric?: Metric; target?: Target } = {},
+  ): RunBuilder {
+    return this.with({ until: untilOf(rule, options) })
   }
 
   /**
@@ -269,6 +300,8 @@ export function run(cases: Case | readonly Case[]): RunBuilder {
     seed: 1,
     out: undefined,
     resume: undefined,
+    add: false,
+    until: undefined,
     limits: DEFAULT_LIMITS,
     prices: {},
     signal: undefined,

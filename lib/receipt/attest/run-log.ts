@@ -67,6 +67,15 @@ export function planProblems(manifest: Manifest, stated: Json | undefined): Prob
     const detail = `expected ${manifest[name]} as in the manifest, got ${JSON.stringify(plan[name]) ?? 'nothing'}`
     problems.push({ code: `${name}_differs`, where: `predicate.plan.${name}`, detail })
   }
+  for (const name of ['until', 'looks'] as const) {
+    const [said, is] = [plan[name], manifest[name]].map((value) => JSON.stringify(value ?? null))
+    if (said !== is)
+      problems.push({
+        code: `${name}_differs`,
+        where: `predicate.plan.${name}`,
+        detail: `expected ${is} as in the manifest, got ${said}`,
+      })
+  }
   return problems
 }
 

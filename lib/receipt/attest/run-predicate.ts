@@ -62,7 +62,7 @@ export type RunPredicate = {
   assurance: 'self_attested'
   set: { id: string; version: string; digest: Digest }
   run: Pick<Manifest, 'id' | 'created_at' | 'limits' | 'versions' | 'environment'>
-  plan: Pick<Manifest, 'seed' | 'repeats' | 'planned'>
+  plan: Pick<Manifest, 'seed' | 'repeats' | 'planned' | 'until' | 'looks'>
   counts: RunCounts
   cases: CaseRow[]
   configurations: Pick<
@@ -93,12 +93,13 @@ export function predicateOf(bytes: RunBytes, set: ScenarioSet): RunPredicate {
   const records = attempts.map(({ record }) => record)
   const counted = lastAttempts(records)
   const { id, created_at, limits, versions, environment, seed, repeats, planned } = manifest
+  const { until, looks } = manifest
   return {
     schema: 'touchstone.agent_run.v0',
     assurance: 'self_attested',
     set: { id: set.id, version: set.version, digest: set.digest },
     run: { id, created_at, limits, versions, environment },
-    plan: { seed, repeats, planned },
+    plan: { seed, repeats, planned, ...(until && { until }), ...(looks && { looks }) },
     counts: countsOf(manifest, records),
     cases: caseRows(manifest, records, set),
     configurations: manifest.configurations.map(({ name, digest, model, simulated }) => ({

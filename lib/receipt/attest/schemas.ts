@@ -13,9 +13,11 @@ import {
   ENVIRONMENT as environment,
   LEVEL_COUNTS as levels,
   LIMITS as limits,
+  LOOKS as looks,
   MANIFEST as manifest,
   SET_NAME as named,
   TRIAL as trial,
+  UNTIL as until,
   VERSIONS as versions,
 } from '../../log/records.ts'
 import { RECORD_SCHEMA } from '../audit/record.ts'
@@ -194,7 +196,13 @@ const runPredicate = z.looseObject({
   assurance: z.literal('self_attested'),
   set: named,
   run: z.looseObject({ id: text, created_at: time, limits, versions, environment }),
-  plan: z.looseObject({ seed: count, repeats: z.int().min(1), planned: count }),
+  plan: z.looseObject({
+    seed: count,
+    repeats: z.int().min(1),
+    planned: count,
+    until: until.optional(),
+    looks: looks.optional(),
+  }),
   counts: z.looseObject({
     planned: count,
     ran: count,

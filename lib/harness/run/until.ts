@@ -1,0 +1,66 @@
+/** Until when repeats are added: the rule as it is asked for, and whether a run has come to its end by it. */
+import { TouchstoneError } from '../../errors.ts'
+import { type Manifest, type Metric, metricNamed } from '../../log/index.ts'
+import type { Target } from '../../stats/index.ts'
+import { gate, parseGate } from '../report/gate.ts'
+import type { Run } from '../report/result.ts'
+
+/** The rule as the manifest holds it, but for the first look, which is the plan's repeats. */
+export type Until = Omit<NonNullable<Manifest['until']>, 'first'>
+
+const DEFAULT_MOST = 40
+
+/** Read a rule. @throws TouchstoneError `argument_invalid` */
+export function untilOf(
+  rule: 'verdict' | { width: number } | { gates: string | readonly string[] },
+  {
+    most = DEFAULT_MOST,
+    metric = 'goal',
+    target = 'these',
+  }: { most?: number; metric?: Metric; target?: Target } = {},
+): Until {
+  const invalid = (expected: string, got: unknown, where: string): never => {
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected ${expected}, got ${JSON.stringify(got) ?? String(got)}`,
+      { where },
+    )
+  }
+  if (!Number.isSafeInteger(most) || most < 1 || most > 1_000_000)
+    invalid('a whole number from 1 to 1000000', most, 'until.most')
+  if (target !== 'these' && target !== 'like these')
+    invalid('these or like these', target, 'until.target')
+  metricNamed(metric)
+  if (rule === 'verdict') return { rule, most, metric, target }
+  if (rule !== null && typeof rule === 'object' && 'width' in rule) {
+    const { width } = rule
+    if (!(width > 0 && width < 1)) invalid('a width in (0, 1)', width, 'until.width')
+    return { rule: 'width', most, metric, target, width }
+  }
+  if (rule !== null && typeof rule === 'object' && 'gates' in rule) {
+    const gates = [rule.gates].flat()
+    if (gates.length === 0) invalid('at least one gate', gates, 'until.gates')
+    for (const text of gates) parseGate(text)
+    return { rule: 'gates', most, metric, target, gates }
+  }
+  return invalid("'verdict', { width } or { gates }", rule, 'until')
+}
+
+/** Whether a run is known well enough by its rule. Its numbers are given at the level of this look. */
+export function settled(run: Run): boolean {
+  const { until } = run.manifest
+  if (until === undefined) return true
+  const { rule, target, width = 0, gates = [] } = until
+  const metric = until.metric as Metric
+  if (rule === 'gates')
+    return gates.every((text) => gate(run, text).every(({ state }) => state !== 'undecided'))
+  if (rule === 'width')
+    return run.summary().every(({ rates }) => {
+      const { low, high, again } = rates[metric]
+      return (target === 'these' ? again.high - again.low : high - low) <= width
+    })
+  const [first, ...others] = run.configurations
+  return others.every(
+    (b) => run.compare(first as string, b, { metric, target }).verdict !== 'cannot tell',
+  )
+}

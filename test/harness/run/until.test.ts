@@ -1,0 +1,169 @@
+/** Repeats that are added until it is known: when it stops, what is written down, and what it does to the numbers. */
+import assert from 'node:assert/strict'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, it } from 'node:test'
+import { cases, harness } from '../../../lib/index.ts'
+import { heldOver } from '../../../lib/log/index.ts'
+import { planProblems } from '../../../lib/receipt/attest/run-log.ts'
+
+const codeIs = (code: string, words: RegExp) => (error: unknown) =>
+  (error as { code?: string }).code === code && words.test(String(error))
+
+const made = mkdtempSync(join(tmpdir(), 'touchstone-until-'))
+after(() => rmSync(made, { recursive: true, force: true }))
+
+const all = await cases.load('cases/lying_success')
+const two = (list = all) =>
+  harness
+    .run(list)
+    .config('naive', { model: 'sim/naive' })
+    .config('careful', { model: 'sim/careful' })
+    .quiet()
+
+describe('run.until', () => {
+  it('stops at the first look at which every configuration is told from the first', async () => {
+    const run = await two().until('verdict', { most: 40 }).out(join(made, 'verdict'))
+    const { looks = [], repeats, planned } = run.manifest
+    assert.deepEqual([...looks.map((one) => one.repeats), repeats], [5, 8, 12])
+    assert.equal(run.complete, true)
+    assert.equal(run.trials.length, planned)
+    const { these } = run.compare('naive', 'careful').answers
+    assert.equal(these.primary.verdict, 'better')
+    // At the look before it was not told, with the level that this look had.
+    const before = new harness.Run({
+      dir: run.dir,
+      manifest: { ...run.manifest, repeats: 8, planned: 64, looks: looks.slice(0, 1) },
+      trials: run.trials.filter(({ trial }) => trial < 8),
+    })
+    assert.equal(before.compare('naive', 'careful').answers.these.primary.verdict, 'cannot tell')
+    assert.match(run.text({ width: 400 }), /at most 40: looked at 5, 8, 12\. The error is held/)
+    assert.ok(these.primary.level > 0.999)
+    assert.equal((await harness.open(run.dir)).text(), run.text())
+  })
+
+  it('goes on after it was stopped, by the same looks and to the same end', async () => {
+    const whole = await harness.open(join(made, 'verdict'))
+    const dir = join(made, 'stopped')
+    cpSync(whole.dir, dir, { recursive: true })
+    const looks = whole.manifest.looks?.slice(0, 1)
+    const manifest = { ...whole.manifest, repeats: 8, planned: 64, looks }
+    writeFileSync(join(dir, 'manifest.json'), JSON.stringify(manifest))
+    const kept = readFileSync(join(dir, 'trials.ndjson'), 'utf8').split('\n').slice(0, 50)
+    writeFileSync(join(dir, 'trials.ndjson'), `${kept.join('\n')}\n`)
+    const run = await two().until('verdict', { most: 40 }).resume(dir)
+    assert.deepEqual(
+      run.trials.map(({ key, outcome }) => [key, outcome]),
+      whole.trials.map(({ key, outcome }) => [key, outcome]),
+    )
+    assert.deepEqual(
+      run.manifest.looks?.map(({ repeats }) => repeats),
+      whole.manifest.looks?.map(({ repeats }) => repeats),
+    )
+  })
+
+  it('stops where each interval is as narrow as asked, at most at the most', async () => {
+    const one = (width: number, most: number) =>
+      harness
+        .run(all)
+        .config('naive', { model: 'sim/naive' })
+        .quiet()
+        .out(null)
+        .until({ width }, { most })
+    const run = await one(0.3, 40)
+    const { low, high } = run.summary()[0]?.rates.goal.again ?? { low: 0, high: 1 }
+    assert.ok(high - low <= 0.3, `${low} ${high}`)
+    assert.ok(run.manifest.repeats < 40)
+    const short = await one(0.01, 8)
+    assert.equal(short.manifest.repeats, 8)
+    assert.equal(short.complete, true)
+  })
+
+  it('stops where each gate is met or missed', async () => {
+    const run = await harness
+      .run(all)
+      .config('careful', { model: 'sim/careful' })
+      .until({ gates: 'goal>=60%' }, { most: 40 })
+      .out(null)
+      .quiet()
+    assert.ok((run.manifest.looks?.length ?? 0) > 0)
+    assert.deepEqual(
+      harness.gate(run, 'goal>=60%').map(({ state }) => state),
+      ['met'],
+    )
+  })
+
+  it('a rule that is none, and a most below the first look, are refused before anything is written', async () => {
+    for (const rule of ['width', { width: 1 }, { gates: [] }, { gates: 'goal=1' }, null])
+      assert.throws(() => two().until(rule as never), codeIs('argument_invalid', /until|gate/))
+    assert.throws(() => two().until('verdict', { most: 0 }), codeIs('argument_invalid', /most/))
+    const dir = join(made, 'none')
+    await assert.rejects(
+      async () => await two().until('verdict', { most: 3 }).out(dir),
+      codeIs('argument_invalid', /at least the 5 repeats of the first look, got 3/),
+    )
+  })
+
+  it('the forecast says the looks and the trials at most', async () => {
+    const forecast = await two().until('verdict', { most: 20 }).forecast()
+    assert.deepEqual(forecast.until, { looks: [5, 8, 12, 18, 20], mostTrials: 160 })
+    assert.match(forecast.text(), /at most 160 trials: 4 times as many/)
+  })
+})
+
+describe('resume with { add: true }', () => {
+  it('adds repeats and cases to a finished run, names the look, and gives its numbers more strictly', async () => {
+    const dir = join(made, 'add')
+    const first = await two(all.slice(0, 2)).repeat(2).out(dir)
+    const lines = () => readFileSync(join(dir, 'trials.ndjson'), 'utf8').trim().split('\n')
+    const before = lines()
+    const more = await two().repeat(3).resume(dir, { add: true })
+    assert.deepEqual(lines().slice(0, before.length), before, 'what was there stays')
+    assert.equal(more.complete, true)
+    assert.equal(more.trials.length, 4 * 2 * 3)
+    assert.deepEqual(
+      more.manifest.looks?.map(({ repeats, cases: size }) => [repeats, size]),
+      [[2, 2]],
+    )
+    assert.equal(first.summary()[0]?.rates.goal.level, 0.95)
+    assert.equal(more.summary()[0]?.rates.goal.level, 0.975)
+    assert.equal(more.compare('naive', 'careful').primary.level, 0.975)
+    assert.match(more.text({ width: 400 }), /Trials were added .*2, 3 repeats.*at 97\.5%/)
+    const again = await harness.open(dir)
+    assert.deepEqual(again.problems, [])
+    assert.equal(again.text(), more.text())
+  })
+
+  it('without it, or with fewer repeats, it is another run', async () => {
+    const dir = join(made, 'add')
+    await assert.rejects(
+      async () => await two().repeat(4).resume(dir),
+      codeIs('run_differs', /repeats was 3, is 4/),
+    )
+    await assert.rejects(
+      async () => await two().repeat(2).resume(dir, { add: true }),
+      codeIs('run_differs', /repeats was 3, is 2/),
+    )
+    await assert.rejects(
+      async () => await two(all.slice(0, 2)).repeat(3).resume(dir, { add: true }),
+      codeIs('run_differs', /is missing/),
+    )
+    await assert.rejects(
+      async () => await two().repeat(3).until('verdict').resume(dir, { add: true }),
+      codeIs('run_differs', /until was none/),
+    )
+  })
+
+  it('a look that is not in the receipt, or in it alone, is a problem of the plan', () => {
+    const manifest = JSON.parse(readFileSync(join(made, 'add', 'manifest.json'), 'utf8'))
+    const { seed, repeats, planned, looks } = manifest
+    const stated = { seed, repeats, planned, looks }
+    assert.deepEqual(planProblems(manifest, stated), [])
+    const codes = (from: object, plan: object) =>
+      planProblems(from as never, plan as never).map(({ code }) => code)
+    assert.deepEqual(codes(manifest, { seed, repeats, planned }), ['looks_differs'])
+    assert.deepEqual(codes({ ...manifest, looks: undefined }, stated), ['looks_differs'])
+    assert.equal(heldOver(manifest), 0.975)
+  })
+})
