@@ -11,6 +11,7 @@ export {
 } from './compare.ts'
 export { compareMedians, type MeasureComparison, type MeasurePair } from './continuous.ts'
 export { lookAt, looks, type Spending } from './design/looks.ts'
+export { nextRun, type RunMean, runMean, runNoise } from './design/over-time.ts'
 export {
   type Pilot,
   type Plan,
