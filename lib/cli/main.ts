@@ -14,6 +14,7 @@ const VERBS: { [name: string]: () => Promise<Verb> } = {
   show: async () => (await import('./show.ts')).show,
   compare: async () => (await import('./compare.ts')).compare,
   cases: async () => (await import('./case-list.ts')).caseList,
+  history: async () => (await import('./history.ts')).history,
   probe: async () => (await import('./probe.ts')).probe,
   sweep: async () => (await import('./sweep.ts')).sweep,
   verify: async () => (await import('./verify.ts')).verify,

@@ -28,6 +28,7 @@ export {
   gate,
   parseGate,
 } from './report/gate.ts'
+export { History, type HistoryPoint, type HistorySeries, history } from './report/history.ts'
 export { type JunitOptions, junit } from './report/junit.ts'
 export { open, type PlotKind, Run } from './report/result.ts'
 export { RunComparison } from './report/run-comparison.ts'

@@ -207,6 +207,7 @@ describe('touchstone without a terminal', () => {
     for (const verb of [
       'start',
       'run',
+      'history',
       'probe',
       'sweep',
       'verify',

@@ -6,7 +6,7 @@ import { normalCdf, normalQuantile } from '../distribution.ts'
 import { inside, list, named, positive, share, word } from '../domain.ts'
 
 /** `late`: little at first, nearly all at the end (O'Brien and Fleming). `even`: about the same at each look (Pocock). */
-export const SPENDING = ['late', 'even'] as const
+const SPENDING = ['late', 'even'] as const
 export type Spending = (typeof SPENDING)[number]
 
 /** How much of the error may be spent by a share of the planned information (Lan and DeMets 1983). */

@@ -14,7 +14,7 @@ export type RunMean = { mean: number; error: number }
  * @throws      `argument_invalid` for a score outside [0, 1], or no case
  * @see         Agresti & Coull 1998 for the added trials
  * @example
- * runMean([[1, 1, 1, 0, 1], [1, 1, 1, 1, 1]]) // { mean: 0.9, error: 0.1245 }
+ * runMean([[1, 1, 1, 0, 1], [1, 1, 1, 1, 1]]) // { mean: 0.9, error: 0.1278 }
  */
 export function runMean(cases: readonly (readonly number[])[]): RunMean {
   whole(list(cases, 'arrays of scores, one per case', 'cases').length, 1, 1e9, 'cases.length')
@@ -60,22 +60,25 @@ function weighted(runs: readonly RunMean[], where: string): RunMean {
   return { mean: sum / weight, error: Math.sqrt(1 / weight) }
 }
 
+/** So many runs that differ as their trials explain stand before those that were seen: without any, days are thought to be alike. */
+const BELIEVED = 4
+
 /**
  * Where the next run lands if nothing has changed: a prediction interval from the runs before it.
  *
- * Runs are never taken to differ less than their trials make them: a ratio below 1 counts as 1. How well the noise is known is
- * in the t quantile.
+ * The noise from day to day is what was seen of it, beside 4 degrees of freedom of runs that differ as their trials explain: with
+ * two runs nobody knows it, and then an interval that takes it for unknown says nothing at all. Where days differ a lot and
+ * few runs were made, the interval is too narrow. Runs are never taken to differ less than their trials make them.
  *
  * @param past          the runs before, at least one
  * @param now           the error of the run to come
- * @param options.noise from `runNoise`; without one, or with a df of 0, the trials' own noise is all there is, and the interval says
- *                      nothing of what differs from day to day
+ * @param options.noise from `runNoise`; without one, or with a df of 0, days are taken to be alike
  * @param options.level confidence in (0, 1), default 0.95
  * @throws              `argument_invalid`
  * @see                 Hahn & Meeker 1991 (prediction intervals); known answers: fixtures/stats/over-time.json
  * @example
  * const past = [{ mean: 0.8, error: 0.02 }, { mean: 0.84, error: 0.02 }, { mean: 0.82, error: 0.02 }]
- * nextRun(past, { error: 0.02 }, { noise: runNoise([past]) }) // { expected: 0.82, low: 0.7206, high: 0.9194 }
+ * nextRun(past, { error: 0.02 }, { noise: runNoise([past]) }) // { expected: 0.82, low: 0.7635, high: 0.8765 }
  */
 export function nextRun(
   past: readonly RunMean[],
@@ -87,8 +90,9 @@ export function nextRun(
   const { ratio, df } = options.noise ?? { ratio: 1, df: 0 }
   const before = weighted(past, 'past')
   const error = Math.hypot(before.error, positive(named(now, 'now').error, 'now.error'))
-  const critical = tQuantile((1 + level) / 2, df > 0 ? df : 1e9)
-  const reach = critical * error * Math.sqrt(df > 0 ? Math.max(1, ratio) : 1)
+  const critical = tQuantile((1 + level) / 2, df + BELIEVED)
+  const seen = df > 0 ? ratio * df : 0
+  const reach = critical * error * Math.sqrt(Math.max(1, (seen + BELIEVED) / (df + BELIEVED)))
   return {
     expected: before.mean,
     low: Math.max(0, before.mean - reach),

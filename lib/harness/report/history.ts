@@ -1,0 +1,338 @@
+/** The runs of a project over days: one metric of each configuration, and the first run that is worse beyond its noise. */
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Chart } from '../../chart/index.ts'
+import { count, foreign, type Look, table, tone, wrap } from '../../display.ts'
+import { TouchstoneError } from '../../errors.ts'
+import type { JsonObject } from '../../json.ts'
+import { FILES, METRICS, type Metric, metricNamed, scoresByCase } from '../../log/index.ts'
+import { digitsFor, percentage, rateText } from '../../rounding.ts'
+import { Shown } from '../../shown.ts'
+import { type Interval, nextRun, type RunMean, runMean, runNoise } from '../../stats/index.ts'
+import { open, type Run } from './result.ts'
+
+/** One configuration in one run. */
+export type HistoryPoint = {
+  run: string
+  dir: string
+  at: string
+  configuration: string
+  /** Of the configuration: the same digest is the same model, settings and instructions. */
+  digest: string
+  /** Over the run's cases; the interval is for these cases, run again. */
+  estimate: number
+  again: Interval
+  cases: number
+  trials: number
+  errors: number
+  /** Where this run was to land if nothing had changed, over the cases that it shares with the runs before; null for a first one. */
+  expected: (Interval & { estimate: number; cases: number }) | null
+  /** Against what was expected. `first`: nothing stands before it. `unknown`: no case in common, or trials lost to errors decide. */
+  is: 'first' | 'as before' | 'better' | 'worse' | 'unknown'
+  /** The mean of each repeat. */
+  repeats: number[]
+}
+
+/** A configuration's runs, oldest first. */
+export type HistorySeries = {
+  configuration: string
+  points: HistoryPoint[]
+  /** Runs of the same digest against what their trials explain; `ratio` is null where none was run twice. */
+  noise: { ratio: number | null; df: number }
+  /** The first run that is worse beyond the noise, by its id; null where there is none. */
+  firstWorse: string | null
+}
+
+/** The runs of a folder over time. */
+export class History extends Shown {
+  readonly dir: string
+  readonly metric: Metric
+  readonly level: number
+  readonly series: readonly HistorySeries[]
+  /** Folders that are not in it, with the reason. */
+  readonly skipped: readonly { dir: string; reason: string }[]
+
+  constructor(parts: Pick<History, 'dir' | 'metric' | 'level' | 'series' | 'skipped'>) {
+    super()
+    this.dir = parts.dir
+    this.metric = parts.metric
+    this.level = parts.level
+    this.series = parts.series
+    this.skipped = parts.skipped
+  }
+
+  /** The first run of any configuration that is worse beyond the noise, or null. */
+  get firstWorse(): HistoryPoint | null {
+    const points = this.series.flatMap(({ points, firstWorse }) =>
+      points.filter(({ run }) => run === firstWorse),
+    )
+    return points.toSorted((x, y) => (x.at < y.at ? -1 : 1))[0] ?? null
+  }
+
+  /** Draw it: each run with its interval and its repeats, oldest first. */
+  async plot(): Promise<Chart> {
+    const chart = await import('../../chart/index.ts')
+    const rows = this.series.flatMap(({ configuration, points }) =>
+      points.map((point) => ({
+        configuration: `${configuration}, ${dayOf(point.at)}${point.is === 'worse' ? ' (worse)' : ''}`,
+        estimate: point.estimate,
+        low: point.again.low,
+        high: point.again.high,
+        runs: point.repeats.map((value) => ({ value })),
+      })),
+    )
+    const names = new Map<string, number>()
+    for (const row of rows) {
+      const seen = (names.get(row.configuration) ?? 0) + 1
+      names.set(row.configuration, seen)
+      if (seen > 1) row.configuration += ` (${seen})`
+    }
+    return chart.strip(rows, {
+      metric: METRICS[this.metric].label,
+      target: 'these cases, run again',
+      title: `${METRICS[this.metric].label} over time`,
+    }) as Chart
+  }
+
+  text(look: Look = {}): string {
+    const width = look.width ?? 100
+    const label = METRICS[this.metric].label
+    const lines = [
+      wrap(
+        `${label} of ${count(new Set(this.series.flatMap(({ points }) => points.map(({ run }) => run))).size, 'run')} over time, with ${percentage(this.level, digitsFor(1, this.level))}% intervals for the cases at hand. Expected: where the run lands if nothing has changed, from the runs before it and their noise, over the cases that they share; all runs of a configuration together are outside of it in ${percentage(1 - this.level, 0)} of 100 histories, as far as the noise from day to day is known.`,
+        width,
+      ),
+    ]
+    for (const { configuration, points, noise, firstWorse } of this.series) {
+      lines.push('', tone(foreign(configuration, 64), 'strong', look))
+      const known = points.some((point) => point.expected !== null)
+      lines.push(
+        table(
+          [
+            { head: 'when' },
+            { head: 'run' },
+            { head: 'trials', align: 'right' },
+            { head: label },
+            ...(known ? [{ head: 'expected' }, { head: 'is' }] : []),
+          ],
+          points.map((point, i) => [
+            dayOf(point.at),
+            foreign(point.run, 40) +
+              (points[i - 1]?.digest === point.digest || i === 0 ? '' : ' *'),
+            String(point.trials),
+            rateText(point.estimate, point.again.low, point.again.high),
+            ...(known
+              ? [
+                  point.expected
+                    ? rateText(point.expected.estimate, point.expected.low, point.expected.high)
+                    : '-',
+                  tone(
+                    point.is,
+                    point.is === 'worse' ? 'bad' : point.is === 'better' ? 'good' : 'quiet',
+                    look,
+                  ),
+                ]
+              : []),
+          ]),
+          { ...look, width: width - 2 },
+        ).replace(/^/gm, '  '),
+      )
+      if (points.some((point, i) => i > 0 && points[i - 1]?.digest !== point.digest))
+        lines.push('  * the configuration changed')
+      lines.push(wrap(`  ${noiseText(noise)}`, width, '  '))
+      if (firstWorse)
+        lines.push(tone(`  First worse beyond the noise: ${foreign(firstWorse, 60)}.`, 'bad', look))
+    }
+    for (const { dir, reason } of this.skipped)
+      lines.push(
+        '',
+        tone(`Left out: ${foreign(dir, 120)} (${foreign(reason, 200)}).`, 'unsure', look),
+      )
+    return lines.join('\n')
+  }
+
+  toJSON(): JsonObject {
+    const { metric, level, series, skipped } = this
+    return JSON.parse(
+      JSON.stringify({
+        schema: 'touchstone.history.v0',
+        metric,
+        level,
+        firstWorse: this.firstWorse?.run ?? null,
+        series,
+        skipped,
+      }),
+    ) as JsonObject
+  }
+}
+
+function noiseText({ ratio, df }: HistorySeries['noise']): string {
+  if (ratio === null)
+    return 'No configuration was run twice unchanged, so that the noise from day to day is not known: days are taken to be alike.'
+  return ratio <= 1
+    ? `Unchanged runs (${df + 1} or more) differ no more than their trials explain.`
+    : `Unchanged runs differ ${Number(Math.sqrt(ratio).toFixed(1))} times as much as their trials explain (${count(df, 'degree')} of freedom): that much is noise from day to day.`
+}
+
+/** `2026-01-02 10:30`. */
+function dayOf(at: string): string {
+  return at.slice(0, 16).replace('T', ' ')
+}
+
+/**
+ * Read the runs of a project: each folder in `dir` that holds a run, oldest first.
+ *
+ * A run is expected where the runs before it of the same configuration name landed, over the cases that have not changed. How much
+ * runs differ of themselves is taken from runs of the same digest (a placebo across days).
+ *
+ * @param dir            a folder of runs' folders, such as `runs`
+ * @param options.metric default `goal`
+ * @param options.level  confidence over all runs of a configuration, in (0, 1), default 0.95
+ * @throws TouchstoneError `run_unknown` where there is no run, `argument_invalid`
+ * @example
+ * // not run: it needs runs
+ * const past = await harness.history('runs')
+ * past.firstWorse
+ */
+export async function history(
+  dir: string,
+  { metric = 'goal', level = 0.95 }: { metric?: Metric; level?: number } = {},
+): Promise<History> {
+  metricNamed(metric)
+  if (!(level > 0 && level < 1))
+    throw new TouchstoneError('argument_invalid', `expected a number in (0, 1), got ${level}`, {
+      where: 'level',
+    })
+  const top = resolve(dir)
+  const folders = statSync(top, { throwIfNoEntry: false })?.isDirectory()
+    ? readdirSync(top)
+        .map((name) => join(top, name))
+        .filter((path) => existsSync(join(path, FILES.manifest)))
+    : []
+  const runs: Run[] = []
+  const skipped: { dir: string; reason: string }[] = []
+  for (const path of folders) {
+    try {
+      const run = await open(path)
+      run.requireSound()
+      if (run.trials.length === 0) skipped.push({ dir: path, reason: 'no trial has ended' })
+      else runs.push(run)
+    } catch (cause) {
+      if (!(cause instanceof TouchstoneError)) throw cause
+      skipped.push({ dir: path, reason: `${cause.code}: ${cause.message}` })
+    }
+  }
+  if (runs.length === 0)
+    throw new TouchstoneError('run_unknown', 'expected a folder with runs in it, got none', {
+      where: dir,
+    })
+  runs.sort((x, y) => (x.manifest.created_at < y.manifest.created_at ? -1 : 1))
+  const names = [...new Set(runs.flatMap((run) => run.configurations))]
+  const series = names.map((name) =>
+    seriesOf(
+      name,
+      runs.filter((run) => run.configurations.includes(name)),
+      metric,
+      level,
+    ),
+  )
+  return new History({ dir: top, metric, level, series, skipped })
+}
+
+type Scored = { run: Run; digest: string; cases: Map<string, number[]>; lost: number }
+
+function seriesOf(
+  name: string,
+  runs: readonly Run[],
+  metric: Metric,
+  level: number,
+): HistorySeries {
+  const scored = runs.map((run): Scored => {
+    const digests = new Map(run.manifest.cases.map((one) => [one.id, one.digest]))
+    const byCase = scoresByCase(run.trials, run.manifest, name, metric)
+    return {
+      run,
+      digest: run.manifest.configurations.find((one) => one.name === name)?.digest ?? '',
+      // A case that changed is another one.
+      cases: new Map(
+        byCase.flatMap(({ case: id, scores }) =>
+          scores.length > 0 ? [[`${id} ${digests.get(id)}`, scores]] : [],
+        ),
+      ),
+      lost: byCase.reduce((sum, { missing }) => sum + missing, 0),
+    }
+  })
+  const noise = runNoise([...Map.groupBy(scored, ({ digest }) => digest).values()].map(meansOver))
+  const { better } = metricNamed(metric)
+  // All runs but the first are held against what was before them.
+  const each = 1 - (1 - level) / Math.max(1, scored.length - 1)
+  const points: HistoryPoint[] = []
+  for (const [i, one] of scored.entries()) {
+    const before = scored.slice(0, i).filter((_, j) => points[j]?.is !== 'worse')
+    points.push(pointOf(name, metric, one, before, { better, noise, level: each }))
+  }
+  return {
+    configuration: name,
+    points,
+    noise: { ratio: Number.isFinite(noise.ratio) ? noise.ratio : null, df: noise.df },
+    firstWorse: points.find(({ is }) => is === 'worse')?.run ?? null,
+  }
+}
+
+/** The means of some runs over the cases that all of them have; none where they share no case. */
+function meansOver(runs: readonly Scored[]): RunMean[] {
+  const shared = [...(runs[0]?.cases.keys() ?? [])].filter((key) =>
+    runs.every(({ cases }) => cases.has(key)),
+  )
+  if (shared.length === 0) return []
+  return runs.map(({ cases }) => runMean(shared.map((key) => cases.get(key) as number[])))
+}
+
+function pointOf(
+  name: string,
+  metric: Metric,
+  { run, digest, cases, lost }: Scored,
+  before: readonly Scored[],
+  held: {
+    better: 'higher' | 'lower'
+    noise: { ratio: number; df: number }
+    level: number
+  },
+): HistoryPoint {
+  const rates = run.summary().find(({ configuration }) => configuration === name)?.rates[metric]
+  const point: HistoryPoint = {
+    run: run.id,
+    dir: run.dir,
+    at: run.manifest.created_at,
+    configuration: name,
+    digest,
+    estimate: rates?.estimate ?? Number.NaN,
+    again: rates?.again ?? { low: Number.NaN, high: Number.NaN },
+    cases: rates?.cases ?? 0,
+    trials: rates?.trials ?? 0,
+    errors: lost,
+    expected: null,
+    is: before.length === 0 ? 'first' : 'unknown',
+    repeats: rates?.repeats ?? [],
+  }
+  const all = [...before, { run, digest, cases, lost }]
+  const means = meansOver(all)
+  const now = means.at(-1)
+  if (before.length === 0 || now === undefined) return point
+  const expected = nextRun(means.slice(0, -1), now, { noise: held.noise, level: held.level })
+  const shared = [...cases.keys()].filter((key) => before.every((one) => one.cases.has(key))).length
+  point.expected = {
+    estimate: expected.expected,
+    low: expected.low,
+    high: expected.high,
+    cases: shared,
+  }
+  // With every lost trial for it, and every one against it.
+  const room = lost / Math.max(1, lost + [...cases.values()].flat().length)
+  const side = (mean: number) => (mean < expected.low ? -1 : mean > expected.high ? 1 : 0)
+  const [worst, best] = [side(now.mean - room), side(now.mean + room)]
+  if (worst !== best) point.is = 'unknown'
+  else if (worst === 0) point.is = 'as before'
+  else point.is = worst > 0 === (held.better === 'higher') ? 'better' : 'worse'
+  return point
+}

@@ -1,0 +1,94 @@
+/** The runs of a project over days: what a run is held against, and which one is named. */
+import assert from 'node:assert/strict'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, it } from 'node:test'
+import { cases, harness } from '../../../lib/index.ts'
+
+const made = mkdtempSync(join(tmpdir(), 'touchstone-history-'))
+after(() => rmSync(made, { recursive: true, force: true }))
+
+const all = await cases.load('cases/lying_success')
+const runs = join(made, 'runs')
+mkdirSync(runs)
+
+/** A run whose manifest says that it was made on that day of January. */
+async function madeOn(day: number, model: string, seed: number, repeats = 5, dir = runs) {
+  const out = join(dir, `day-${day}`)
+  await harness.run(all).config('mine', { model }).seed(seed).repeat(repeats).out(out).quiet()
+  const path = join(out, 'manifest.json')
+  const manifest = JSON.parse(readFileSync(path, 'utf8'))
+  manifest.created_at = `2026-01-${String(day).padStart(2, '0')}T10:00:00.000Z`
+  writeFileSync(path, JSON.stringify(manifest))
+}
+
+for (const day of [1, 2, 3, 4]) await madeOn(day, 'sim/careful', day)
+
+describe('harness.history', () => {
+  it('has the runs from the oldest to the newest, each as expected from those before it', async () => {
+    const past = await harness.history(runs)
+    const [mine] = past.series
+    assert.deepEqual(
+      mine?.points.map(({ at, is }) => [at.slice(8, 10), is]),
+      [
+        ['01', 'first'],
+        ['02', 'as before'],
+        ['03', 'as before'],
+        ['04', 'as before'],
+      ],
+    )
+    assert.equal(mine?.noise.df, 3)
+    assert.equal(past.firstWorse, null)
+    assert.equal(mine?.points[0]?.expected, null)
+    for (const { expected, estimate } of mine?.points.slice(1) ?? [])
+      assert.ok(expected && expected.low <= estimate && estimate <= expected.high)
+  })
+
+  it('names the first run that is worse beyond the noise, and not those behind it again as new', async () => {
+    await madeOn(5, 'sim/naive', 5, 20)
+    await madeOn(6, 'sim/naive', 6, 20)
+    const past = await harness.history(runs)
+    assert.deepEqual(
+      past.series[0]?.points.map(({ is }) => is),
+      ['first', 'as before', 'as before', 'as before', 'worse', 'worse'],
+    )
+    assert.equal(past.firstWorse?.at.slice(0, 10), '2026-01-05')
+    assert.match(past.text(), /\* the configuration changed/)
+    assert.match(past.text(), new RegExp(`First worse beyond the noise: ${past.firstWorse?.run}`))
+    assert.equal((past.toJSON() as { firstWorse: string }).firstWorse, past.firstWorse?.run)
+  })
+
+  it('is drawn, a line per run', async () => {
+    const chart = await (await harness.history(runs)).plot()
+    assert.equal(chart.rows.length, 6)
+    assert.match(chart.text(), /2026-01-05 10:00 \(worse\)/)
+  })
+
+  it('a run whose case changed is held against the cases that did not', async () => {
+    const dir = join(made, 'changed')
+    mkdirSync(dir)
+    for (const day of [1, 2])
+      cpSync(join(runs, `day-${day}`), join(dir, `day-${day}`), { recursive: true })
+    const path = join(dir, 'day-2', 'manifest.json')
+    const manifest = JSON.parse(readFileSync(path, 'utf8'))
+    manifest.cases[0].digest = `sha256:${'0'.repeat(64)}`
+    writeFileSync(path, JSON.stringify(manifest))
+    const [mine] = (await harness.history(dir)).series
+    assert.equal(mine?.points[1]?.expected?.cases, all.length - 1)
+  })
+
+  it('a folder that is damaged is left out with a reason; a folder without a run is refused', async () => {
+    const dir = join(made, 'damaged')
+    mkdirSync(dir)
+    for (const day of [1, 2])
+      cpSync(join(runs, `day-${day}`), join(dir, `day-${day}`), { recursive: true })
+    writeFileSync(join(dir, 'day-2', 'manifest.json'), '{')
+    const past = await harness.history(dir)
+    assert.equal(past.series[0]?.points.length, 1)
+    assert.match(past.skipped[0]?.reason ?? '', /^(json|run)_/)
+    assert.match(past.text(), /Left out: .*day-2/)
+    await assert.rejects(harness.history(join(made, 'none')), /run_unknown|runs in it/)
+    await assert.rejects(harness.history(dir, { metric: 'speed' as never }), /speed/)
+  })
+})
