@@ -1,4 +1,4 @@
-/** One line of progress on a terminal's standard error: how many, how many failed, how long still. Silent elsewhere. */
+/** Progress of long work on standard error: one line that changes on a terminal, a line now and then elsewhere. */
 import { cut, duration, pad } from './display.ts'
 import { signalOf } from './signal.ts'
 
@@ -7,6 +7,8 @@ export type Progress = {
   tick(failed?: boolean): void
   /** Text behind the bar, such as the case at work. */
   label(text: string): void
+  /** Say that the work waits. Off a terminal a wait of 10 s or more has a line of its own. */
+  waits(text: string, ms: number): void
   /** Take the bar away. Safe to call twice. */
   stop(): void
   [Symbol.dispose](): void
@@ -16,6 +18,8 @@ type Stream = { isTTY?: boolean; columns?: number; write(text: string): unknown 
 
 /**
  * Start a progress bar. While it lives, `console` output is printed above it rather than through it.
+ *
+ * Off a terminal it writes a line per tenth of the work, at most one in 5 s; one after 30 s without any; and one per long wait.
  *
  * @param total   things to do, a whole number >= 1
  * @param options `failures` names what a failed tick counts, default `failed`; `stream` defaults to standard error
@@ -29,13 +33,13 @@ export function progress(
   options: { stream?: Stream; failures?: string } = {},
 ): Progress {
   const stream: Stream = options.stream ?? process.stderr
+  if (stream.isTTY !== true) return lines(total, noun, stream, options.failures ?? 'failed')
   const started = performance.now()
   let done = 0
   let failed = 0
   let behind = ''
   let drawn = 0
-  let live = stream.isTTY === true
-  if (!live) return { tick() {}, label() {}, stop() {}, [Symbol.dispose]() {} }
+  let live = true
 
   const erase = () => stream.write('\r\x1b[2K')
   const draw = (force = false) => {
@@ -46,7 +50,7 @@ export function progress(
     const full = Math.min(cells, Math.floor((cells * done) / total))
     const left = done === 0 ? '' : ` ${duration(((now - started) / done) * (total - done))} left`
     const text = ` ${'█'.repeat(full)}${'░'.repeat(cells - full)} ${pad(String(done), String(total).length, 'right')}/${total} ${noun}${
-      failed ? `, ${failed} ${options.failures ?? 'failed'}` : ''
+      failed ? `, ${options.failures ?? 'failed'}: ${failed}` : ''
     }${done < total ? left : ''}  ${behind}`
     stream.write(`\r\x1b[2K${cut(text, (stream.columns ?? 80) - 1)}`)
   }
@@ -79,6 +83,64 @@ export function progress(
     label(text) {
       behind = text
       if (live) draw()
+    },
+    waits(text) {
+      behind = text
+      if (live) draw()
+    },
+    stop,
+    [Symbol.dispose]: stop,
+  }
+}
+
+/** Milliseconds: the least between two lines, the most without one, and the shortest wait that is told. */
+const [LEAST_MS, MOST_MS, LONG_MS] = [5_000, 30_000, 10_000]
+
+/** Progress where nobody can take a line back, such as a log of continuous integration. */
+function lines(total: number, noun: string, stream: Stream, failures: string): Progress {
+  const started = Date.now()
+  let done = 0
+  let failed = 0
+  let behind = ''
+  let written = started
+  let tenth = 0
+  const write = (text: string) => {
+    written = Date.now()
+    stream.write(`${text}\n`)
+  }
+  const say = () => {
+    tenth = Math.floor((10 * done) / total)
+    const passed = Date.now() - started
+    const parts = [
+      `${done} of ${total} ${noun}`,
+      ...(failed ? [`${failures}: ${failed}`] : []),
+      `after ${duration(passed)}`,
+      ...(done > 0 && done < total
+        ? [`about ${duration((passed / done) * (total - done))} left`]
+        : []),
+      ...(behind && done < total ? [behind] : []),
+    ]
+    write(parts.join(', '))
+  }
+  const timer = setInterval(() => {
+    if (Date.now() - written >= MOST_MS) say()
+  }, 1000)
+  timer.unref()
+  const stop = () => clearInterval(timer)
+  signalOf()?.addEventListener('abort', stop, { once: true })
+  return {
+    tick(bad = false) {
+      done++
+      if (bad) failed++
+      const further = Math.floor((10 * done) / total) > tenth
+      if (further && Date.now() - written >= LEAST_MS) say()
+    },
+    label(text) {
+      behind = text
+    },
+    waits(text, ms) {
+      behind = text
+      if (ms >= LONG_MS) write(text)
     },
     stop,
     [Symbol.dispose]: stop,

@@ -31,7 +31,11 @@ export const HELD_OPTIONS: Verb['options'] = {
     value: 'SHARE',
     says: 'the largest fall behind the baseline that is taken, such as 5%. Default: 10%',
   },
-  junit: { type: 'string', value: 'FILE', says: 'write JUnit XML: a test per case' },
+  junit: {
+    type: 'string',
+    value: 'FILE',
+    says: 'write JUnit XML: a test per case, per gate and per configuration of the baseline',
+  },
   sarif: { type: 'string', value: 'FILE', says: 'write SARIF 2.1.0: attacks that succeeded' },
   summary: {
     type: 'string',
@@ -98,7 +102,7 @@ export async function writeFor(words: Words, result: Run, held: Held): Promise<v
     text: () => Promise<string> | string,
     write: (path: string, text: string) => void,
   ][] = [
-    ['junit', () => junit(result), writeFileSync],
+    ['junit', () => junit(result, { held }), writeFileSync],
     ['sarif', async () => `${JSON.stringify(await sarif(result), null, 2)}\n`, writeFileSync],
     ['summary', () => stepSummary(result, held), appendFileSync],
   ]

@@ -122,7 +122,11 @@ export function gate(run: Run, wanted: string | Gate): GateResult[] {
       const label = METRICS[one.metric].label
       const result = { gate: one.text, configuration }
       if (!Number.isFinite(value)) {
-        const reason = `${label}: the run has no ${one.bound === 'estimate' ? 'estimate' : `${one.bound} bound`}`
+        const none =
+          one.metric === 'attack' && run.manifest.cases.every((test) => !test.adversarial)
+        const reason = none
+          ? `${label}: the run has no adversarial case`
+          : `${label}: the run has no ${one.bound === 'estimate' ? 'estimate' : `${one.bound} bound`}`
         return { ...result, value: null, met: false, state: 'undecided' as const, reason }
       }
       const met = holds(value, one)

@@ -8,12 +8,15 @@ import { escapeMarkup } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { TrialRecord } from '../../log/index.ts'
 import type { Run } from './result.ts'
+import type { Held } from './step-summary.ts'
 import { why } from './why.ts'
 
 /** Trials whose reasons a case's element holds. */
 const MOST_TOLD = 10
 
 export type JunitOptions = {
+  /** What the run was held against: a suite more, with a test per gate and per configuration of a baseline. */
+  held?: Held
   /** Share of a case's trials that must pass, in (0, 1]. Default 1. */
   share?: number
 }
@@ -34,7 +37,10 @@ export function junit(run: Run, options: JunitOptions = {}): string {
       },
     )
   }
-  const suites = run.manifest.configurations.map((one) => suiteOf(run, one.name, one.model, share))
+  const suites = [
+    ...run.manifest.configurations.map((one) => suiteOf(run, one.name, one.model, share)),
+    ...heldSuites(run, options.held ?? { gates: [], baseline: [] }),
+  ]
   const sum = (of: 'tests' | 'failures' | 'errors') =>
     suites.reduce((total, suite) => total + suite[of], 0)
   return [
@@ -105,6 +111,55 @@ function suiteOf(run: Run, configuration: string, model: string, share: number) 
       '  </testsuite>',
     ],
   }
+}
+
+/** A suite per kind of line that the run was held to. What is undecided is an error: nobody knows, and the build is not green. */
+function heldSuites(run: Run, { gates, baseline }: Held) {
+  const gateTests = gates.map(({ gate, configuration, state, reason }) => ({
+    name: gate,
+    classname: `gates.${configuration}`,
+    state,
+    reasons: [reason],
+  }))
+  const baselineTests = baseline.map((one) => ({
+    name: `${one.configuration} against ${one.baseline}`,
+    classname: `baseline.${one.configuration}`,
+    state: one.worse.length > 0 ? 'missed' : one.undecided.length > 0 ? 'undecided' : 'met',
+    reasons: [
+      ...one.worse.map((metric) => `worse on ${metric}`),
+      ...one.undecided.map(({ metric, reason }) => `${metric} is undecided: ${reason}`),
+    ],
+  }))
+  return Object.entries({ gates: gateTests, baseline: baselineTests })
+    .filter(([, tests]) => tests.length > 0)
+    .map(([name, tests]) => {
+      const counts = {
+        tests: tests.length,
+        failures: tests.filter(({ state }) => state === 'missed').length,
+        errors: tests.filter(({ state }) => state === 'undecided').length,
+      }
+      const timestamp = run.manifest.created_at.slice(0, 19)
+      const head = { name, ...counts, skipped: 0, time: '0.000', timestamp }
+      return {
+        ...counts,
+        lines: [`  <testsuite${attributes(head)}>`, ...tests.flatMap(heldTest), '  </testsuite>'],
+      }
+    })
+}
+
+type HeldTest = { name: string; classname: string; state: string; reasons: string[] }
+
+function heldTest({ name, classname, state, reasons }: HeldTest): string[] {
+  const text = escapeMarkup(reasons.join('\n'))
+  const element = state === 'missed' ? 'failure' : 'error'
+  const told = attributes({ type: state, message: reasons[0] ?? state })
+  return [
+    `    <testcase${attributes({ name, classname, time: '0.000' })}>`,
+    state === 'met'
+      ? `      <system-out>${text}</system-out>`
+      : `      <${element}${told}>${text}</${element}>`,
+    '    </testcase>',
+  ]
 }
 
 /** What became of a case: a failure of the agent, an error of the machinery, or neither. */

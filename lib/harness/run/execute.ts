@@ -129,7 +129,7 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
     limits: plan.limits,
     prices: plan.prices,
     starts: new Map<string, Digest>(),
-    waits: (text: string) => bar?.label(text),
+    waits: (text: string, ms: number) => bar?.waits(text, ms),
   }
   let spentUsd = 0
   for (const record of finished.values()) {

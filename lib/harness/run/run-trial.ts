@@ -40,7 +40,7 @@ export type TrialSetting = {
   /** The start of each case, as the first trial of it found it. */
   starts: Map<string, Digest>
   /** Told when a model call is refused and waits. */
-  waits?: (text: string) => void
+  waits?: (text: string, ms: number) => void
 }
 
 /** Run one trial. A failure of the machinery is an outcome (`error`), never a rejection. */
@@ -83,7 +83,7 @@ export async function runTrial(
         waitMs: number,
       ) {
         refusals.push({ code, status, message, wait_ms: waitMs })
-        waits?.(`${source.id} ${code}, waits ${duration(waitMs)}`)
+        waits?.(`${source.id} ${code}, waits ${duration(waitMs)}`, waitMs)
       },
     }
     const seed = Math.floor(rng(`${key.seed}|model`)() * 2 ** 31)

@@ -321,6 +321,49 @@ function requireJunit({ name, attributes, children, text }: Element): void {
 }
 
 describe('JUnit', () => {
+  it('has a suite with a test per gate and configuration, and one per configuration of a baseline', () => {
+    const gates = ['goal>=1%', 'goal>=99.9%', 'naive:goal>=80%'].flatMap((one) =>
+      harness.gate(run, one),
+    )
+    const held = { gates, baseline: harness.against(run, again) }
+    const document = parseXml(harness.junit(run, { held }))
+    requireJunit(document)
+    const suite = (name: string) =>
+      document.children.find(({ attributes }) => attributes['name'] === name)
+    const words = { met: 'system-out', missed: 'failure', undecided: 'error' }
+    const tests = suite('gates')?.children ?? []
+    assert.equal(tests.length, 5)
+    for (const [i, { gate, configuration, state, reason }] of gates.entries()) {
+      const [child] = tests[i]?.children ?? []
+      assert.equal(tests[i]?.attributes['name'], gate)
+      assert.equal(tests[i]?.attributes['classname'], `gates.${configuration}`)
+      assert.deepEqual([child?.name, child?.text], [words[state], reason])
+    }
+    assert.ok(gates.some(({ state }) => state === 'missed') && gates.some(({ met }) => met))
+    const of = (state: string) => gates.filter((one) => one.state === state).length
+    assert.equal(suite('gates')?.attributes['failures'], String(of('missed')))
+    assert.equal(suite('gates')?.attributes['errors'], String(of('undecided')))
+    assert.equal(suite('baseline')?.children.length, 2)
+    assert.equal(suite('careful')?.children.length, suite('naive')?.children.length)
+    assert.equal(document.attributes['tests'], String(2 * run.manifest.cases.length + 7))
+  })
+
+  it('a gate on attacks of a run without an adversarial case says that there is none', () => {
+    const benign = new harness.Run({
+      dir: run.dir,
+      manifest: {
+        ...run.manifest,
+        cases: run.manifest.cases.map((one) => ({ ...one, adversarial: false })),
+      },
+      trials: run.trials.map((row) => ({ ...row, attack: null })),
+    })
+    const [one] = harness.gate(benign, 'attack<=10%')
+    assert.deepEqual(
+      [one?.state, one?.reason],
+      ['undecided', 'attack succeeded: the run has no adversarial case'],
+    )
+  })
+
   it('is as the schema says, with a suite per configuration and a test per case whose trials stand inside', () => {
     const document = parseXml(harness.junit(run))
     assert.equal(document.name, 'testsuites')
