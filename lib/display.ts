@@ -58,6 +58,32 @@ export function foreign(text: string, max = 200): string {
   return characters.length > max ? `${characters.slice(0, max - 1).join('')}…` : safe
 }
 
+/** A text for a terminal, safe to print: colours stay, other control sequences and characters do not. */
+export function coloured(text: string): string {
+  return text
+    .split(/(\u001b\[[\d;]*m)/)
+    .map((part, i) => (i % 2 ? part : printable(part)))
+    .join('')
+}
+
+/**
+ * The JSON text of a value, safe to print: what a terminal would obey or not show is escaped, so that it reads back as it was.
+ *
+ * @param indent spaces, default 0: one line
+ * @example
+ * jsonText(['a\u009b31m']) // '["a\\u009b31m"]'
+ */
+export function jsonText(value: unknown, indent = 0): string {
+  const text = JSON.stringify(value, null, indent)
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}]/gu, (character) =>
+    character === '\n'
+      ? character
+      : [...Array(character.length).keys()]
+          .map((i) => `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`)
+          .join(''),
+  )
+}
+
 /**
  * Text that is safe between tags and in quoted attributes of HTML and of XML 1.0. What XML cannot hold becomes U+FFFD.
  *

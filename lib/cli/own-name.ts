@@ -1,5 +1,6 @@
 /** How this program is called from where it was called, so that a printed command can be typed as it stands. */
 import { relative, resolve, sep } from 'node:path'
+import { printable } from '../errors.ts'
 
 /** `touchstone`, `npx touchstone` where it is a project's own, or the way that works in a checkout. */
 export function ownName(
@@ -18,6 +19,8 @@ export function ownName(
 /** Words as a shell reads them back. */
 export function quoted(words: readonly string[]): string {
   return words
-    .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`))
+    .map((word) =>
+      /^[\w@%+=:,./-]+$/.test(word) ? word : `'${printable(word).replaceAll("'", "'\\''")}'`,
+    )
     .join(' ')
 }

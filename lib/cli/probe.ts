@@ -1,5 +1,5 @@
 /** `touchstone probe`: the published connection test, and the test of a server of one's own, from the command line. */
-import { foreign, lookOf } from '../display.ts'
+import { foreign, jsonText, lookOf } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import * as probes from '../probe/index.ts'
 import { changesIn } from './changes.ts'
@@ -119,7 +119,7 @@ export const probe: Verb = {
         throw error
       }
       const text = json
-        ? JSON.stringify(result, null, connections.length > 1 ? 0 : 2)
+        ? jsonText(result, connections.length > 1 ? 0 : 2)
         : result.text(lookOf(process.stdout))
       process.stdout.write(`${text}\n`)
       if (receipt && 'outcome' in result) result.receipt(receipt.options).save(receipt.file)
@@ -145,7 +145,7 @@ async function conform(
       throw error
     }
     const text = json
-      ? JSON.stringify(found, null, urls.length > 1 ? 0 : 2)
+      ? jsonText(found, urls.length > 1 ? 0 : 2)
       : found.text(lookOf(process.stdout))
     process.stdout.write(`${text}\n`)
     const must = found.checks.filter(({ demand }) => demand === 'MUST')
@@ -198,7 +198,7 @@ function codeOf(result: probes.ProbeResult): number {
   if (outcome === 'answered' || outcome === 'error') {
     return passed === attempted && attempted > 0 ? EXIT.asHoped : EXIT.fellShort
   }
-  process.stderr.write(`${outcome}: ${subject}\n`)
+  process.stderr.write(`${outcome}: ${foreign(subject, 300)}\n`)
   if (outcome === 'refused' && set)
     process.stderr.write(
       'A server of your own is tried with --local (no published test, no receipt).\n',

@@ -1,7 +1,7 @@
 /** `touchstone scenarios`: the published sets, and publishing cases as one. */
 import { join } from 'node:path'
 import { count, lookOf, table } from '../display.ts'
-import { TouchstoneError } from '../errors.ts'
+import { printable, TouchstoneError } from '../errors.ts'
 import * as cases from '../harness/case/cases.ts'
 import * as scenarios from '../scenario/index.ts'
 import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb.ts'
@@ -69,7 +69,8 @@ export const sets: Verb = {
       return EXIT.asHoped
     }
     if (action === 'show' && what !== undefined) {
-      process.stdout.write(`${scenarios.get(what, at).text}\n`)
+      const { text } = scenarios.get(what, at)
+      process.stdout.write(`${process.stdout.isTTY ? printable(text) : text}\n`)
       return EXIT.asHoped
     }
     if (action === 'verify' && what !== undefined) {

@@ -1,7 +1,7 @@
 /** What a verb of the command line is, and how its words are read. */
 import { parseArgs } from 'node:util'
 import { gotWord } from '../choice.ts'
-import { wrap } from '../display.ts'
+import { coloured, jsonText, wrap } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 
 export type Option = {
@@ -168,5 +168,5 @@ function fitted(line: string, width: number): string {
 
 /** Print a value for programs, or for people. */
 export function print(value: { toJSON?(): unknown }, json: boolean, text: string): void {
-  process.stdout.write(json ? `${JSON.stringify(value, null, 2)}\n` : `${text}\n`)
+  process.stdout.write(json ? `${jsonText(value, 2)}\n` : `${coloured(text)}\n`)
 }

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { gotWord } from '../choice.ts'
-import { count, lookOf, table } from '../display.ts'
+import { count, foreign, lookOf, table } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { readText, unwritable } from '../files.ts'
 import { hold } from '../lock.ts'
@@ -307,7 +307,7 @@ export const audit: Verb = {
     const scope = words.text('scope')
     const imported = receipt.importAuditFile(provider, file, scope === undefined ? {} : { scope })
     const rows = imported.records.map((record) => [
-      record.record_id,
+      foreign(record.record_id),
       String(record.subject.action_class),
       String(record.subject.verb),
       record.binding_digest.slice(0, 19),
@@ -316,7 +316,7 @@ export const audit: Verb = {
     const unmapped = Object.entries(imported.counts.unmapped)
     const others = unmapped.reduce((sum, [, n]) => sum + n, 0)
     const text = [
-      `${count(imported.counts.entries, 'entry', 'entries')} in ${file}: ${count(imported.records.length, 'record')}, ${imported.skipped.length} left out, ${others} of kinds that no call is compared with`,
+      `${count(imported.counts.entries, 'entry', 'entries')} in ${foreign(file)}: ${count(imported.records.length, 'record')}, ${imported.skipped.length} left out, ${others} of kinds that no call is compared with`,
       ...(rows.length
         ? [
             '',
@@ -340,7 +340,7 @@ export const audit: Verb = {
                 { head: 'line', align: 'right' },
                 { head: 'left out because', min: 20 },
               ],
-              imported.skipped.map((one) => [String(one.line), one.reason]),
+              imported.skipped.map((one) => [String(one.line), foreign(one.reason)]),
               look,
             ),
           ]
@@ -353,7 +353,7 @@ export const audit: Verb = {
                 { head: 'entries', align: 'right' },
                 { head: 'of another kind', min: 20 },
               ],
-              unmapped.map(([kind, n]) => [String(n), kind]),
+              unmapped.map(([kind, n]) => [String(n), foreign(kind)]),
               look,
             ),
           ]

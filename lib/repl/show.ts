@@ -17,6 +17,10 @@ export function showValue(value: unknown, look: Look): string {
     maxArrayLength: 50,
     maxStringLength: 4000,
   })
+    // Escapes are inspect's own or were cleaned; what changes the order or is invisible is anybody's.
+    .replace(/[\p{Cf}\p{Zl}\p{Zp}\p{Co}]/gu, (character) =>
+      character === '\u200d' ? character : '\ufffd',
+    )
   return isPromise(value)
     ? `${text}  ${tone('(a promise: put await before it)', 'quiet', look)}`
     : text
@@ -68,7 +72,7 @@ function excerpt({ name, file, line, column, source }: Frame, named: boolean, lo
   const place = named || name ? `\n  ${name ? `${name}, ` : ''}${file}` : ''
   const gutter = `${' '.repeat(head.length - 2)}│ `
   const arrow = column > code.length + 1 ? '' : `\n${gutter}${' '.repeat(column - 1 - from)}^`
-  return tone(`${place}\n${head}${code.slice(from, from + room)}${arrow}`, 'quiet', look)
+  return tone(`${place}\n${head}${harmless(code.slice(from, from + room))}${arrow}`, 'quiet', look)
 }
 
 /** What an error says may be anybody's words. */
