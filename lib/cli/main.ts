@@ -16,6 +16,7 @@ const VERBS: { [name: string]: () => Promise<Verb> } = {
   cases: async () => (await import('./case-list.ts')).caseList,
   history: async () => (await import('./history.ts')).history,
   probe: async () => (await import('./probe.ts')).probe,
+  serve: async () => (await import('./serve.ts')).serve,
   sweep: async () => (await import('./sweep.ts')).sweep,
   verify: async () => (await import('./verify.ts')).verify,
   audit: async () => (await import('./verify.ts')).audit,

@@ -208,6 +208,7 @@ describe('touchstone without a terminal', () => {
       'start',
       'run',
       'history',
+      'serve',
       'probe',
       'sweep',
       'verify',

@@ -39,7 +39,7 @@ function live(plan: ServerPlan, parts: LiveParts | undefined): Partial<ServerPla
 }
 
 /** The description of a case's server. */
-function planOf(spec: ServerSpec & { name: string }): ServerPlan {
+export function planOf(spec: ServerSpec & { name: string }): ServerPlan {
   const { effects, tables } = declared(spec)
   return {
     name: spec.name,

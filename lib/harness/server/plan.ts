@@ -356,17 +356,10 @@ function refusalOf(options: Partial<Refusal>, where: string): Refusal {
   return refusal
 }
 
-/**
- * Describe an MCP server under test.
- *
- * @param world a simulated provider's name, one made with `harness.world`, or nothing for a server that is not ours
- * @example
- * const github = server('github').fault('add_deploy_key', 'lying_success')
- * github.plan.faults // [{ tool: 'add_deploy_key', kind: 'lying_success' }]
- */
-export function server(
-  world?: string | WorldDefinition,
-  options: { name?: string } = {},
+/** A description of a world's server, or of one that is not ours. */
+export function describedServer(
+  world: string | WorldDefinition | undefined,
+  options: { name?: string },
 ): ServerDescription {
   const name = options.name ?? (typeof world === 'string' ? world : (world?.name ?? 'server'))
   return new ServerDescription({ ...EMPTY, name, world: world ?? null })
