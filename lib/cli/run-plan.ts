@@ -48,6 +48,7 @@ export async function planned(words: Words): Promise<{ plan: RunBuilder }> {
   const repeats = words.whole('repeat', 1, MOST_REPEATS) ?? begun?.until?.first ?? begun?.repeats
   const seed = words.whole('seed', 0, Number.MAX_SAFE_INTEGER) ?? begun?.seed
   const concurrency = words.whole('concurrency', 1, MOST_AT_ONCE)
+  const [record, replay] = [words.text('record'), words.text('replay')]
   const prices = words.text('prices')
   if (repeats !== undefined) builder = builder.repeat(repeats)
   if (seed !== undefined) builder = builder.seed(seed)
@@ -57,6 +58,8 @@ export async function planned(words: Words): Promise<{ plan: RunBuilder }> {
     throw new TouchstoneError('usage', 'expected --resume beside it, got none', { where: '--add' })
   if (resume !== undefined) builder = builder.resume(resume, { add: words.flag('add') })
   builder = untilKnown(words, builder, begun)
+  if (record !== undefined) builder = builder.record(record)
+  if (replay !== undefined) builder = builder.replay(replay)
   if (prices !== undefined) builder = builder.prices(await readPrices(prices))
   if (words.flag('quiet')) builder = builder.quiet()
   return { plan: builder.limits(limitsOf(words)) }
@@ -194,6 +197,16 @@ export const PLAN_OPTIONS: Verb['options'] = {
   add: {
     type: 'boolean',
     says: 'with --resume: the run may have more repeats and cases than before. Its numbers are then given more strictly',
+  },
+  record: {
+    type: 'string',
+    value: 'DIR',
+    says: 'keep what models are asked and answer in a folder, without keys',
+  },
+  replay: {
+    type: 'string',
+    value: 'DIR',
+    says: 'answer from what was recorded, offline; nothing new is learnt about a model by it',
   },
   prices: {
     type: 'string',

@@ -1,11 +1,12 @@
 /** Which model a configuration means: a simulated one, one of a provider's by name, or a model object of the AI SDK. */
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import type { LanguageModel } from 'ai'
-import { digest } from '../../canonical.ts'
+import { type Digest, digest } from '../../canonical.ts'
 import { gotWord } from '../../choice.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { keepSecret, shownAddress } from '../../secrets.ts'
+import type { Cassette } from '../model/cassette.ts'
 import { LIMITERS, type Limiter, type Limiters } from '../model/limiter.ts'
 import type { Refusal } from '../model/provider-refusal.ts'
 import { PROVIDERS, unknownModel } from '../model/providers.ts'
@@ -73,6 +74,8 @@ export type ModelSource = {
   simulated: boolean
   /** The npm package that speaks to its provider, where it is one of ours. */
   package: string | null
+  /** The digest of the cassette that answers in its place. */
+  replays?: Digest
   /** What tells a model object from another of the same name. */
   object?: JsonObject
   forTrial(context: SimulatedContext, wire: TrialWire): LanguageModel
@@ -83,8 +86,12 @@ export async function sourceOf(
   name: string,
   configuration: Configuration,
   limiters: Limiters = LIMITERS,
+  cassette: Cassette | null = null,
 ): Promise<ModelSource | AgentSource> {
-  if (configuration.agent === undefined) return modelSource(name, configuration, limiters)
+  if (configuration.agent === undefined) {
+    const source = await modelSource(name, configuration, limiters, cassette?.replays != null)
+    return cassette === null || source.simulated ? source : taped(source, cassette)
+  }
   const others = Object.keys(configuration).filter((member) => member !== 'agent')
   if (others.length > 0)
     throw new TouchstoneError(
@@ -105,7 +112,9 @@ export async function sourceOf(
 async function modelSource(
   name: string,
   configuration: Configuration,
-  limiters: Limiters = LIMITERS,
+  limiters: Limiters,
+  /** No provider is asked, so that no key or address is needed. */
+  offline: boolean,
 ): Promise<ModelSource> {
   const { model } = configuration
   const where = `configuration ${name}`
@@ -155,6 +164,7 @@ async function modelSource(
   const given = filledIn({ ...(configuration.apiKey && { apiKey: configuration.apiKey }) }, where)
   const apiKey = given['apiKey'] ?? (process.env[keyVariable] || undefined)
   if (apiKey !== undefined) keepSecret(apiKey)
+  if (offline) return { id: model, simulated: false, package: null, forTrial: () => nobody(model) }
   if (needsKey && !apiKey)
     throw new TouchstoneError('setting_missing', `expected ${keyVariable} to be set for ${model}`, {
       where,
@@ -174,6 +184,38 @@ async function modelSource(
     simulated: false,
     package: provider.package,
     forTrial: await behind(limiters.of(account(baseURL ?? family, apiKey, id)), made),
+  }
+}
+
+/** A model whose answers are kept in a cassette, or come from one. */
+async function taped(source: ModelSource, cassette: Cassette): Promise<ModelSource> {
+  const { wrapLanguageModel } = await import('ai')
+  return {
+    ...source,
+    ...(cassette.replays !== null && { replays: cassette.replays }),
+    forTrial: (context, wire) =>
+      wrapLanguageModel({
+        model: source.forTrial(context, wire) as LanguageModelV4,
+        middleware: {
+          specificationVersion: 'v4',
+          wrapGenerate: ({ doGenerate, params }) =>
+            cassette.answer(source.id, params, async () => doGenerate()),
+        },
+      }),
+  }
+}
+
+/** A model that is never asked. */
+function nobody(name: string): LanguageModelV4 {
+  const [provider = '', ...id] = name.split('/')
+  const asked = () => Promise.reject(new Error(`${name} is replayed, and was asked`))
+  return {
+    specificationVersion: 'v4',
+    provider,
+    modelId: id.join('/'),
+    supportedUrls: {},
+    doGenerate: asked,
+    doStream: asked,
   }
 }
 

@@ -45,6 +45,14 @@ function simulatedNote(run: Run): string | null {
   return `${names} ${simulated.length === 1 ? 'is' : 'are'} simulated: a script that follows each case's solution and strays at declared rates. The numbers show how the machinery works, not how good any language model is.`
 }
 
+/** Answers out of a cassette are no new facts. */
+function replayedNote(run: Run): string | null {
+  const replayed = run.manifest.configurations.filter(({ settings }) => 'replays' in settings)
+  if (replayed.length === 0) return null
+  const names = replayed.map(({ name }) => foreign(name, 64)).join(' and ')
+  return `${names}: answered from a cassette. These are the trials that were recorded: however often one is replayed, it is one fact.`
+}
+
 /** Problems that are printed before the rest is only counted. */
 const MOST_PROBLEMS = 12
 
@@ -95,6 +103,8 @@ export function runText(run: Run, look: Look = {}): string {
   if (note) lines.push('', wrap(note, look.width ?? 100))
   const looked = looksText(run)
   if (looked) lines.push('', wrap(looked, look.width ?? 100))
+  const replayed = replayedNote(run)
+  if (replayed) lines.push('', wrap(replayed, look.width ?? 100))
   lines.push('', ratesTable(run, look))
   lines.push(tone(wrap(asked(summary), look.width ?? 100), 'quiet', look))
   for (const { configuration, rates, levels } of summary) {

@@ -20,6 +20,7 @@ import type { Problem } from '../../receipt/attest/step.ts'
 import { signalOf } from '../../signal.ts'
 import { lookAt } from '../../stats/index.ts'
 import { sourceOf } from '../agent/model.ts'
+import { type Cassette, recording, replaying } from '../model/cassette.ts'
 import { LIMITERS, type Limiters } from '../model/limiter.ts'
 import { Run } from '../report/result.ts'
 import { closeChildren } from '../server/child-pool.ts'
@@ -58,9 +59,20 @@ export async function prepare(plan: RunPlan, limiters: Limiters = LIMITERS): Pro
       { where: 'until.most' },
     )
   const sources: Sources = new Map()
+  const cassette = cassetteOf(plan)
   for (const { name, configuration } of plan.configurations) {
-    sources.set(name, { configuration, source: await sourceOf(name, configuration, limiters) })
+    const source = await sourceOf(name, configuration, limiters, cassette)
+    sources.set(name, { configuration, source })
   }
+  if (
+    cassette &&
+    [...sources.values()].every(({ source }) => 'agent' in source || source.simulated)
+  )
+    throw new TouchstoneError(
+      'argument_invalid',
+      'expected a configuration whose model calls go through this process, got none',
+      { where: plan.record === undefined ? 'replay' : 'record' },
+    )
   const cases = plan.cases.filter((test) => missingPackage(test.requires) === null)
   const leftOut = [
     ...plan.leftOut,
@@ -78,6 +90,15 @@ export async function prepare(plan: RunPlan, limiters: Limiters = LIMITERS): Pro
   if (plan.limits.costUsd !== null) requireKnownPrices(plan, sources)
   const present = { ...plan, cases }
   return { plan: present, sources, manifest: manifestOf(present, sources, leftOut) }
+}
+
+function cassetteOf({ record, replay }: RunPlan): Cassette | null {
+  if (record !== undefined && replay !== undefined)
+    throw new TouchstoneError('argument_invalid', 'expected record or replay, got both', {
+      where: 'run',
+    })
+  if (record !== undefined) return recording(resolve(record))
+  return replay === undefined ? null : replaying(resolve(replay))
 }
 
 /** A cap on what is not counted would be no cap. */

@@ -43,7 +43,13 @@ export function manifestOf(
       adversarial: attack !== null,
     })),
     configurations: [...sources].map(([name, { configuration, source }]) => {
-      const settings = 'agent' in source ? source.agent.settings : settingsOf(configuration)
+      const settings =
+        'agent' in source
+          ? source.agent.settings
+          : {
+              ...settingsOf(configuration),
+              ...(source.replays !== undefined && { replays: source.replays }),
+            }
       return {
         name,
         digest:

@@ -55,6 +55,9 @@ export type RunPlan = {
   add: boolean
   /** Until when repeats are added; undefined: their number is fixed. */
   until: Until | undefined
+  /** A folder in which model calls are kept, or from which they are answered. */
+  record: string | undefined
+  replay: string | undefined
   limits: Limits
   prices: Prices
   signal: AbortSignal | undefined
@@ -166,6 +169,25 @@ export class RunBuilder implements PromiseLike<Run> {
     options: { most?: number; metric?: Metric; target?: Target } = {},
   ): RunBuilder {
     return this.with({ until: untilOf(rule, options) })
+  }
+
+  /**
+   * Keep what models are asked and answer in a folder, a cassette, for `replay`. Keys are taken out. Calls of agents of one's own do
+   * not go through this process, and are not in it.
+   */
+  record(dir: string): RunBuilder {
+    if (typeof dir !== 'string' || dir === '') invalid('a folder', dir, 'record')
+    return this.with({ record: dir })
+  }
+
+  /**
+   * Answer model calls from a cassette, offline and without keys. A trial has the answers that the recorded trial of the same case,
+   * configuration, number and seed had; a call that was not recorded is an error of its trial. Nothing new is learnt about a model:
+   * the numbers are those of the recorded trials, however often they are replayed.
+   */
+  replay(dir: string): RunBuilder {
+    if (typeof dir !== 'string' || dir === '') invalid('the folder of a cassette', dir, 'replay')
+    return this.with({ replay: dir })
   }
 
   /**
@@ -302,6 +324,8 @@ export function run(cases: Case | readonly Case[]): RunBuilder {
     resume: undefined,
     add: false,
     until: undefined,
+    record: undefined,
+    replay: undefined,
     limits: DEFAULT_LIMITS,
     prices: {},
     signal: undefined,
