@@ -1,6 +1,7 @@
 /** The words of `touchstone run` that hold a run to something, and the files in which other programs read how it went. */
 import { appendFileSync, writeFileSync } from 'node:fs'
 import { gotWord } from '../choice.ts'
+import { foreign } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { writing } from '../files.ts'
 import {
@@ -78,13 +79,14 @@ export function heldLines({ gates, baseline }: Held): string[] {
         `Gate ${gate}, ${configuration}: ${state === 'missed' ? 'MISSED' : state} (${reason})`,
     ),
     ...baseline.flatMap(
-      ({ configuration, baseline: before, comparison, margin, worse, undecided }) => {
+      ({ configuration, baseline: before, comparison, margin, worse, undecided, differs }) => {
         const points = Number((margin * 100).toFixed(2))
         const short = worse.length > 0 ? `; WORSE on ${worse.join(', ')}` : ''
         const fine =
           worse.length + undecided.length === 0 ? `; no fall by more than ${points} points` : ''
         return [
           `${configuration} against ${before}: goal met: ${comparison.primary.verdict}${short}${fine}`,
+          ...differs.map((what) => `  not the same as then: ${foreign(what, 300)}`),
           ...undecided.map(
             ({ metric, reason }) =>
               `  undecided whether ${metric} fell by more than ${points} points: ${reason}`,

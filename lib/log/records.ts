@@ -86,6 +86,17 @@ export const MANIFEST = z.object({
   looks: LOOKS.optional().describe('Left out where nothing was looked at before the end.'),
   cases: z.array(plannedCase),
   configurations: z.array(CONFIGURATION.extend({ settings: members })),
+  servers: z
+    .array(
+      z.object({
+        case: text,
+        name: text,
+        info: z.object({ name: text, version: text }).nullable(),
+        tools: DIGEST.nullable().describe('Over its tools as it listed them before the run.'),
+      }),
+    )
+    .optional()
+    .describe('The server of each case, as it names itself. null: it could not be asked.'),
   /** Cases asked for and not run, with the reason. */
   left_out: z.array(z.object({ case: text, reason: text })),
   limits: LIMITS,

@@ -12,6 +12,7 @@ import {
 } from '../../log/index.ts'
 import { differenceText, digitsFor, percentage, rateText } from '../../rounding.ts'
 import type { Target } from '../../stats/index.ts'
+import { versionsApart } from './apart.ts'
 import type { Run } from './result.ts'
 
 export type Gate = {
@@ -185,6 +186,8 @@ export type BaselineResult = {
   target: Target
   /** Metrics that are worse for sure: this falls short. */
   worse: Metric[]
+  /** What was tested with other versions, or against other servers, than in the baseline. */
+  differs: string[]
   /** Metrics that may be worse by more than the margin, or not, with what would decide it. */
   undecided: { metric: Metric; reason: string }[]
 }
@@ -234,6 +237,7 @@ export function against(
   }
   return pairs.map(([configuration, other]) => {
     const before = `${other} of ${baseline.id}`
+    const differs = versionsApart(baseline.manifest, run.manifest)
     const named = (from: Run, name: string, as: string) =>
       from.trials
         .filter((row) => row.configuration === name)
@@ -263,6 +267,7 @@ export function against(
       comparison,
       margin,
       target,
+      differs,
       worse: judged.filter(({ state }) => state === 'worse').map(({ one }) => one.metric),
       undecided: judged
         .filter(({ state }) => state === 'undecided')

@@ -48,6 +48,10 @@ export function stepSummary(run: Run, held: Held): string {
       )
     }
     lines.push('')
+    // Each configuration was made with the same versions.
+    for (const what of held.baseline[0]?.differs ?? [])
+      lines.push(`- not the same as in the baseline: ${cell(what)}`)
+    lines.push('')
   }
   // A fence longer than any in the text, since names come from elsewhere.
   const text = run.text({ width: 100 })

@@ -20,16 +20,18 @@ import type { Problem } from '../../receipt/attest/step.ts'
 import { signalOf } from '../../signal.ts'
 import { lookAt } from '../../stats/index.ts'
 import { sourceOf } from '../agent/model.ts'
+import { plansOf } from '../case/server-plan.ts'
 import { type Cassette, recording, replaying } from '../model/cassette.ts'
 import { LIMITERS, type Limiters } from '../model/limiter.ts'
 import { Run } from '../report/result.ts'
 import { closeChildren } from '../server/child-pool.ts'
-import { missingPackage } from './packages.ts'
+import { missingPackage, ownVersion } from './packages.ts'
 import { grown, manifestOf, type Sources, sameRun } from './plan-manifest.ts'
 import { pool } from './pool.ts'
 import type { RunPlan } from './run.ts'
 import { runTrial } from './run-trial.ts'
 import { type Scheduled, schedule } from './schedule.ts'
+import { survey } from './survey.ts'
 import { temporaryFolder } from './temporary.ts'
 import { settled } from './until.ts'
 
@@ -117,7 +119,8 @@ function requireKnownPrices(plan: RunPlan, sources: Sources): void {
 
 /** Run a plan. @throws TouchstoneError before anything is written when a model, setting or folder is not right */
 export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Promise<Run> {
-  const { plan, sources, manifest: wanted } = await prepare(given, limiters)
+  const { plan, sources, manifest: planned } = await prepare(given, limiters)
+  const wanted = { ...planned, servers: await serversOf(plan) }
   limiters.widen(plan.concurrency)
   const {
     writer,
@@ -218,6 +221,22 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
 /** How many repeats a run has at its next look; undefined where there is none. */
 function nextLook({ until, repeats }: Manifest): number | undefined {
   return until && lookAt(until.first, until.most).find((at) => at > repeats)
+}
+
+/** The servers of each case, as they are before the first trial. */
+async function serversOf({ cases, signal }: RunPlan): Promise<Manifest['servers']> {
+  const all = cases.flatMap((test) => plansOf(test).map((plan) => ({ test, plan })))
+  const version = ownVersion()
+  const found = await survey(
+    all.map(({ plan }) => plan),
+    ({ name }) => ({ name, version }),
+    signalOf(signal),
+  )
+  return all.map(({ test, plan: { name } }, i) => ({
+    case: test.id,
+    name,
+    ...(found[i] as (typeof found)[number]),
+  }))
 }
 
 type Begun = {

@@ -139,6 +139,13 @@ export function sameRun(
     differs(`limit ${limit}`, found.limits[limit], wanted.limits[limit])
   for (const name of SAME_VERSIONS)
     differs(`version of ${name}`, found.versions[name], wanted.versions[name])
+  const shown = new Map((wanted.servers ?? []).map((one) => [`${one.case} ${one.name}`, one]))
+  for (const was of found.servers ?? []) {
+    const is = shown.get(`${was.case} ${was.name}`)
+    // What could not be asked is not known to be another.
+    if (is && was.tools !== null && is.tools !== null)
+      differs(`tools of ${was.name} in ${was.case}`, was.tools, is.tools)
+  }
   if (differences.length > 0)
     throw new TouchstoneError(
       'run_differs',
@@ -147,7 +154,11 @@ export function sameRun(
     )
   const repeats = Math.max(found.repeats, wanted.repeats)
   const more = repeats > found.repeats || wanted.cases.length > found.cases.length
-  return more ? grown(found, { repeats, cases: wanted.cases }, now) : found
+  if (!more) return found
+  const known = new Set(found.cases.map(({ id }) => id))
+  const added = (wanted.servers ?? []).filter((one) => !known.has(one.case))
+  const servers = found.servers && [...found.servers, ...added]
+  return grown({ ...found, ...(servers && { servers }) }, { repeats, cases: wanted.cases }, now)
 }
 
 /** A manifest with more repeats or cases, and the look at what was there before. */

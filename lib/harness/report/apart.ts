@@ -1,0 +1,36 @@
+/** What two runs of the same cases were made with: versions and servers that are not the same. */
+import { count } from '../../display.ts'
+import type { Manifest } from '../../log/index.ts'
+
+/** Names that are told before the rest is only counted. */
+const MOST = 5
+
+/** What differs, a sentence each. What one of the two does not know is not said to differ. */
+export function versionsApart(then: Manifest, now: Manifest): string[] {
+  const packages = [...new Set([...Object.keys(then.versions), ...Object.keys(now.versions)])]
+    .filter((name) => then.versions[name] !== now.versions[name])
+    .map(
+      (name) => `${name} was ${then.versions[name] ?? 'none'}, is ${now.versions[name] ?? 'none'}`,
+    )
+  const before = new Map((then.servers ?? []).map((one) => [`${one.case} ${one.name}`, one]))
+  const infos = new Set<string>()
+  const lists: string[] = []
+  for (const is of now.servers ?? []) {
+    const was = before.get(`${is.case} ${is.name}`)
+    if (!was) continue
+    const [a, b] = [was, is].map(({ info }) => (info ? `${info.name} ${info.version}` : null))
+    if (a && b && a !== b) infos.add(`server ${is.name} was ${a}, is ${b}`)
+    if (was.tools !== null && is.tools !== null && was.tools !== is.tools)
+      lists.push(`${is.name} in ${is.case}`)
+  }
+  const more = lists.length > MOST ? ` and ${lists.length - MOST} more` : ''
+  return [
+    ...packages,
+    ...infos,
+    ...(lists.length > 0
+      ? [
+          `other tools are listed by ${count(lists.length, 'server')}: ${lists.slice(0, MOST).join(', ')}${more}`,
+        ]
+      : []),
+  ]
+}
