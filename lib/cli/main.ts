@@ -20,6 +20,7 @@ const VERBS: { [name: string]: () => Promise<Verb> } = {
   sweep: async () => (await import('./sweep.ts')).sweep,
   verify: async () => (await import('./verify.ts')).verify,
   audit: async () => (await import('./verify.ts')).audit,
+  classify: async () => (await import('./classify.ts')).classify,
   scenarios: async () => (await import('./scenarios.ts')).sets,
   notebook: async () => (await import('./notebook.ts')).notebook,
   kernel: async () => (await import('./notebook.ts')).kernel,

@@ -13,6 +13,7 @@ import {
 } from '../harness/index.ts'
 import { PROVIDERS } from '../harness/model/providers.ts'
 import { requireIssuable } from '../receipt/attest/issue.ts'
+import { CLASSIFIERS_OPTION, registerGiven } from './classify.ts'
 import { foldersIn, RUNS } from './finished.ts'
 import { gatesOf, HELD_OPTIONS, heldLines, marginOf, writeFor } from './held.ts'
 import { ownName, quoted } from './own-name.ts'
@@ -21,6 +22,7 @@ import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb.ts'
 
 const OPTIONS: Verb['options'] = {
   ...PLAN_OPTIONS,
+  classifiers: CLASSIFIERS_OPTION,
   'dry-run': { type: 'boolean', says: 'show the plan: trials, calls, bounds of cost; run nothing' },
   ...HELD_OPTIONS,
   receipt: {
@@ -105,6 +107,7 @@ export const run: Verb = {
           where: `--${name}`,
         })
     requireNamed(words)
+    await registerGiven(words)
     const { plan } = await planned(words)
     // Whatever is wrong with these is said before anything is run.
     const configurations = plan.plan.configurations.map(({ name }) => name)

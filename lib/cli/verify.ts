@@ -7,6 +7,7 @@ import { TouchstoneError } from '../errors.ts'
 import { readText, unwritable } from '../files.ts'
 import { hold } from '../lock.ts'
 import * as receipt from '../receipt/index.ts'
+import { CLASSIFIERS_OPTION, registerGiven } from './classify.ts'
 import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb.ts'
 
 export const verify: Verb = {
@@ -20,6 +21,7 @@ export const verify: Verb = {
       value: 'PATH',
       says: 'an audit record or a provider export; may be given again',
     },
+    classifiers: CLASSIFIERS_OPTION,
     provider: {
       type: 'string',
       value: 'NAME',
@@ -101,6 +103,7 @@ export const verify: Verb = {
   ],
   takes: { least: 1, most: Number.POSITIVE_INFINITY },
   async run(words, signal) {
+    await registerGiven(words)
     if (words.text('profile') !== undefined) return verifyBundle(words, signal)
     if (words.text('decisions') !== undefined)
       throw new TouchstoneError(
@@ -288,8 +291,9 @@ function holding(ledger: string, busy: (who: string) => Error): () => void {
 
 export const audit: Verb = {
   usage: 'touchstone audit import PROVIDER FILE [options]',
-  says: "Reads a provider's own audit export into audit records, and lists what was left out and why. PROVIDER: github, kubernetes, cloudtrail, stripe, slack or okta.",
+  says: "Reads a provider's own audit export into audit records, and lists what was left out and why. PROVIDER: github, kubernetes, gke, cloudtrail, gcp, azure, entra, google, gitlab, stripe, slack, okta, or one of --classifiers.",
   options: {
+    classifiers: CLASSIFIERS_OPTION,
     scope: {
       type: 'string',
       value: 'NAME',
@@ -301,6 +305,7 @@ export const audit: Verb = {
   examples: ['audit import github github-audit.json'],
   takes: { least: 3, most: 3 },
   async run(words) {
+    await registerGiven(words)
     const [action, provider = '', file = ''] = words.positionals
     if (action !== 'import')
       throw new TouchstoneError('usage', `expected "import", got "${action}"`)

@@ -42,6 +42,7 @@ export { MAX_EXPORT_BYTES } from './audit/entries.ts'
 export type { Audit, AuditOptions, Export } from './audit/evidence.ts'
 export { type Imported, type ImportOptions, importAudit, importAuditFile } from './audit/import.ts'
 export type { AuthenticityOptions, Importer, Reading } from './audit/importer.ts'
+export type { ImporterData } from './audit/importer-data.ts'
 export { importer, importers } from './audit/importers.ts'
 export { type AuditRecord, type Authenticity, RECORD_SCHEMA, record } from './audit/record.ts'
 export {
@@ -57,6 +58,13 @@ export { PROFILES, type Profile } from './bundle/profile.ts'
 export type { BundleFinding } from './bundle/records.ts'
 export { type BundleOptions, verifyBundle } from './bundle/verify-bundle.ts'
 export { type WriteOptions, writeBundle as bundle } from './bundle/write.ts'
+export {
+  type Definitions,
+  type Draft,
+  definitions,
+  draft,
+  type ListedTool,
+} from './definitions/index.ts'
 export type { Contradiction } from './ladder/confirm.ts'
 export type { Finding, FindingGroup, Severity } from './ladder/findings.ts'
 export { appendLedger, type Ledger } from './ladder/ledger.ts'

@@ -2,13 +2,13 @@
 import { existsSync, globSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Document, isNode, isScalar, LineCounter, parseAllDocuments, visit } from 'yaml'
 import { gotWord } from '../../choice.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { readBytes, unreadable } from '../../files.ts'
 import { decode } from '../../json.ts'
+import { documentsOf } from '../../yaml.ts'
 import type { Case } from './case.ts'
-import { type Locate, type Path, readCase } from './check.ts'
+import { type Locate, readCase } from './check.ts'
 import { requirePlayable } from './play.ts'
 
 /** See `cases.load`. */
@@ -105,78 +105,10 @@ export function filesOf(given: string): string[] {
 }
 
 export function casesIn(text: string, source: string): { test: Case; locate: Locate }[] {
-  const lines = new LineCounter()
-  const documents = documentsIn(text, lines, source)
-  if (!Array.isArray(documents) || documents.length === 0) {
+  const documents = documentsOf(text, source)
+  if (documents.length === 0)
     throw new TouchstoneError('case_invalid', 'expected a case, got an empty file', {
       where: `${source}:1:1`,
     })
-  }
-  const at = (offset: number) => {
-    const { line, col } = lines.linePos(offset)
-    return `${source}:${line}:${col}`
-  }
-  return documents.map((document) => {
-    const problem = document.errors[0]
-    if (problem)
-      throw new TouchstoneError('yaml_syntax', `expected YAML, got: ${problem.message}`, {
-        where: at(problem.pos[0]),
-      })
-    requireKeysOnce(document, at)
-    const locate: Locate = (path) => at(offsetOf(document, path))
-    let value: unknown
-    try {
-      value = document.toJS({ maxAliasCount: 100 })
-    } catch (cause) {
-      throw new TouchstoneError('yaml_syntax', `expected YAML, got: ${(cause as Error).message}`, {
-        where: locate([]),
-        cause,
-      })
-    }
-    return { test: readCase(value, locate), locate }
-  })
-}
-
-/**
- * The documents of a text. The library's own check of repeated keys takes time in the square of
- * their number, so `requireKeysOnce` does it.
- */
-function documentsIn(text: string, lineCounter: LineCounter, source: string) {
-  try {
-    return parseAllDocuments(text, { lineCounter, prettyErrors: false, uniqueKeys: false })
-  } catch (cause) {
-    // The parser calls itself for each level.
-    if (!(cause instanceof RangeError)) throw cause
-    throw new TouchstoneError('yaml_syntax', 'expected YAML of fewer levels, got too many', {
-      where: source,
-      cause,
-    })
-  }
-}
-
-/** @throws TouchstoneError `yaml_syntax` at the second of two equal keys of a mapping */
-function requireKeysOnce(document: Document, at: (offset: number) => string): void {
-  visit(document, {
-    Map(_, { items }) {
-      const seen = new Set<unknown>()
-      for (const { key } of items) {
-        if (!isScalar(key)) continue
-        if (seen.has(key.value))
-          throw new TouchstoneError('yaml_syntax', 'expected YAML, got: Map keys must be unique', {
-            where: at(key.range?.[0] ?? 0),
-          })
-        seen.add(key.value)
-      }
-    },
-  })
-}
-
-/** Where in the text a member stands; for one that is missing, where its nearest parent does. */
-function offsetOf(document: Document, path: Path): number {
-  for (let length = path.length; length >= 0; length--) {
-    const node =
-      length === 0 ? document.contents : document.getIn(path.slice(0, length) as unknown[], true)
-    if (isNode(node) && node.range) return node.range[0]
-  }
-  return 0
+  return documents.map(({ value, locate }) => ({ test: readCase(value, locate), locate }))
 }

@@ -10,6 +10,7 @@ import { github } from './github.ts'
 import { gitlab } from './gitlab.ts'
 import { google } from './google.ts'
 import type { Importer } from './importer.ts'
+import { type ImporterData, importerFrom, wrongIn } from './importer-data.ts'
 import { kubernetes } from './kubernetes.ts'
 import { okta } from './okta.ts'
 import { slack } from './slack.ts'
@@ -38,16 +39,20 @@ export function importers(): readonly Importer[] {
 }
 
 /**
- * Register an importer. Registering the same name again replaces it, so a notebook cell can be run twice.
+ * Register an importer: three functions, or data that says where an entry keeps what. Registering the same name again replaces it, so a notebook cell can be run twice.
  *
  * @throws TouchstoneError `importer_invalid` naming the member that is wrong
  */
-export function importer(definition: Importer): Importer {
-  const wrong = (where: string, expected: string) => {
+export function importer(given: Importer | ImporterData): Importer {
+  const wrong = (where: string, expected: string): never => {
     throw new TouchstoneError('importer_invalid', `expected ${expected}`, {
-      where: `importer ${definition?.name ?? '?'}: ${where}`,
+      where: `importer ${given?.name ?? '?'}: ${where}`,
     })
   }
+  const isData = Array.isArray(given?.recognises)
+  const bad = isData ? wrongIn(given as ImporterData) : null
+  if (bad) wrong(...bad)
+  const definition = isData ? importerFrom(given as ImporterData) : (given as Importer)
   for (const name of ['name', 'provider'] as const)
     if (typeof definition?.[name] !== 'string' || definition[name] === '') wrong(name, 'a text')
   for (const name of ['recognises', 'entries', 'read'] as const)

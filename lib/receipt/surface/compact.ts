@@ -15,7 +15,7 @@ import type {
   Shown,
 } from './classifier.ts'
 
-const CLASSIFIERS_SCHEMA = 'touchstone.classifiers.v1'
+export const CLASSIFIERS_SCHEMA = 'touchstone.classifiers.v1'
 
 export type CompactField = {
   /** Default: the field's own name, without `_hash`. */

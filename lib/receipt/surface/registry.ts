@@ -31,6 +31,19 @@ export function classifier(definition: Classifier): Classifier {
   return definition
 }
 
+/**
+ * Register several classifiers at once: each is checked against the others, and nothing is registered when one is wrong.
+ *
+ * @throws TouchstoneError `classifier_invalid` naming the member that is wrong
+ */
+export function registerTogether(list: readonly Classifier[]): void {
+  const kept = registered().list.filter(
+    ({ category }) => !list.some((one) => one.category === category),
+  )
+  for (const one of list) checkClassifier(one, [...kept, ...list.filter((other) => other !== one)])
+  registry = indexed([...kept, ...list])
+}
+
 /** Every registered classifier: the shipped ones, then those that were added. */
 export function classifiers(): readonly Classifier[] {
   return registered().list
