@@ -3,13 +3,17 @@
  * that changed nothing stands higher than the server's word.
  */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { after, afterEach, describe, it } from 'node:test'
 import { closeChildren } from '../../lib/harness/server/child-pool.ts'
 import { harness, receipt } from '../../lib/index.ts'
+import { startStripe } from '../servers/stripe-stand-in.ts'
 
+const root = resolve(import.meta.dirname, '..', '..')
+const replay = join(root, 'test', 'servers', 'github-replay.ts')
+const loopback = join(root, 'test', 'servers', 'stripe-to-loopback.cjs')
 const made = mkdtempSync(join(tmpdir(), 'touchstone-climb-'))
 let files = 0
 afterEach(closeChildren)
@@ -101,6 +105,144 @@ describe('the official filesystem server', () => {
       ['move_file', 'asserted'],
     ])
     assert.doesNotMatch(JSON.stringify(decisions), /workspace\/a\.txt/)
+  })
+})
+
+/** What the table of servers says that a tool can reach at most. */
+const atMost = (() => {
+  const table = readFileSync(join(root, 'docs', 'servers.md'), 'utf8')
+  return (server: string, tool: string) => {
+    const part = table.split(/^## /m).find((one) => one.startsWith(`${server}\n`)) ?? ''
+    const row = part.split('\n').find((line) => line.startsWith(`| ${tool} |`))
+    return row?.split('|')[3]?.trim()
+  }
+})()
+
+describe('GitHub’s official server, by its own tool list', () => {
+  const repo = { owner: 'org', repo: 'api' }
+  const steps: [Step, row: string | null][] = [
+    [['list_branches', repo], null],
+    [['create_branch', { ...repo, branch: 'fix' }], '`create_branch`'],
+    [['list_branches', repo], null],
+    [
+      ['label_write', { ...repo, method: 'create', name: 'bug', color: 'd73a4a' }],
+      '`label_write`, method create',
+    ],
+    [['list_label', repo], null],
+    [['label_write', { ...repo, method: 'delete', name: 'bug' }], '`label_write`, method delete'],
+    [['list_label', repo], null],
+    [
+      ['create_repository', { organization: 'org', name: 'new', private: true }],
+      '`create_repository`',
+    ],
+    [['merge_pull_request', { ...repo, pullNumber: 7 }], '`merge_pull_request`'],
+    [
+      ['actions_run_trigger', { ...repo, method: 'cancel_workflow_run', run_id: 30433642 }],
+      '`actions_run_trigger`, method cancel_workflow_run',
+    ],
+  ]
+  const github = (log: string) =>
+    named('github').stdio(process.execPath, ['--import', 'tsx', replay], {
+      env: { AUDIT_LOG: log },
+    })
+
+  it('each call reaches what the table of servers says, and not without its evidence', async () => {
+    const log = join(made, 'github.ndjson')
+    const decisions = await recorded(
+      'github',
+      github(log),
+      steps.map(([step]) => step),
+    )
+    const report = receipt.verify(decisions, { audit: log })
+    const writes = steps.filter(([, row]) => row !== null)
+    assert.deepEqual(
+      levels(report),
+      writes.map(([[tool], row]) => [tool, atMost('github', row as string)]),
+      report.text(),
+    )
+    assert.ok(report.counts.levels.verified >= 3 && report.counts.levels.observed_confirmed >= 3)
+    for (const { seq, level } of report.calls) {
+      if (level !== 'observed_confirmed') continue
+      const without = decisions.filter(({ observation }) => observation?.seq !== Number(seq) + 1)
+      const row = receipt.verify(without).calls.find((one) => one.seq === seq)
+      assert.equal(row?.level, 'asserted')
+    }
+    const bare = receipt.verify(decisions)
+    assert.equal(bare.counts.levels.verified, 0)
+  })
+
+  it('calls that a fault swallowed have no entry and no trace in a list, and stay asserted', async () => {
+    const log = join(made, 'github-lying.ndjson')
+    writeFileSync(log, '')
+    const lying = steps.reduce(
+      (server, [[tool], row]) => (row === null ? server : server.fault(tool, 'lying_success')),
+      github(log) as harness.ServerDescription,
+    )
+    const decisions = await recorded(
+      'github',
+      lying,
+      steps.map(([step]) => step),
+    )
+    const report = receipt.verify(decisions, { audit: log })
+    // A label that was never made is really gone: no list before shows that it was there.
+    assert.deepEqual(
+      levels(report).filter(([, level]) => level !== 'asserted'),
+      [],
+      report.text(),
+    )
+  })
+})
+
+describe('Stripe’s own server, against a stand-in of its API', () => {
+  const needs = join(root, '.cache', 'servers', 'stripe', 'node_modules', '@stripe', 'mcp')
+  const skip = existsSync(needs) ? false : `needs ${needs}; .ci/servers makes it`
+  const stripe = (url: string) =>
+    named('stripe').stdio(
+      process.execPath,
+      ['--require', loopback, join(needs, 'dist', 'index.js'), '--tools=all', '--api-key=sk_x'],
+      { env: { STRIPE_STAND_IN: url } },
+    )
+  const steps: Step[] = [
+    ['create_customer', { name: 'Ada', email: 'ada@example.com' }],
+    ['create_product', { name: 'Tea' }],
+    ['create_price', { product: 'prod_1', unit_amount: 500, currency: 'eur' }],
+    ['create_coupon', { name: 'Spring', amount_off: 100, currency: 'eur', duration: 'once' }],
+    ['create_refund', { payment_intent: 'pi_3', amount: 500 }],
+    ['list_customers', {}],
+  ]
+
+  it('each call reaches what the table of servers says, by the events that the API wrote', {
+    skip,
+  }, async (t) => {
+    const api = await startStripe()
+    t.after(api.close)
+    const decisions = await recorded('stripe', stripe(api.url), steps)
+    const audit = { provider: 'stripe', bytes: api.events(), server: 'stripe' }
+    const report = receipt.verify(decisions, { audit })
+    assert.deepEqual(
+      levels(report),
+      steps
+        .filter(([tool]) => tool.startsWith('create_'))
+        .map(([tool]) => [tool, atMost('stripe', `\`${tool}\``)]),
+      report.text(),
+    )
+    assert.equal(receipt.verify(decisions).counts.levels.verified, 0)
+  })
+
+  it('a pending refund, and a call that never came to the API, stay asserted', {
+    skip,
+  }, async (t) => {
+    const api = await startStripe('pending')
+    t.after(api.close)
+    const lying = stripe(api.url).fault('create_customer', 'lying_success')
+    const decisions = await recorded('stripe', lying, steps)
+    const report = receipt.verify(decisions, {
+      audit: { provider: 'stripe', bytes: api.events(), server: 'stripe' },
+    })
+    const level = Object.fromEntries(levels(report))
+    assert.equal(level['create_refund'], 'asserted', report.text())
+    assert.equal(level['create_customer'], 'asserted')
+    assert.equal(level['create_product'], 'verified')
   })
 })
 
