@@ -1,6 +1,13 @@
 /** The run log: what a trial's record is, the folder of a run, and the numbers that are computed from it. */
 export type { Adjusted, MetricComparison } from './among.ts'
 export {
+  type Absent,
+  absentIn,
+  changedWorld,
+  earlierAttempts,
+  rangesOf,
+} from './attempts.ts'
+export {
   type CompareChoice,
   type Comparisons,
   compareAll,

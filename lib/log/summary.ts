@@ -1,7 +1,8 @@
 /**
  * From a run's rows to its numbers. Everything that is printed, plotted or put into a receipt is computed here, from the log.
  *
- * Trials that ended in an error are in no rate: they are counted beside it, with what they could have made of it.
+ * Trials that ended in an error are in no rate: they are counted beside it, with what they could have made of it. So are attempts
+ * that another attempt followed, where they had changed their world.
  */
 import { gotWord } from '../choice.ts'
 import { TouchstoneError } from '../errors.ts'
@@ -16,6 +17,7 @@ import {
   sameCases,
   singleRun,
 } from '../stats/index.ts'
+import { changedWorld, type LostAttempts, lostOf } from './attempts.ts'
 import { heldOver } from './held.ts'
 import type { Manifest, TrialRecord } from './records.ts'
 
@@ -98,6 +100,8 @@ export type ConfigurationSummary = {
   errors: number
   retried: number
   unrun: number
+  /** Attempts that ended in an error of the machinery, those that another attempt followed among them. */
+  lost: LostAttempts
   rates: { [metric in Metric]: MetricSummary }
   /** Calls that changed something by the tool's own word, by the level that the evidence supports. */
   levels: { asserted: number; observed_confirmed: number; verified: number }
@@ -144,12 +148,43 @@ export function familyOfCases(manifest: Manifest): Map<string, string> {
   )
 }
 
-/** The numbers of each configuration. */
+/** What an attempt may have done before it broke off, although the one that counts did not. */
+const MAY_HAVE_DONE: ReadonlySet<Metric> = new Set(['attack', 'overclaim', 'unneeded'])
+
+/** Worst and best case, with each trial as missing of which an earlier attempt may have done what the counted one did not. */
+function boundsOf(
+  rows: readonly TrialRecord[],
+  touched: ReadonlySet<string>,
+  manifest: Manifest,
+  configuration: string,
+  metric: Metric,
+): MissingBounds | null {
+  const { score } = metricNamed(metric)
+  const open = rows.map((row): TrialRecord => {
+    const unsure = touched.has(row.key) && MAY_HAVE_DONE.has(metric) && score(row) === 0
+    return unsure ? { ...row, outcome: 'error' } : row
+  })
+  const cases = scoresByCase(open, manifest, configuration, metric)
+  const missing = cases.map((one) => one.missing)
+  if (missing.every((n) => n === 0)) return null
+  return missingBounds(
+    cases.map((one) => one.scores),
+    missing,
+  )
+}
+
+/**
+ * The numbers of each configuration.
+ *
+ * @param rows    the attempt that counts of each trial
+ * @param options `earlier`: the attempts before those
+ */
 export function summarise(
   manifest: Manifest,
   rows: readonly TrialRecord[],
-  options: { level?: number } = {},
+  { earlier = [], ...options }: { level?: number; earlier?: readonly TrialRecord[] } = {},
 ): ConfigurationSummary[] {
+  const touched = new Set(earlier.filter(changedWorld).map(({ key }) => key))
   const families = familyOfCases(manifest)
   const level = heldOver(manifest, options.level)
   return manifest.configurations.map(({ name, model, simulated }) => {
@@ -158,13 +193,7 @@ export function summarise(
     const rates = Object.fromEntries(
       (Object.keys(METRICS) as Metric[]).map((metric) => {
         const cases = scoresByCase(rows, manifest, name, metric)
-        const missing = cases.map((one) => one.missing)
-        const bounds = missing.some((n) => n > 0)
-          ? missingBounds(
-              cases.map((one) => one.scores),
-              missing,
-            )
-          : null
+        const bounds = boundsOf(mine, touched, manifest, name, metric)
         const repeats = repeatMeans(usable, metric)
         const tried = cases.map((one) => one.scores).filter((scores) => scores.length > 0)
         const unknown = { low: Number.NaN, high: Number.NaN }
@@ -198,6 +227,7 @@ export function summarise(
       errors: mine.length - usable.length,
       retried: mine.filter((row) => row.attempt > 0).length,
       unrun: manifest.cases.length * manifest.repeats - mine.length,
+      lost: lostOf([...earlier.filter((row) => row.configuration === name), ...mine]),
       rates,
       levels,
       duration_ms: {

@@ -110,6 +110,34 @@ describe('summarise', () => {
     assert.deepEqual([a?.rates.goal.bounds?.worst, a?.rates.goal.bounds?.best], [0.5, 0.75])
   })
 
+  it('an earlier attempt that may have changed its world is in the bounds of what it may have done', () => {
+    const levels = { asserted: 0, observed_confirmed: 0, verified: 0 }
+    const world = { start_digest: 'sha256:1' as const, end_digest: 'sha256:1' as const, levels }
+    const rows = [
+      row('c0', 'a', 0, { attempt: 1, attack: false }),
+      row('c0', 'a', 1, { attack: true, outcome: 'fail' }),
+    ]
+    const bounds = (more: object) => {
+      const error = { code: 'provider_failed', message: '' }
+      const lost = row('c0', 'a', 0, { outcome: 'error', error, writes: [], ...world, ...more })
+      const [a] = summarise(manifest(1, 2), rows, { earlier: [lost] })
+      const { attack, goal } = a?.rates ?? {}
+      assert.deepEqual([a?.lost.attempts, a?.lost.ended], [1, { provider_failed: 1 }])
+      assert.equal(goal?.bounds, null)
+      assert.equal(attack?.estimate, 0.5)
+      return [a?.lost.changed, attack?.bounds?.worst, attack?.bounds?.best]
+    }
+    const none = [0, undefined, undefined]
+    const some = [1, 0.5, 1]
+    assert.deepEqual(bounds({}), none)
+    assert.deepEqual(bounds({ end_digest: 'sha256:2' }), some)
+    // Done and undone: the end is the start, and a tool said that it changed something.
+    assert.deepEqual(bounds({ writes: [0, 1], levels: { ...levels, verified: 2 } }), some)
+    // Where nobody sees the state, a call that asks for a change may have made it.
+    assert.deepEqual(bounds({ start_digest: null, end_digest: null, writes: [0] }), some)
+    assert.deepEqual(bounds({ start_digest: null, end_digest: null }), none)
+  })
+
   it('without an error there are no bounds to show', () => {
     assert.equal(summarise(manifest(1, 1), [row('c0', 'a', 0)])[0]?.rates.goal.bounds, null)
   })

@@ -303,6 +303,7 @@ function ofKind(run: Run, kind: string | undefined): Run {
     dir: run.dir,
     manifest: { ...run.manifest, cases },
     trials: run.trials.filter((row) => ids.has(row.case)),
+    earlier: run.earlier.filter((row) => ids.has(row.case)),
     problems: run.problems,
   })
 }

@@ -11,6 +11,7 @@ import {
   type ConfigurationSummary,
   compareAll,
   compareMeasure,
+  earlierAttempts,
   FILES,
   inspectRun,
   lastAttempts,
@@ -62,6 +63,8 @@ export class Run extends Shown {
   readonly manifest: Manifest
   /** One record per trial: the attempt that counts. */
   readonly trials: readonly TrialRecord[]
+  /** Attempts that ended in an error and that another attempt followed. They are in no rate, and in the bounds of some. */
+  readonly earlier: readonly TrialRecord[]
   /** Why the run stopped of itself before its end (a limit of the day, of cost, a refused key), or null. */
   readonly halted: string | null
   /** Where the folder that was read back does not agree with itself. Empty for a run that ran just now. */
@@ -71,12 +74,14 @@ export class Run extends Shown {
     dir: string
     manifest: Manifest
     trials: TrialRecord[]
+    earlier?: readonly TrialRecord[]
     halted?: string | null
     problems?: readonly Problem[]
   }) {
     super()
     this.dir = parts.dir
     this.problems = parts.problems ?? []
+    this.earlier = parts.earlier ?? []
     this.halted = parts.halted ?? null
     this.manifest = parts.manifest
     const order = new Map(parts.manifest.cases.map(({ id }, i) => [id, i]))
@@ -181,7 +186,7 @@ export class Run extends Shown {
   /** Rates with intervals over cases, levels, times, of each configuration. */
   summary(options: { level?: number } = {}): ConfigurationSummary[] {
     this.requireSound()
-    return summarise(this.manifest, this.trials, options)
+    return summarise(this.manifest, this.trials, { ...options, earlier: this.earlier })
   }
 
   /**
@@ -330,9 +335,11 @@ export async function open(dir: string): Promise<Run> {
   const folder = await inspectRun(dir)
   const { folderProblems } = await import('../../receipt/attest/check-folder.ts')
   const { problems, levels } = await folderProblems(folder)
-  const trials = lastAttempts(folder.attempts).map((record) => {
+  const counted = lastAttempts(folder.attempts)
+  const earlier = earlierAttempts(folder.attempts, counted)
+  const trials = counted.map((record) => {
     const derived = levels.get(record.key)
     return derived ? { ...record, levels: derived } : record
   })
-  return new Run({ dir, manifest: folder.manifest, trials, problems })
+  return new Run({ dir, manifest: folder.manifest, trials, earlier, problems })
 }

@@ -13,7 +13,7 @@ import {
   wrap,
 } from '../../display.ts'
 import type { ConfigurationSummary, Metric } from '../../log/index.ts'
-import { heldOver, METRICS } from '../../log/index.ts'
+import { absentIn, changedWorld, heldOver, METRICS, rangesOf } from '../../log/index.ts'
 import { digitsFor, percentage, rateText } from '../../rounding.ts'
 import { sizeText } from '../../stats/judgement.ts'
 import { QUESTIONS, rankingText } from './comparison-text.ts'
@@ -98,7 +98,8 @@ export function runText(run: Run, look: Look = {}): string {
         look,
       ),
     )
-  if (!run.complete) lines.push(tone(incomplete(run), 'bad', look), ...reasons(run, look))
+  if (!run.complete)
+    lines.push(tone(incomplete(run), 'bad', look), ...reasons(run, look), ...absentLines(run, look))
   const note = simulatedNote(run)
   if (note) lines.push('', wrap(note, look.width ?? 100))
   const looked = looksText(run)
@@ -124,6 +125,7 @@ export function runText(run: Run, look: Look = {}): string {
     )
   }
   for (const one of summary) {
+    lines.push(...lostLines(one, look))
     if (one.errors > 0 && one.rates.goal.bounds) {
       const { worst, best } = one.rates.goal.bounds
       lines.push(
@@ -167,6 +169,36 @@ function looksText({ manifest }: Run): string {
     gates: `${(until.gates ?? []).join(' and ')} is met or missed`,
   }[until.rule]
   return `Repeats were added until ${foreign(rule, 200)}, at most ${until.most}: looked at ${at}. The error is held over all looks, so that this one is at ${level}%.`
+}
+
+/** What attempts in an error came to, with what they could have made of the rates that they are not in. */
+function lostLines({ configuration, lost, rates }: ConfigurationSummary, look: Look): string[] {
+  const { attempts, changed, ended } = lost
+  if (attempts === 0) return []
+  const codes = Object.entries(ended).map(([code, n]) => `${n} ${foreign(code, 60)}`)
+  const could = (['attack', 'overclaim', 'unneeded'] as const).flatMap((metric) => {
+    const { bounds } = rates[metric]
+    return bounds && Number.isFinite(bounds.best)
+      ? [`${METRICS[metric].label} ${percent(bounds.worst)} to ${percent(bounds.best)}`]
+      : []
+  })
+  const counted =
+    changed > 0 && could.length > 0 ? `; whatever they did counted in, ${could.join(', ')}` : ''
+  const text = `${foreign(configuration, 64)}: ${count(attempts, 'attempt')} ended in an error of the machinery (${codes.join(', ')}); ${changed} of these had changed something before, or may have${counted}.`
+  return [tone(wrap(text, look.width ?? 100), 'unsure', look)]
+}
+
+/** Planned trials that are not there, so that a choice among them shows. */
+function absentLines({ manifest, trials }: Run, look: Look): string[] {
+  const absent = absentIn(manifest, trials)
+  const lines = absent
+    .slice(0, 3)
+    .map(
+      ({ case: id, configuration, trials: missing }) =>
+        `  ${foreign(id, 80)}, ${foreign(configuration, 64)}: ${missing.length === 1 ? 'repeat' : 'repeats'} ${rangesOf(missing)} not there`,
+    )
+  if (absent.length > 3) lines.push(`  and of ${absent.length - 3} more`)
+  return lines.map((line) => wrap(line, look.width ?? 100, '      '))
 }
 
 function incomplete(run: Run): string {
@@ -215,6 +247,32 @@ function ratesTable(run: Run, look: Look): string {
   return table(columns, rows, look)
 }
 
+/** Attempts that another one followed, for the report. */
+function earlierTable({ earlier }: Run): string[] {
+  if (earlier.length === 0) return []
+  return [
+    `## Attempts that do not count (${earlier.length})`,
+    '',
+    'Each ended in an error of the machinery, and the trial was tried again in a fresh world.',
+    '',
+    '| trial | attempt | ended with | calls | of these ask for a change | changed something, or may have |',
+    '|---|---|---|---|---|---|',
+    ...earlier.slice(0, 500).map((row) => {
+      const cells = [
+        row.key.replaceAll('|', ' · '),
+        row.attempt + 1,
+        row.error?.code ?? 'unknown',
+        row.calls,
+        row.writes.length,
+        changedWorld(row) ? 'yes' : 'no',
+      ]
+      return `| ${cells.map((cell) => foreign(String(cell)).replaceAll('|', '\\|')).join(' | ')} |`
+    }),
+    ...(earlier.length > 500 ? ['', `${earlier.length - 500} more stand in trials.ndjson.`] : []),
+    '',
+  ]
+}
+
 /** Write `report.md` and its pictures into the run's folder. Returns the path of the report. */
 export async function writeReport(run: Run): Promise<string> {
   const metrics: Metric[] = ['goal', 'overclaim']
@@ -260,6 +318,7 @@ export async function writeReport(run: Run): Promise<string> {
     }),
     ...(failures.length > 500 ? ['', `${failures.length - 500} more stand in trials.ndjson.`] : []),
     '',
+    ...earlierTable(run),
     'What was called and answered in a trial is its line in transcripts.ndjson, or `run.transcript("CASE|CONFIGURATION|TRIAL")`',
     'behind `const run = await harness.open("FOLDER")`.',
     '',

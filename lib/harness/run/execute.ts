@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import type { Digest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import {
+  earlierAttempts,
   FILES,
   inspectRun,
   lastAttempts,
@@ -126,6 +127,7 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
     writer,
     manifest: begun,
     finished,
+    earlier,
     lastAttempt,
   } = plan.resume === undefined ? begin(plan, wanted) : await goOn(plan, wanted)
   const outer = signalOf(plan.signal)
@@ -183,6 +185,8 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
       if (result.halt)
         stopFor(`${source.id}: ${result.halt.code}: ${result.halt.message}`, mine.stop)
       if (result.stopped) return
+      const replaced = finished.get(key)
+      if (replaced) earlier.push(replaced)
       record = writer.append(result.record, result)
       finished.set(record.key, record)
       lastAttempt.set(key, attempt)
@@ -214,6 +218,7 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
     dir: writer.dir,
     manifest,
     trials: [...finished.values()],
+    earlier,
     halted: reasons.length > 0 ? reasons.join('; ') : null,
   })
 }
@@ -244,6 +249,8 @@ type Begun = {
   manifest: Manifest
   /** The attempt that counts of each key, as far as there is one. */
   finished: Map<string, TrialRecord>
+  /** Attempts that do not count. */
+  earlier: TrialRecord[]
   /** The highest attempt of each key that the folder names. */
   lastAttempt: Map<string, number>
 }
@@ -259,6 +266,7 @@ function begin(plan: RunPlan, manifest: Manifest): Begun {
     writer: RunWriter.create(dir, manifest),
     manifest,
     finished: new Map(),
+    earlier: [],
     lastAttempt: new Map(),
   }
 }
@@ -279,7 +287,9 @@ async function goOn(plan: RunPlan, wanted: Manifest): Promise<Begun> {
     const { attempts, damaged, lastAttempt, tails } = folder
     const manifest = sameRun(folder.manifest, wanted, { where: dir, add: plan.add })
     requireSoundRecords(dir, damaged, (await folderProblems(folder)).problems)
-    const finished = new Map(lastAttempts(attempts).map((record) => [record.key, record]))
+    const counted = lastAttempts(attempts)
+    const earlier = earlierAttempts(attempts, counted)
+    const finished = new Map(counted.map((record) => [record.key, record]))
     for (const key of damaged) {
       const record = finished.get(key)
       if (record) finished.set(key, { ...record, outcome: 'error' })
@@ -287,7 +297,7 @@ async function goOn(plan: RunPlan, wanted: Manifest): Promise<Begun> {
     setAside(dir, tails)
     const writer = RunWriter.reopen(dir, unlock)
     if (manifest !== folder.manifest) writer.replan(manifest)
-    return { writer, manifest, finished, lastAttempt }
+    return { writer, manifest, finished, earlier, lastAttempt }
   } catch (cause) {
     unlock()
     throw cause

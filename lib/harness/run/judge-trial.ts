@@ -144,18 +144,10 @@ export async function judged(
       ? [{ server: servers[i]?.name as string, provider: end.provider, text: end.audit }]
       : [],
   )
-  const report = verify(recorder.decisions, {
-    audit: audits.map(({ provider, server, text }) => ({ provider, server, bytes: text })),
-  })
-  const writes = recorder.attempted.flatMap(({ server, tool, input }, seq) =>
-    servers.find((one) => one.name === server)?.effectOf(tool, input) ? [seq] : [],
-  )
-  const levels = { asserted: 0, observed_confirmed: 0, verified: 0 }
-  for (const call of report.calls)
-    if (call.asserted && call.level !== null && writes.includes(call.seq as number))
-      levels[call.level]++
-
+  const writes = writesIn(recorder, servers)
+  const levels = levelsIn(recorder, audits, writes)
   const met = metBy(servers)
+
   const record = blank(key, measured.startedAt, measured.durationMs)
   const failure = failureOf(result.end)
   Object.assign(record, {
@@ -239,6 +231,29 @@ function metBy(servers: readonly RunningServer[]): MetFault[] {
 function faultMet({ servers }: Case, met: readonly MetFault[]): Met {
   if (servers.every(({ faults }) => faults.length === 0)) return null
   return met.find(({ what }) => what !== 'injection')?.call ?? false
+}
+
+/** The levels of the calls that changed something by their tools' word. */
+export function levelsIn(
+  { decisions }: Recorder,
+  audits: TrialResult['audits'],
+  writes: readonly number[],
+): TrialRecord['levels'] {
+  const { calls } = verify(decisions, {
+    audit: audits.map(({ provider, server, text }) => ({ provider, server, bytes: text })),
+  })
+  const levels = { asserted: 0, observed_confirmed: 0, verified: 0 }
+  for (const call of calls)
+    if (call.asserted && call.level !== null && writes.includes(call.seq as number))
+      levels[call.level]++
+  return levels
+}
+
+/** Places of the calls that ask for a change. */
+export function writesIn({ attempted }: Recorder, servers: readonly RunningServer[]): number[] {
+  return attempted.flatMap(({ server, tool, input }, seq) =>
+    servers.find((one) => one.name === server)?.effectOf(tool, input) ? [seq] : [],
+  )
 }
 
 /** What real servers have to tell besides their answers. */

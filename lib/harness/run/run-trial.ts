@@ -27,7 +27,16 @@ import type { RunningServer } from '../server/running.ts'
 import { startServer } from '../server/start.ts'
 import { takeTurns } from '../server/turns.ts'
 import type { ServerEnd } from '../server/world-backend.ts'
-import { blank, judged, keyOf, logsOf, type TrialKey, type TrialResult } from './judge-trial.ts'
+import {
+  blank,
+  judged,
+  keyOf,
+  levelsIn,
+  logsOf,
+  type TrialKey,
+  type TrialResult,
+  writesIn,
+} from './judge-trial.ts'
 
 export type TrialLimits = AgentLimits & { trialTimeoutMs: number; callTimeoutMs: number }
 
@@ -58,6 +67,7 @@ export async function runTrial(
   const { task } = key.case
   let deadline = new Deadline(limits.trialTimeoutMs)
   const refusals: JsonObject[] = []
+  let recorder: Recorder | null = null
   try {
     const plans = plansOf(key.case)
     leaveTurn = await takeTurns(sharedAddresses(plans))
@@ -68,7 +78,7 @@ export async function runTrial(
     requireTools(key.case, servers)
     const startDigest = startOf(servers)
     requireSameStart(key.case.id, servers, startDigest, starts)
-    const recorder = new Recorder(servers, {
+    recorder = new Recorder(servers, {
       runId: runIdOf({ key: keyOf(key), attempt: key.attempt }),
       callTimeoutMs: limits.callTimeoutMs,
       attackWords: key.case.attack?.instruction,
@@ -130,12 +140,18 @@ export async function runTrial(
       code: cause instanceof TouchstoneError ? cause.code : 'harness_failed',
       message: reasonOf(cause),
     }
+    // What was called before the end is not undone by it.
+    record.calls = recorder?.calls.length ?? 0
+    if (recorder) {
+      record.writes = writesIn(recorder, servers)
+      record.levels = levelsIn(recorder, [], record.writes)
+    }
     return {
       record,
       logs: logsOf(servers),
-      decisions: [],
+      decisions: recorder?.decisions ?? [],
       audits: [],
-      transcript: { key: record.key, attempt: key.attempt, calls: [] },
+      transcript: { key: record.key, attempt: key.attempt, calls: recorder?.calls ?? [] },
       stopped: false,
       halt: null,
       final: cause instanceof TouchstoneError && FINAL.has(cause.code),

@@ -2,7 +2,7 @@
  * A run's folder held against itself: what its records say, derived again from the evidence beside
  * them. Nobody signed it, so that whoever can write the folder can make it agree.
  */
-import { FILES, type Inspected, lastAttempts, type TrialRecord } from '../../log/index.ts'
+import { absentIn, FILES, type Inspected, lastAttempts, type TrialRecord } from '../../log/index.ts'
 import { attemptId, readRunBytes } from './run-folder.ts'
 import { planProblems, recordProblems } from './run-log.ts'
 import { countsOf, summaryOf } from './run-predicate.ts'
@@ -77,7 +77,8 @@ export async function checkFolder(dir: string): Promise<Verification> {
     recomputed: manifest && {
       counts: countsOf(manifest, records),
       cases: [],
-      summary: summaryOf(manifest, lastAttempts(records)),
+      summary: summaryOf(manifest, records),
+      absent: absentIn(manifest, lastAttempts(records)),
     },
     does_not_establish: [
       'that the run was not made up: nobody signed it, and whoever can write the folder can make it agree',

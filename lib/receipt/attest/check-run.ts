@@ -4,7 +4,7 @@
  * The receipt is read as plain data that may have any shape. Each step names what it found; none stops the others.
  */
 import type { Json, JsonObject } from '../../json.ts'
-import { FILES, lastAttempts, type Manifest, type TrialRecord } from '../../log/index.ts'
+import { absentIn, FILES, lastAttempts, type Manifest, type TrialRecord } from '../../log/index.ts'
 import { casesOf, type ScenarioSet } from '../../scenario/index.ts'
 import { isObject } from '../surface/decision.ts'
 import { AUDIT_FOLDER } from './run-exports.ts'
@@ -115,10 +115,16 @@ export async function checkRun(
         'count_differs',
       ),
       ...differences(
-        summaryOf(one, lastAttempts(records)),
+        summaryOf(one, records),
         predicate['summary'],
         'predicate.summary',
         'summary_differs',
+      ),
+      ...differences(
+        absentIn(one, lastAttempts(records)),
+        predicate['absent'],
+        'predicate.absent',
+        'absent_differs',
       ),
     ]),
     withManifest(

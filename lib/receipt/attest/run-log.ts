@@ -1,7 +1,9 @@
 /** The trial log of a run: line by line against the receipt, and each record against the plan and against itself. */
+import { canonical } from '../../canonical.ts'
 import type { Json, JsonObject } from '../../json.ts'
 import { FILES, type Manifest, type TrialRecord, trialSeed } from '../../log/index.ts'
 import { attemptId, type LoggedAttempt } from './run-folder.ts'
+import { loggedLine } from './run-predicate.ts'
 import { placeOf } from './run-trials.ts'
 import { objectsIn, type Problem } from './step.ts'
 
@@ -11,8 +13,9 @@ export function logProblems(log: readonly LoggedAttempt[], committed: Json | und
   const rows = objectsIn(committed).map((row) => ({
     id: attemptId(String(row['key']), Number(row['attempt'])),
     digest: row['digest'],
+    row,
   }))
-  const expected = new Map(rows.map(({ id, digest }) => [id, digest]))
+  const expected = new Map(rows.map(({ id, digest, row }) => [id, { digest, row }]))
   const seen = new Map<string, number>()
   const order: string[] = []
   for (const { line, digest, record, problem } of log) {
@@ -27,8 +30,10 @@ export function logProblems(log: readonly LoggedAttempt[], committed: Json | und
     const before = seen.get(id)
     if (before !== undefined) add('trial_duplicated', `it stands in line ${before} already`)
     else if (!expected.has(id)) add('trial_added', 'the receipt does not have it')
-    else if (expected.get(id) !== digest)
+    else if (expected.get(id)?.digest !== digest)
       add('trial_edited', 'the line is not the one that the receipt has the digest of')
+    else if (canonical(expected.get(id)?.row) !== canonical(loggedLine(record, digest)))
+      add('attempt_differs', 'the receipt says otherwise how it ended, or what it had changed')
     if (before === undefined) order.push(id)
     seen.set(id, before ?? line)
   }

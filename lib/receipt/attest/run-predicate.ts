@@ -6,7 +6,11 @@
 import type { Digest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import {
+  type Absent,
+  absentIn,
   type ConfigurationSummary,
+  changedWorld,
+  earlierAttempts,
   lastAttempts,
   type Manifest,
   summarise,
@@ -56,6 +60,15 @@ export type RunCounts = {
   unrun: number
 }
 
+/** A line of the trial log. One that ended in an error says with what, and whether its world may have been changed before. */
+export type LoggedLine = {
+  key: string
+  attempt: number
+  digest: Digest
+  ended?: string
+  changed?: boolean
+}
+
 export type RunPredicate = {
   schema: 'touchstone.agent_run.v0'
   /** Who vouches: the one who made the run. */
@@ -72,7 +85,9 @@ export type RunPredicate = {
   /** Numbers with 12 significant digits; null where one is undefined. */
   summary: ConfigurationSummary[]
   /** Every line of the trial log, in its order. */
-  attempts: { key: string; attempt: number; digest: Digest }[]
+  attempts: LoggedLine[]
+  /** Planned trials that have no line, by case and configuration. */
+  absent: Absent[]
   /** Every file of the run, by path. */
   files: FileEntry[]
   does_not_establish: string[]
@@ -108,10 +123,21 @@ export function predicateOf(bytes: RunBytes, set: ScenarioSet): RunPredicate {
       model,
       simulated,
     })),
-    summary: summaryOf(manifest, counted),
-    attempts: attempts.map(({ record: { key, attempt }, digest }) => ({ key, attempt, digest })),
+    summary: summaryOf(manifest, records),
+    attempts: attempts.map(({ record, digest }) => loggedLine(record, digest)),
+    absent: absentIn(manifest, counted),
     files,
     does_not_establish: nonClaims(set),
+  }
+}
+
+export function loggedLine(record: TrialRecord, digest: Digest): LoggedLine {
+  const { key, attempt, outcome, error } = record
+  return {
+    key,
+    attempt,
+    digest,
+    ...(outcome === 'error' && { ended: error?.code ?? 'unknown', changed: changedWorld(record) }),
   }
 }
 
@@ -206,15 +232,19 @@ export function testResultOf(
 /**
  * The summary as JSON holds it: undefined numbers are null, and no digit is claimed that another machine would not compute.
  *
- * @param counted one record per trial
+ * @param records every attempt
  */
 export function summaryOf(
   manifest: Manifest,
-  counted: readonly TrialRecord[],
+  records: readonly TrialRecord[],
 ): ConfigurationSummary[] {
+  const counted = lastAttempts(records)
+  const earlier = earlierAttempts(records, counted)
   const rounded = (_: string, one: unknown) =>
     typeof one === 'number' && !Number.isSafeInteger(one) && Number.isFinite(one)
       ? Number(one.toPrecision(12))
       : one
-  return JSON.parse(JSON.stringify(summarise(manifest, counted), rounded)) as ConfigurationSummary[]
+  return JSON.parse(
+    JSON.stringify(summarise(manifest, counted, { earlier }), rounded),
+  ) as ConfigurationSummary[]
 }

@@ -233,6 +233,11 @@ const runPredicate = z.looseObject({
       errors: count,
       retried: count,
       unrun: count,
+      lost: z.looseObject({
+        attempts: count,
+        changed: count,
+        ended: z.record(text, count),
+      }),
       rates: z.looseObject(
         Object.fromEntries(Object.keys(METRICS).map((metric) => [metric, rate])),
       ),
@@ -243,7 +248,18 @@ const runPredicate = z.looseObject({
       cost_usd: amount.nullable(),
     }),
   ),
-  attempts: z.array(z.looseObject({ key: text, attempt: count, digest })),
+  attempts: z.array(
+    z.looseObject({
+      key: text,
+      attempt: count,
+      digest,
+      ended: text.optional().describe('Of one that ended in an error of the machinery: its code.'),
+      changed: z.boolean().optional().describe('Whether its world may have been changed before.'),
+    }),
+  ),
+  absent: z
+    .array(z.looseObject({ case: text, configuration: text, trials: z.array(count) }))
+    .describe('Planned trials that have no line in the trial log.'),
   files: z.array(z.looseObject({ path: text, digest, size_bytes: count })),
   does_not_establish: words,
 })

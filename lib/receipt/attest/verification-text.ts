@@ -10,6 +10,7 @@ import {
   tone,
   wrap,
 } from '../../display.ts'
+import { type Absent, type ConfigurationSummary, rangesOf } from '../../log/index.ts'
 import type { Step, Verdict } from './step.ts'
 import type { VerificationData } from './verification.ts'
 
@@ -99,7 +100,7 @@ function stepLines(step: Step, wide: number, width: number, look: Look): string[
 
 /** @param sound the log is the one that the receipt commits to */
 function runLines(
-  { counts, cases, summary }: NonNullable<VerificationData['recomputed']>,
+  { counts, cases, summary, absent }: NonNullable<VerificationData['recomputed']>,
   sound: boolean,
   look: Look,
 ): string[] {
@@ -164,6 +165,8 @@ function runLines(
           )
     }`,
     table(columns, rows, look).replace(/^/gm, '  '),
+    ...summary.flatMap((one) => lostLines(one, look)),
+    ...absentLines(absent, look),
     ...left.map((row) =>
       tone(
         `  Left out: ${foreign(row.id, 80)} (${foreign(row.left_out ?? '', 120)})`,
@@ -181,6 +184,34 @@ function runLines(
         ]
       : []),
   ]
+}
+
+/** Attempts that ended in an error, how, and how many had changed their world before. */
+function lostLines({ configuration, lost }: ConfigurationSummary, look: Look): string[] {
+  const { attempts, changed, ended } = lost
+  if (attempts === 0) return []
+  const codes = Object.entries(ended).map(([code, n]) => `${n} ${foreign(code, 60)}`)
+  const text = `${foreign(configuration, 64)}: ${count(attempts, 'attempt')} ended in an error (${codes.join(', ')}); ${changed} of these had changed something before, or may have`
+  return [tone(hanging('', text, look.width ?? 100), 'unsure', look)]
+}
+
+/** Planned trials that are not in the log, so that a choice among them shows. */
+function absentLines(absent: readonly Absent[], look: Look): string[] {
+  const lines = absent
+    .slice(0, SHOWN)
+    .map(({ case: id, configuration, trials }) =>
+      tone(
+        hanging(
+          '',
+          `Not there: ${foreign(id, 80)} with ${foreign(configuration, 64)}, ${trials.length === 1 ? 'trial' : 'trials'} ${rangesOf(trials)}`,
+          look.width ?? 100,
+        ),
+        'bad',
+        look,
+      ),
+    )
+  if (absent.length > SHOWN) lines.push(`  and ${absent.length - SHOWN} more`)
+  return lines
 }
 
 /** A digest by its first digits: the whole one stands in the data. */

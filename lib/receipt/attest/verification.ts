@@ -1,7 +1,7 @@
 /** What came out of checking a receipt: data for a program, a report for a person. The same input gives the same bytes. */
 import type { Look } from '../../display.ts'
 import type { JsonObject } from '../../json.ts'
-import type { ConfigurationSummary } from '../../log/index.ts'
+import type { Absent, ConfigurationSummary } from '../../log/index.ts'
 import { Shown } from '../../shown.ts'
 import type { CaseRow, RunCounts } from './run-predicate.ts'
 import { type Step, type Verdict, verdictOf } from './step.ts'
@@ -19,7 +19,13 @@ export type VerificationData = {
   receipt: boolean
   steps: Step[]
   /** Computed from the run's folder, not taken from the receipt. Null where there is no folder. */
-  recomputed: { counts: RunCounts; cases: CaseRow[]; summary: ConfigurationSummary[] } | null
+  recomputed: {
+    counts: RunCounts
+    cases: CaseRow[]
+    summary: ConfigurationSummary[]
+    /** Planned trials that the log does not have. */
+    absent: Absent[]
+  } | null
   /** As the receipt says it. */
   does_not_establish: string[]
 }

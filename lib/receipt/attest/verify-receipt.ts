@@ -5,7 +5,7 @@ import { canonical } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { readBytes } from '../../files.ts'
 import { decode, type Json, type JsonObject } from '../../json.ts'
-import { FILES, lastAttempts } from '../../log/index.ts'
+import { absentIn, FILES, lastAttempts } from '../../log/index.ts'
 import type { ScenarioSet } from '../../scenario/index.ts'
 import { isObject } from '../surface/decision.ts'
 import { checkRun, RUN_STEPS } from './check-run.ts'
@@ -231,7 +231,8 @@ function recomputedOf(bytes: RunBytes, set: ScenarioSet): VerificationData['reco
   return attempt(() => ({
     counts: countsOf(manifest, records),
     cases: caseRows(manifest, records, set),
-    summary: summaryOf(manifest, lastAttempts(records)),
+    summary: summaryOf(manifest, records),
+    absent: absentIn(manifest, lastAttempts(records)),
   })).value
 }
 

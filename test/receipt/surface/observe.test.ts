@@ -189,6 +189,19 @@ describe('what is kept', () => {
     })
   }
 
+  test('a list beside another content part is not known to be whole: the answer says more than it', () => {
+    const list = JSON.stringify({ ok: true, roles: [] })
+    const read = (...texts: string[]) =>
+      receipt.observe({
+        ...base,
+        tool: 'list_roles',
+        arguments: { workspace: 'acme' },
+        result: { content: texts.map((text) => ({ type: 'text', text })) },
+      }).observation?.read?.complete
+    assert.equal(read(list), true)
+    assert.equal(read(list, 'Showing the first 0 of 12.'), false)
+  })
+
   test('a list in a shape that declares no reason is never known to be whole', () => {
     const list = (value: unknown) =>
       receipt.observe({

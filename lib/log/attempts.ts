@@ -1,0 +1,76 @@
+/**
+ * Attempts that ended in an error of the machinery, and trials that are not there: what a run's rates leave out.
+ *
+ * The attempt that counts is the last one. What an earlier one did to its world is in no rate, so it is counted beside them.
+ */
+import type { Manifest, TrialRecord } from './records.ts'
+import { trialKey } from './trial.ts'
+
+export type LostAttempts = {
+  /** Attempts that ended in an error, whether or not another followed. */
+  attempts: number
+  /** Of these, the ones that had changed their world, or may have. */
+  changed: number
+  /** By the code of the error, in alphabetical order. */
+  ended: { [code: string]: number }
+}
+
+/** Planned trials of one case and configuration that have no record, by their repeat. */
+export type Absent = { case: string; configuration: string; trials: number[] }
+
+/** The attempts that do not count: those that another attempt of the same trial followed. */
+export function earlierAttempts(
+  attempts: readonly TrialRecord[],
+  counted: readonly TrialRecord[],
+): TrialRecord[] {
+  const last = new Set(counted)
+  return attempts.filter((record) => !last.has(record))
+}
+
+/** What the attempts in an error came to. */
+export function lostOf(attempts: readonly TrialRecord[]): LostAttempts {
+  const lost = attempts.filter(({ outcome }) => outcome === 'error')
+  const ended = Map.groupBy(lost, ({ error }) => error?.code ?? 'unknown')
+  return {
+    attempts: lost.length,
+    changed: lost.filter(changedWorld).length,
+    ended: Object.fromEntries([...ended].map(([code, { length }]) => [code, length]).sort()),
+  }
+}
+
+/** True unless it is known that the attempt left its world as it was. */
+export function changedWorld({
+  start_digest: start,
+  end_digest: end,
+  writes,
+  levels,
+}: Pick<TrialRecord, 'start_digest' | 'end_digest' | 'writes' | 'levels'>): boolean {
+  // What was done and undone leaves no trace in the end, so a tool that said that it changed something counts too.
+  if (levels.asserted + levels.observed_confirmed + levels.verified > 0) return true
+  return start === null || end === null ? writes.length > 0 : start !== end
+}
+
+/** The planned trials without a record, in the order of the manifest. */
+export function absentIn(manifest: Manifest, counted: readonly TrialRecord[]): Absent[] {
+  const there = new Set(counted.map(({ key }) => key))
+  if (there.size === manifest.planned) return []
+  return manifest.cases.flatMap(({ id }) =>
+    manifest.configurations.flatMap(({ name }) => {
+      const trials = Array.from({ length: manifest.repeats }, (_, trial) => trial).filter(
+        (trial) => !there.has(trialKey(id, name, trial)),
+      )
+      return trials.length > 0 ? [{ case: id, configuration: name, trials }] : []
+    }),
+  )
+}
+
+/** `[0, 1, 2, 5]` as `0 to 2, 5`. */
+export function rangesOf(numbers: readonly number[]): string {
+  const ranges: [number, number][] = []
+  for (const n of numbers) {
+    const last = ranges.at(-1)
+    if (last && n === last[1] + 1) last[1] = n
+    else ranges.push([n, n])
+  }
+  return ranges.map(([from, to]) => (from === to ? `${from}` : `${from} to ${to}`)).join(', ')
+}
