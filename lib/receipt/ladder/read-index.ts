@@ -221,9 +221,8 @@ export function formOf(call: Write): Form | null {
   }
 }
 
-function canShow({ effect: { shown }, fields }: Form, read: string): boolean {
-  if (shown.by === 'nothing' || !shown.reads.includes(read)) return false
-  return shown.by !== 'value' || fields.includes(shown.member)
+function canShow({ effect: { shown } }: Form, read: string): boolean {
+  return shown.by !== 'nothing' && shown.reads.includes(read)
 }
 
 /** The fields by which a call takes back the effect of another: what both say, without the value that one of them sets. */

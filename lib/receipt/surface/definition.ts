@@ -155,8 +155,12 @@ function effects(
       for (const read of isNames(shown.reads) ? shown.reads : wrong(at, 'reads', shown))
         if (!peers.some((peer) => Object.hasOwn(peer.reads, read)))
           wrong(`${at}.shown.reads`, 'a read of this class', read)
-      if (shown.by === 'value' && !names.has(shown.member))
-        wrong(`${at}.shown.member`, 'a name out of fields', shown.member)
+      const { all, any = [] } = effect.binding ?? one.binding
+      if (
+        shown.by === 'value' &&
+        !(names.has(shown.member) && [...all, ...any].includes(shown.member))
+      )
+        wrong(`${at}.shown.member`, 'a field that enters the digest', shown.member)
     } else wrong(`${at}.shown.by`, 'presence | absence | value | nothing', shown)
     if (!isNames(recorded) && typeof (recorded as { none?: unknown })?.none !== 'string')
       wrong(`${at}.recorded`, 'kinds of audit entries, or { none: why }', recorded)

@@ -358,3 +358,61 @@ test('a stored observed_confirmed without such a read is an overclaim', () => {
   write.response.side_effect.level = 'observed_confirmed'
   assert.ok(receipt.verify([write]).calls[0]?.findings.some((one) => one.kind === 'overclaim'))
 })
+
+test('a read of another provider shows nothing, on the same server too', () => {
+  const [write, read] = [add(), list('ci-key')].map(({ tool, args, reply }, seq) =>
+    receipt.observe({
+      server: 's',
+      tool,
+      arguments: args,
+      status: 'success',
+      ...(reply && { result: { structuredContent: reply } }),
+      runId: 'run',
+      seq,
+    }),
+  ) as [receipt.Decision, receipt.Decision]
+  const level = (one: receipt.Decision) => receipt.verify([write, one]).calls[0]?.level
+  assert.equal(level(read), 'observed_confirmed')
+  const target = { ...(read.action.target as object), provider: 'gitlab' }
+  assert.equal(level({ ...read, action: { ...read.action, target } }), 'asserted')
+})
+
+test('a call that does not say the value that a read would show is confirmed by none', () => {
+  const lamp: receipt.Classifier = {
+    category: 'lamp',
+    provider: 'lamps',
+    resource_type: 'lamp',
+    class: 'change',
+    scope: 'lamps:write',
+    irreversibility: 'two_way',
+    reason_code: 'classified_lamp',
+    tools: { set_lamp: 'set' },
+    fields: [
+      { name: 'lamp', kind: 'text', from: ['lamp'] },
+      { name: 'colour', kind: 'text', from: ['colour'] },
+    ],
+    required: [{ fields: ['lamp'], detail: 'missing_lamp' }],
+    binding: { all: ['lamp'], any: ['colour'] },
+    scoped: [],
+    effects: {
+      set: {
+        shown: { by: 'value', reads: ['list_lamps'], member: 'colour' },
+        recorded: { none: 'no log' },
+      },
+    },
+    reads: { list_lamps: { verb: 'list', answers: [{ items: 'lamps' }] } },
+  }
+  receipt.classifier(lamp)
+  assert.throws(
+    () => receipt.classifier({ ...lamp, binding: { all: ['lamp'], agree: ['colour'] } }),
+    { code: 'classifier_invalid', message: /enters the digest.*shown\.member/ },
+  )
+  const level = (args: object) =>
+    rows([
+      { tool: 'set_lamp', args: { lamp: 'a', ...args } },
+      { tool: 'list_lamps', args: {}, reply: { lamps: [{ lamp: 'a', colour: 'red' }] } },
+    ])[0]?.level
+  assert.equal(level({}), 'asserted')
+  assert.equal(level({ colour: 'green' }), 'asserted')
+  assert.equal(level({ colour: 'red' }), 'observed_confirmed')
+})
