@@ -1,10 +1,12 @@
 /** The command line over receipts: what it exits with, and that it says the same as the call. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { createHash, createSign, generateKeyPairSync } from 'node:crypto'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
 import * as receipt from '../../lib/receipt/index.ts'
 import { check, copy, fresh, keys, original, replaceIn, root } from './attest/sealed-run.ts'
 
@@ -189,6 +191,95 @@ test('verify: --window refuses records of other times, --ledger refuses those th
   assert.match(readFileSync(ledger, 'utf8'), /"record_id":"e1"/)
   assert.equal(level('--ledger', ledger), 'asserted')
   assert.equal(touchstone('verify', decisions, '--window', 'May').status, 2)
+})
+
+test('verify: CloudTrail logs as they lie in a bucket, with digests beside them and a key', () => {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const bucket = fresh('bucket')
+  const logs = join(bucket, 'AWSLogs', '123456789012', 'CloudTrail')
+  const digests = join(bucket, 'AWSLogs', '123456789012', 'CloudTrail-Digest')
+  for (const folder of [logs, digests]) mkdirSync(folder, { recursive: true })
+  const log = JSON.stringify({
+    Records: [
+      {
+        eventVersion: '1.11',
+        eventTime: '2026-01-05T09:00:00Z',
+        eventSource: 'iam.amazonaws.com',
+        eventName: 'CreateAccessKey',
+        eventID: 'e1',
+        recipientAccountId: '123456789012',
+        requestParameters: { userName: 'ci' },
+        responseElements: { accessKey: { userName: 'ci', status: 'Active' } },
+      },
+    ],
+  })
+  const sha = (text: string) => createHash('sha256').update(text).digest('hex')
+  const end = '2026-01-05T10:00:00Z'
+  const digest = JSON.stringify({
+    digestEndTime: end,
+    digestSignatureAlgorithm: 'SHA256withRSA',
+    digestS3Bucket: 'b',
+    digestS3Object: 'd.json.gz',
+    previousDigestS3Object: null,
+    previousDigestHashValue: null,
+    previousDigestSignature: null,
+    logFiles: [{ s3Bucket: 'b', s3Object: 'l', hashValue: sha(log), hashAlgorithm: 'SHA-256' }],
+  })
+  const signed = createSign('sha256').update(`${end}\nb/d.json.gz\n${sha(digest)}\nnull`)
+  writeFileSync(join(logs, 'log.json.gz'), gzipSync(log))
+  writeFileSync(join(digests, 'd.json.gz'), gzipSync(digest))
+  writeFileSync(join(digests, 'd.json.gz.signature'), signed.sign(privateKey, 'hex'))
+  writeFileSync(join(bucket, 'README.md'), 'Ask the platform team.\n')
+  const key = fresh('trail.pem')
+  writeFileSync(key, publicKey.export({ format: 'pem', type: 'spki' }))
+  const calls = fresh('iam.ndjson')
+  writeFileSync(
+    calls,
+    lines(
+      receipt.observe({
+        server: 'iam',
+        tool: 'create_access_key',
+        arguments: { user_name: 'ci' },
+        status: 'success',
+        runId: 'r',
+        seq: 0,
+      }),
+    ),
+  )
+  const verify = (...more: string[]) => touchstone('verify', calls, '--audit', bucket, ...more)
+  const sound = verify('--public-key', key, '--min-level', 'verified')
+  assert.equal(sound.status, 0, sound.stdout)
+  assert.match(sound.stdout, /signed: .*digest/)
+  assert.match(sound.stdout, /not used 2 files, such as\s+\S*d\.json\.gz: it signs/)
+  assert.match(verify().stdout, /not checked: no public key was given/)
+
+  writeFileSync(join(logs, 'log.json.gz'), gzipSync(log.replace('09:00', '09:01')))
+  const edited = verify('--public-key', key)
+  assert.equal(edited.status, 1)
+  assert.match(edited.stdout.split('\n')[1] ?? '', /error: authenticity_failed/)
+  assert.match(edited.stdout, /0 of 1 claimed effect is verified/)
+
+  // Logs and digests that lie apart, as an auditor may be given them.
+  writeFileSync(join(logs, 'log.json.gz'), gzipSync(log))
+  const apart = touchstone(
+    ...['verify', calls, '--audit', logs, '--digests', digests, '--public-key', key],
+    ...['--min-level', 'verified'],
+  )
+  assert.equal(apart.status, 0, apart.stdout)
+})
+
+test('verify: a ledger is written once by each, and a receipt takes no option for decisions', () => {
+  const log = fresh('server.json')
+  const ledger = fresh('none/ledger.ndjson')
+  writeFileSync(log, JSON.stringify([{ ...key, _document_id: 'e1' }]))
+  const run = (...more: string[]) => touchstone('verify', decisions, '--audit', log, ...more)
+  const nowhere = run('--ledger', ledger)
+  assert.equal(nowhere.status, 2)
+  assert.match(nowhere.stderr, /a ledger/)
+  assert.match(run('--server', 'other').stdout, /0 of 1 claimed effect is verified/)
+  assert.match(run('--server', 'github').stdout, /1 of 1 claimed effect is verified/)
+  for (const option of ['--window', '--digests'])
+    assert.equal(touchstone('verify', original, option, '2026-01-01..').status, 2, option)
 })
 
 test('verify: 1 when a read contradicts, and the contradiction is named first', () => {

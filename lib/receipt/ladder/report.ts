@@ -291,34 +291,78 @@ function recordLines({ records, imports, ignored }: Report, width: number, look:
     if (rows.length > SHOWN)
       lines.push(tone(`  and ${rows.length - SHOWN} more ${word}`, 'quiet', look))
   }
-  for (const one of imports) {
-    const unmapped = Object.values(one.counts.unmapped).reduce((sum, n) => sum + n, 0)
-    lines.push(
-      wrap(
-        `${foreign(one.source.name, 80)}: ${count(one.counts.entries, 'entry', 'entries')}, ${one.counts.records} imported, ${one.counts.skipped} skipped, ${unmapped} of other kinds; ${signed(one.authenticity)}: ${foreign(one.authenticity.detail)}`,
-        width,
-        '  ',
-      ),
-    )
-    for (const [reason, n] of reasonsOf(one).slice(0, SHOWN))
-      lines.push(tone(wrap(`${n} left out: ${reason}`, width, '    '), 'quiet', look))
+  // A folder of logs holds thousands of files: those that count for nothing share their lines.
+  const named = imports.length <= SHOWN ? imports : imports.filter(hasRecords).slice(0, SHOWN)
+  const others = imports.filter((one) => !named.includes(one))
+  for (const one of named) {
+    const { source, authenticity } = one
+    const text = `${tailOf(source.name)}: ${totalsOf([one])}; ${signed(authenticity)}: ${foreign(authenticity.detail)}`
+    lines.push(wrap(text, width, '  '), ...leftOutLines([one], width, look))
   }
-  for (const { name, reason } of ignored.slice(0, SHOWN))
-    lines.push(wrap(`not used ${foreign(name, 80)}: ${foreign(reason)}`, width, '  '))
-  if (ignored.length > SHOWN)
-    lines.push(tone(`  and ${ignored.length - SHOWN} more files not used`, 'quiet', look))
+  if (others.length > 0)
+    lines.push(
+      wrap(`${count(others.length, 'other export')}: ${totalsOf(others)}`, width, '  '),
+      ...leftOutLines(others, width, look),
+    )
+  const byReason = Map.groupBy(ignored, ({ reason }) => kindOf(reason))
+  for (const [reason, files] of [...byReason].sort(([, a], [, b]) => b.length - a.length)) {
+    const { name } = files[0] as (typeof files)[number]
+    const what =
+      files.length === 1 ? tailOf(name) : `${files.length} files, such as ${tailOf(name)}`
+    lines.push(wrap(`not used ${what}: ${reason}`, width, '  '))
+  }
   return lines
 }
 
+type Import = Omit<Imported, 'records'>
+
+function hasRecords({ counts }: Import): boolean {
+  return counts.records > 0
+}
+
+function totalsOf(imports: readonly Import[]): string {
+  const sum = (of: (one: Import) => number) => imports.reduce((total, one) => total + of(one), 0)
+  const unmapped = sum(({ counts }) =>
+    Object.values(counts.unmapped).reduce((total, n) => total + n, 0),
+  )
+  return `${count(
+    sum(({ counts }) => counts.entries),
+    'entry',
+    'entries',
+  )}, ${sum(({ counts }) => counts.records)} imported, ${sum(({ counts }) => counts.skipped)} skipped, ${unmapped} of other kinds`
+}
+
+function leftOutLines(imports: readonly Import[], width: number, look: Look): string[] {
+  const reasons = reasonsOf(imports)
+  const rest = reasons.slice(SHOWN).reduce((total, [, n]) => total + n, 0)
+  return [
+    ...reasons.slice(0, SHOWN).map(([reason, n]) => `${n} left out: ${reason}`),
+    ...(rest > 0 ? [`${rest} left out for ${count(reasons.length - SHOWN, 'other reason')}`] : []),
+  ].map((text) => tone(wrap(text, width, '    '), 'quiet', look))
+}
+
+/** The end of a path, which tells one file of a folder from another. */
+function tailOf(path: string): string {
+  const text = foreign(path, 4096)
+  return text.length > 80 ? `…${text.slice(-79)}` : text
+}
+
 /** Why entries of an export are no records, most frequent first: those left out by reason, those of other kinds by kind. */
-function reasonsOf({ skipped, counts }: Omit<Imported, 'records'>): [string, number][] {
+function reasonsOf(imports: readonly Import[]): [string, number][] {
   const made = new Map<string, number>()
-  // Reasons that name a line or an id differ for each entry; without it they can be counted.
-  for (const { reason } of skipped) {
-    const kind = foreign(reason.replace(/line \d+/g, 'another line').replace(/:\d+.*$/, ''), 120)
-    made.set(kind, (made.get(kind) ?? 0) + 1)
+  const add = (kind: string, n: number) => made.set(kind, (made.get(kind) ?? 0) + n)
+  for (const { skipped, counts } of imports) {
+    for (const { reason } of skipped) add(kindOf(reason), 1)
+    for (const [kind, n] of Object.entries(counts.unmapped))
+      add(`no effect that is looked for: ${foreign(kind, 80)}`, n)
   }
-  for (const [kind, n] of Object.entries(counts.unmapped))
-    made.set(`no effect that is looked for: ${foreign(kind, 80)}`, n)
   return [...made].sort((a, b) => b[1] - a[1])
+}
+
+/** A reason without the line or place that it names, by which it would differ for each entry. */
+function kindOf(reason: string): string {
+  const kind = reason
+    .replace(/line \d+/g, 'another line')
+    .replace(/ \([^()]*:\d+(:\d+)?\)$|:\d+.*$/, '')
+  return foreign(kind, 120)
 }
