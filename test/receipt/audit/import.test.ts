@@ -119,6 +119,23 @@ describe('forms of an export', () => {
       assert.deepEqual(subjects(receipt.importAudit('github', bytes)), subjects(array))
   })
 
+  test('an entry that a later one of the same export takes back is no record, and says by which', () => {
+    const event = (type: string, status: string) => ({
+      id: `evt_${type}`,
+      object: 'event',
+      created: 1767603600,
+      livemode: true,
+      type,
+      data: { object: { id: 're_1', charge: 'ch_1', amount: 500, currency: 'usd', status } },
+    })
+    const made = receipt.importAudit(
+      'stripe',
+      JSON.stringify([event('refund.created', 'succeeded'), event('refund.failed', 'failed')]),
+    )
+    assert.deepEqual([made.counts.records, made.counts.skipped], [0, 2])
+    assert.match(made.skipped[0]?.reason ?? '', /taken back at line 2: refund\.failed/)
+  })
+
   test('a record holds the digest of its export, its line, and the digest of its entry', () => {
     const made = receipt.importAudit('github', `\n${lines}`.trimStart(), { source: 'log.ndjson' })
     const hex = createHash('sha256').update(lines).digest('hex')
