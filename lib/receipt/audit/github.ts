@@ -20,6 +20,9 @@ const kinds = {
   'workflows.rerun_workflow_run': { action_class: 'github_workflow_run', verb: 'rerun' },
 }
 
+/** Members of `repo.create` for a fork. */
+const FORKED = ['fork_parent', 'fork_parent_id', 'fork_source', 'fork_source_id']
+
 export const github: Importer = {
   name: 'github',
   provider: 'github',
@@ -43,6 +46,8 @@ export const github: Importer = {
     if (!place) return { skipped: isKey ? 'no repository: a user’s own key' : 'no repository' }
     if (isKey && textAt(entry, 'title') === null)
       return { skipped: 'no title, so the entry does not say which key' }
+    if (action === 'repo.create' && FORKED.some((name) => name in entry))
+      return { skipped: 'a fork, which is another effect' }
     const values = valuesOf(entry, kind.action_class, place)
     if (values === null) return { skipped: 'the pull request is not one of the repository' }
     return {
@@ -66,7 +71,11 @@ function valuesOf(
   if (action_class === 'github_deploy_key')
     return { ...place, title: textAt(entry, 'title'), read_only: flagOf(entry['read_only']) }
   if (action_class === 'github_repository')
-    return { organization: place.owner, name: place.repo, visibility: textAt(entry, 'visibility') }
+    return {
+      organization: place.owner,
+      name: place.repo,
+      private: entry['visibility'] === undefined ? null : entry['visibility'] === 'private',
+    }
   if (action_class === 'github_workflow_run')
     return { ...place, run_id: idAt(entry, 'workflow_run_id') }
   if (action_class === 'github_pull_request_merge') {

@@ -76,8 +76,13 @@ function readOne(
     return { ...common, values, object: event_id }
   }
   const file = text('doc_id')
+  const user_google_email = common.actor
   if (kind.verb !== 'grant')
-    return { ...common, values: { file_id: file, file_name: text('doc_title') }, object: file }
+    return {
+      ...common,
+      values: { file_id: file, file_name: text('doc_title'), user_google_email },
+      object: file,
+    }
   const [before, after] = [said['old_value'], said['new_value']]
   // Only from no access to one role: everything else changes what a person had.
   if (!isOne(before, 'none')) return { skipped: 'a change of access that the person already had' }

@@ -28,6 +28,16 @@ export function takenBack(type: string): boolean {
   return TAKEN_BACK.test(type)
 }
 
+/** Why an event is nobody's call, or null: Stripe renews, bills and ends things by itself too, and then names no request. */
+export function byItself(entry: JsonObject, type: string): string | null {
+  if (textAt(entry, 'request') === null && textAt(entry, 'request.id') === null)
+    return 'no request: it happened by itself'
+  const reason = textAt(entry, 'data.object.billing_reason')
+  return type === 'invoice.created' && reason !== 'manual'
+    ? `billing reason ${reason ?? 'missing'}: no call made this invoice`
+    : null
+}
+
 /** What an event says, by the names of a call's arguments. A reference may be an id or the object itself. */
 export function objectValues(entry: JsonObject, type: string): Values {
   const said = (name: string) => {

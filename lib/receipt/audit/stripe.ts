@@ -11,7 +11,7 @@ import { at } from '../surface/classifier.ts'
 import { harmless } from '../surface/target.ts'
 import { kindOf, secondsAt, textAt, texts } from './entry.ts'
 import type { Importer, Reading } from './importer.ts'
-import { objectKinds, objectValues, takenBack } from './stripe-objects.ts'
+import { byItself, objectKinds, objectValues, takenBack } from './stripe-objects.ts'
 
 const charge = { action_class: 'payment_charge', verb: 'create' }
 const refund = { action_class: 'payment_refund', verb: 'create' }
@@ -57,6 +57,8 @@ export const stripe: Importer = {
     if (id === null) return { skipped: 'the event has no id' }
     if (object === null) return { skipped: 'the event does not name its object' }
     if (entry['livemode'] !== true) return { skipped: 'test mode: no money has moved' }
+    const itself = Object.hasOwn(objectKinds, type) ? byItself(entry, type) : null
+    if (itself !== null) return { skipped: itself }
     if (Object.hasOwn(objectKinds, type))
       return {
         ...kind,
