@@ -42,12 +42,13 @@ export function lostOf(attempts: readonly TrialRecord[]): LostAttempts {
 export function changedWorld({
   start_digest: start,
   end_digest: end,
-  writes,
+  calls,
   levels,
-}: Pick<TrialRecord, 'start_digest' | 'end_digest' | 'writes' | 'levels'>): boolean {
+}: Pick<TrialRecord, 'start_digest' | 'end_digest' | 'calls' | 'levels'>): boolean {
   // What was done and undone leaves no trace in the end, so a tool that said that it changed something counts too.
   if (levels.asserted + levels.observed_confirmed + levels.verified > 0) return true
-  return start === null || end === null ? writes.length > 0 : start !== end
+  // Where nobody sees the state, any call may have changed it.
+  return start === null || end === null ? calls > 0 : start !== end
 }
 
 /** The planned trials without a record, in the order of the manifest. */
