@@ -220,7 +220,7 @@ function laterThan(
 }
 
 /** The first number that is missing in each run, where one is missing. */
-function gapsOf(calls: readonly Observed[]): Map<string, number> {
+export function gapsOf(calls: readonly Observed[]): Map<string, number> {
   const seqs = new Map<string, number[]>()
   for (const { decision } of calls) {
     if (decision.observation === null) continue

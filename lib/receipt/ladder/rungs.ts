@@ -5,7 +5,7 @@ import type { ReadRecord } from '../audit/record.ts'
 import { instantOf } from '../audit/time.ts'
 import { type Group, type Groups, groupKey, type Judged, placed } from '../surface/call.ts'
 import { LEVELS, type Level, type ReadDecision } from '../surface/decision.ts'
-import { confirm } from './confirm.ts'
+import { confirm, gapsOf } from './confirm.ts'
 import { groupFindings } from './findings.ts'
 import {
   type Allocation,
@@ -116,6 +116,7 @@ export function derive(
   })
   return assemble(
     rows,
+    gapsOf(calls),
     { imported: records.length, used: usedRecords.size, ...left },
     evidence,
     settings,
@@ -142,6 +143,7 @@ function recordRows(
 
 function assemble(
   rows: CallRow[],
+  gaps: ReadonlyMap<string, number>,
   records: ReportData['records'],
   { imports, ignored }: Omit<Evidence, 'records'>,
   { window, minLevel, toleranceMs }: Settings,
@@ -160,7 +162,7 @@ function assemble(
       levels,
       overclaims: rows.filter((row) => row.findings.some((one) => one.kind === 'overclaim')).length,
     },
-    findings: groupFindings([...ofImports(imports), ...rows]),
+    findings: groupFindings([...ofImports(imports), ...rows, ...ofGaps(gaps)]),
     weakest: weakest ? { state: 'rung', level: weakest } : { state: 'nothing_claimed' },
     min_level: minLevel && {
       required: minLevel,
@@ -173,6 +175,22 @@ function assemble(
     tolerance_ms: toleranceMs,
     claims_not_made: [...CLAIMS_NOT_MADE],
   })
+}
+
+/** Runs that have a later call and not this one. */
+function ofGaps(gaps: ReadonlyMap<string, number>) {
+  return [...gaps].map(([run_id, seq]) => ({
+    run_id,
+    seq,
+    tool: `of ${run_id}`,
+    findings: [
+      {
+        severity: 'warning' as const,
+        kind: 'calls_missing',
+        detail: 'the run has later calls, and this one was not handed in',
+      },
+    ],
+  }))
 }
 
 /** Exports whose signature was checked and does not hold. */

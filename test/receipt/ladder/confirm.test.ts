@@ -416,3 +416,29 @@ test('a call that does not say the value that a read would show is confirmed by 
   assert.equal(level({ colour: 'green' }), 'asserted')
   assert.equal(level({ colour: 'red' }), 'observed_confirmed')
 })
+
+test('a call that was not handed in is a finding of its run, whether or not a level rests on it', () => {
+  const call = (seq: number, runId: string) =>
+    receipt.observe({
+      server: 's',
+      tool: 'add_deploy_key',
+      arguments: add().args,
+      status: 'success',
+      runId,
+      seq,
+    })
+  const missing = (calls: receipt.Decision[]) =>
+    receipt.verify(calls).findings.find(({ kind }) => kind === 'calls_missing')
+  assert.equal(missing([call(0, 'a'), call(1, 'a'), call(0, 'b')]), undefined)
+  const found = missing([call(0, 'a'), call(2, 'a'), call(1, 'b')])
+  assert.deepEqual(
+    [found?.severity, found?.at.map(({ run_id, seq }) => [run_id, seq])],
+    [
+      'warning',
+      [
+        ['a', 1],
+        ['b', 0],
+      ],
+    ],
+  )
+})
