@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
+import { ProbeResult } from '../../lib/probe/connect/result.ts'
+import { ProbeRuns } from '../../lib/probe/connect/runs.ts'
 import { connect, declaration } from '../../lib/probe/index.ts'
 import { sse } from '../servers/sse-faults.ts'
 import { type Stage, stage } from '../servers/stage.ts'
@@ -93,6 +95,24 @@ describe('a test runs when it is awaited', () => {
     await moody.close()
     assert.deepEqual([runs.outcomes, runs.stable], [{ answered: 2, error: 1 }, false])
     assert.match(inspect(runs), /not the same each time/)
+  })
+
+  it('a latency that is not told holds no curve down, and one below a millisecond is not 0', async () => {
+    const one = (await connect(server.url, { local: true })).toJSON()
+    const results = [0.42, 3.26, null].map(
+      (latencyMs) =>
+        new ProbeResult('http://own/mcp', 'streamable-http', null, {
+          ...one,
+          latencyMs,
+          latencyNote: latencyMs === null ? 'loop_blocked' : null,
+        }),
+    )
+    const runs = new ProbeRuns(results)
+    assert.deepEqual(runs.chart().rows[0]?.outcomes, { answered: 2 })
+    assert.match(
+      runs.text(),
+      /of 2 answered handshakes: 0\.42 ms to 3\.3 ms, median 1\.8 ms; 1 more not told, this process stood still/,
+    )
   })
 
   it('no answered handshake means no latency, not one of zero', async () => {

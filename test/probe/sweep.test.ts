@@ -127,6 +127,17 @@ describe('a sweep', () => {
     assert.deepEqual((await sweep([])).outcomes, {})
   })
 
+  it('a callback that throws ends the sweep, and what was finished stays in the log', async () => {
+    const log = join(folder, 'thrown.ndjson')
+    const urls = Array.from({ length: 40 }, (_, i) => `${server.url}/thrown-${i}`)
+    const onResult = () => {
+      throw new RangeError('mine')
+    }
+    const tried = sweep(urls, { log, local: true, concurrency: 2, onResult })
+    await assert.rejects(tried, RangeError)
+    assert.ok((await lines(log)).length <= 4)
+  })
+
   it('given up, it rejects with the reason, and the log keeps what was finished', async () => {
     const log = join(folder, 'aborted.ndjson')
     const controller = new AbortController()

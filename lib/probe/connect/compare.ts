@@ -1,11 +1,12 @@
 /** Two servers, or two times of one: whether one is faster, and what differs in the tools they list. */
 
 import type { Digest } from '../../canonical.ts'
-import { count, duration, foreign, type Look, tone, wrap } from '../../display.ts'
+import { count, foreign, type Look, tone, wrap } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { Shown } from '../../shown.ts'
 import { shift } from '../../stats/index.ts'
 import type { Outcome } from '../judge/outcome.ts'
+import { latencyText } from './report.ts'
 import type { ProbeData } from './result.ts'
 import { tally, words } from './runs.ts'
 
@@ -88,7 +89,7 @@ function latencyLine(
   look: Look,
 ): string {
   if (shiftMs === null) return `latency: cannot tell: ${reason}`
-  const signed = (ms: number) => `${ms < 0 ? '-' : '+'}${duration(Math.abs(ms))}`
+  const signed = (ms: number) => `${ms < 0 ? '-' : '+'}${latencyText(Math.abs(ms))}`
   const between =
     lowMs === null || highMs === null
       ? (reason ?? '')

@@ -51,7 +51,8 @@ function processLines(told: ProcessTold, look: Look): string[] {
   if (told.signal !== null) lines.push(`  it was ended by ${told.signal}`)
   if (told.strayLines > 0) {
     const n = count(told.strayLines, 'line')
-    lines.push(tone(`  ${n} on standard output that were no JSON-RPC:`, 'unsure', look))
+    const was = told.strayLines === 1 ? 'was' : 'were'
+    lines.push(tone(`  ${n} on standard output that ${was} no JSON-RPC:`, 'unsure', look))
     for (const line of told.stray) lines.push(`    ${foreign(line, width - 4)}`)
   }
   if (told.framing) lines.push(wrap(FRAMING[told.framing], width, '  '))

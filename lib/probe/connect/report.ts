@@ -19,6 +19,11 @@ export const TONES: Record<Outcome, Tone> = {
 
 const MAX_LISTED = 12
 
+/** A latency in words, to two digits below 10 ms: a server on this machine answers in less than one. */
+export function latencyText(ms: number): string {
+  return ms < 10 ? `${Number(ms.toPrecision(2))} ms` : duration(ms)
+}
+
 /** Lines for one result, no wider than `look.width` (default 100). */
 export function reportOf(data: ProbeData, look: Look = {}): string {
   const width = look.width ?? 100
@@ -100,7 +105,7 @@ function taskLine(task: TaskFinding, data: ProbeData, look: Look): string {
   const tick = task.passed ? tone('✓', 'good', look) : tone('✗', 'bad', look)
   let note = task.detail ? `: ${SAYS[task.detail]}${evidence(task)}` : ''
   if (task.passed && task.id !== 'tool_list') {
-    if (data.latencyMs !== null) note = `: ${duration(data.latencyMs)}`
+    if (data.latencyMs !== null) note = `: ${latencyText(data.latencyMs)}`
     else if (data.latencyNote !== null) note = ': latency not told, this process stood still'
   }
   if (task.passed && task.id === 'tool_list' && data.tools) {

@@ -1,10 +1,10 @@
 /** Several tests of one server: how its latency is distributed, and whether it answers the same way each time. */
 
 import { type Chart, type LatencyRow, latency as latencyChart } from '../../chart/index.ts'
-import { count, duration, foreign, type Look, table, tone } from '../../display.ts'
+import { count, foreign, type Look, table, tone } from '../../display.ts'
 import { Shown } from '../../shown.ts'
 import type { Outcome } from '../judge/outcome.ts'
-import { TONES, why } from './report.ts'
+import { latencyText, TONES, why } from './report.ts'
 import type { ProbeData, ProbeResult } from './result.ts'
 
 export type LatencySpread = {
@@ -55,11 +55,16 @@ export class ProbeRuns extends Shown {
     return spread(this.results.map(({ latencyMs }) => latencyMs).filter((ms) => ms !== null))
   }
 
-  /** How long answers took, as the share of all tests that were answered within each time. */
+  /**
+   * How long answers took, as the share of tests that were answered within each time. Tests whose latency is not told are left out:
+   * they were answered, and nobody knows how fast.
+   */
   chart(): Chart<LatencyRow> {
     const values = this.latency?.valuesMs.filter((ms) => ms > 0) ?? []
     const server = this.results[0]?.subject ?? 'no tests'
-    return latencyChart([{ server, values, outcomes: { ...this.outcomes } }])
+    const timed = this.results.filter(({ latencyNote }) => latencyNote === null)
+    const outcomes: Record<string, number> = tally(timed.map(({ outcome }) => outcome))
+    return latencyChart([{ server, values, outcomes }])
   }
 
   toJSON(): ProbeRunsData {
@@ -78,11 +83,13 @@ export class ProbeRuns extends Shown {
     const first = this.results[0]
     if (!first) return 'no tests'
     const { latency } = this
+    const untold = this.results.filter(({ latencyNote }) => latencyNote !== null).length
+    const left = untold > 0 ? `; ${untold} more not told, this process stood still` : ''
     const rows = this.results.map((result, i) => [
       String(i + 1),
       result.outcome,
       `${result.passed}/${result.attempted}`,
-      result.latencyMs === null ? '-' : duration(result.latencyMs),
+      result.latencyMs === null ? '-' : latencyText(result.latencyMs),
       why(result),
     ])
     const heads = [
@@ -106,8 +113,8 @@ export class ProbeRuns extends Shown {
             look,
           ),
       latency
-        ? `latency of ${count(latency.n, 'answered handshake')}: ${duration(latency.minMs)} to ${duration(latency.maxMs)}, median ${duration(latency.medianMs)}`
-        : 'no latency is known',
+        ? `latency of ${count(latency.n, 'answered handshake')}: ${latencyText(latency.minMs)} to ${latencyText(latency.maxMs)}, median ${latencyText(latency.medianMs)}${left}`
+        : `no latency is known${left}`,
       `outcomes in order: ${this.results.map(markOf).join('')}  (✓ every task passed, ~ answered, ✗ not answered)`,
       ...(latency && latency.n >= 3 ? ['', this.chart().text(look)] : []),
     ].join('\n')

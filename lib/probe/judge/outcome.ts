@@ -117,7 +117,7 @@ export const SAYS: Record<Detail, string> = {
   connection_refused: 'the connection was refused',
   connection_dropped: 'the connection was dropped before the answer was whole',
   unreachable: 'the host or network was unreachable',
-  timed_out: 'nothing came back within the time limit',
+  timed_out: 'no answer came back within the time limit',
   command_failed: 'the command did not start',
   certificate: 'its certificate did not verify',
   tls: 'the TLS handshake failed',

@@ -123,15 +123,22 @@ export async function sweep(
     bar?.tick(result.outcome !== 'answered')
   }
 
+  let failed = false
   // A candidate of a page is work of its own, so that one page with a thousand servers is tested as a thousand entries are.
   const pending = flatten(source)
   const work = async () => {
-    for (;;) {
-      signal?.throwIfAborted()
-      const { value, done } = await pending.next()
-      if (done) return
-      if ('reason' in value.one) skip(value.one)
-      else await attempt(value.one, value.entry)
+    try {
+      while (!failed) {
+        signal?.throwIfAborted()
+        const { value, done } = await pending.next()
+        if (done) return
+        if ('reason' in value.one) skip(value.one)
+        else await attempt(value.one, value.entry)
+      }
+    } catch (error) {
+      // A list, a callback or a log that fails ends the whole sweep, and not this one worker.
+      failed = true
+      throw error
     }
   }
   // All workers come to an end before a failure is passed on: no test runs on behind the caller's back.

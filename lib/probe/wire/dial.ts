@@ -8,6 +8,7 @@
 import { Resolver } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import type { Readable } from 'node:stream'
+import type { SecureContext } from 'node:tls'
 import type { Agent, Dispatcher } from 'undici'
 import { untilAborted } from '../../abort.ts'
 import { checkAddress } from '../judge/address.ts'
@@ -105,15 +106,14 @@ export async function openLine(options: {
     )
   }
 
-  const own = options.ca ?? seams.ca
-  const tls = own ? { ca: await withSystemAuthorities(own) } : {}
+  const secureContext = await authorities(options.ca ?? seams.ca)
   const connector = buildConnector({
     timeout: 8_000,
     maxCachedSessions: 0,
     allowH2: true,
     autoSelectFamily: true,
     rejectUnauthorized: true,
-    ...tls,
+    secureContext,
     ...(local ? {} : { lookup }),
   })
   const agents: Agent[] = []
@@ -229,10 +229,26 @@ async function resolveName(host: string, signal: AbortSignal): Promise<string[]>
   throw new Shortfall(absent ? 'name_not_found' : 'name_failed')
 }
 
-async function withSystemAuthorities(ca: string): Promise<string[]> {
-  const { getCACertificates } = await import('node:tls')
-  return [...getCACertificates('default'), ca]
+/**
+ * What connections trust: the system's authorities, and one more if it is given. Made once and shared, since each holds memory that
+ * is not of the heap, which thousands of them would fill before any is collected.
+ */
+async function authorities(own: string | undefined): Promise<SecureContext> {
+  const { createSecureContext, getCACertificates } = await import('node:tls')
+  if (own === undefined) {
+    system ??= createSecureContext()
+    return system
+  }
+  if (extended?.own !== own) {
+    const ca = [...getCACertificates('default'), own]
+    extended = { own, context: createSecureContext({ ca }) }
+  }
+  return extended.context
 }
+
+let system: SecureContext | undefined
+/** The last that was asked for. */
+let extended: { own: string; context: SecureContext } | undefined
 
 /** One text per address, whatever form it came in: IPv4 and the same address mapped into IPv6 are one. */
 function plain(address: string): string {
