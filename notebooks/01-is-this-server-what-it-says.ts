@@ -10,6 +10,7 @@
 
 // %%
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { chart, harness, probe, scenarios } from '../lib/index.ts'
@@ -130,6 +131,43 @@ for (const tool of list?.list.filter((one) => one.rules.length > 0) ?? []) {
 
 // %%
 tested[0]?.runs.results[0]?.sent
+
+// %% [markdown]
+// ## What must be refused
+//
+// Revision 2026-07-28 has no `initialize`, so every request says for itself which revision and which method it is, in headers and
+// in the body, and a server must refuse one that contradicts itself. `probe.conformance(url)` sends nine such requests to a server
+// of one's own, by the set `mcp-stateless-conformance 1.0`. Here is what servers made with the SDKs of four languages answered on
+// loopback (`npm run refusals` asks them again); `!` is an answer that the set does not demand.
+
+// %%
+type Refusals = { rows: { sdk: string; passed: number; answers: Record<string, string> }[] }
+const data = readFileSync(new URL('data/refusals.json', import.meta.url), 'utf8')
+const refusals = JSON.parse(data) as Refusals
+const checks = scenarios.get('mcp-stateless-conformance@1.0').set['tasks'] as { id: string }[]
+const language = (sdk: string) => sdk.split(', ')[1] ?? sdk
+const line = (head: string, cells: string[]) =>
+  console.log(
+    head.padEnd(24),
+    cells
+      .map((cell) => cell.padEnd(13))
+      .join('')
+      .trimEnd(),
+  )
+line(
+  '',
+  refusals.rows.map(({ sdk }) => language(sdk)),
+)
+for (const { id } of checks)
+  line(
+    id,
+    refusals.rows.map(({ answers }) => answers[id] ?? ''),
+  )
+for (const { sdk, passed } of refusals.rows) console.log(`${sdk}: ${passed} of ${checks.length}`)
+
+// %% [markdown]
+// GET and DELETE are a SHOULD, and only for servers that know no earlier revision. The others are a MUST: where a server lets a
+// contradiction through, a proxy in front of it may have judged another request than the one that was carried out.
 
 // %% [markdown]
 // ## Where the published test does not go

@@ -125,12 +125,15 @@ export async function runTest(
     const [first] = setOfEra(test.era).set.tasks
     test.course.tasks.set(first?.id ?? 'handshake', shortfallOf(error))
   }
+  // The list is read by the thread while the connection ends.
+  const left = limits.timeoutMs - (performance.now() - begun)
+  const reading = toolsOf(target, test, Math.max(READ_MS, left), signal)
   for (const close of test.closing) await close()
   clock.stop()
-  signal?.throwIfAborted()
   const durationMs = performance.now() - begun
+  const tools = await reading
+  signal?.throwIfAborted()
   const { course, era } = test
-  const tools = await toolsOf(target, test, Math.max(READ_MS, limits.timeoutMs - durationMs))
   const measured = own || era === 'modern'
   return {
     ...verdict(course, era),
@@ -251,13 +254,18 @@ async function opened(target: Extract<Target, { url: string }>, test: Test, seam
   return { url: dialled(target.url), line }
 }
 
-/** Read the tool list behind the connection's end: reading is ours and takes none of the server's time. */
-async function toolsOf(target: Target, test: Test, mostMs: number): Promise<ToolList | null> {
+/** Read the tool list behind the last answer: reading is ours and takes none of the server's time. */
+async function toolsOf(
+  target: Target,
+  test: Test,
+  mostMs: number,
+  signal: AbortSignal | undefined,
+): Promise<ToolList | null> {
   const { course } = test
   if (course.tasks.get('tool_list') !== 'passed') return null
   const own = 'command' in target || target.local
   const schemas = ('command' in target || target.local) && target.schemas === true
-  const clock = deadline(mostMs)
+  const clock = deadline(mostMs, signal)
   try {
     return await toolsFrom(course.pages, { own, schemas, more: course.more }, clock.signal)
   } finally {

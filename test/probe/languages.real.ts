@@ -146,7 +146,7 @@ describe('servers made with the SDKs of four languages', () => {
       assert.equal(found.length, KINDS.length, 'every server is there')
       const text = {
         source:
-          'mcp-stateless-conformance 1.0 against servers on loopback, one per SDK, as test/probe/languages.test.ts starts them',
+          'mcp-stateless-conformance 1.0 against servers on loopback, one per SDK, as test/probe/languages.real.ts starts them',
         tool: 'npm run refusals',
         notes: 'HTTP status and JSON-RPC code; "!" where the set demands another answer.',
         rows: all,
