@@ -187,12 +187,17 @@ describe('a sweep', () => {
       { servers: [{ server: { name: 'io.example/f', remotes: [at('/a8')] } }, 7] },
       { mcpServers: { here: { command: 'npx' }, there: { url: `${server.url}/a9` } } },
       ['ftp://x', [`${server.url}/a10`]],
+      [],
+      { servers: [] },
+      { mcpServers: {} },
+      { servers: { there: { type: 'http', url: `${server.url}/a11` } } },
     ]
     const swept = await sweep(list, { log, local: true, onSkip: (skip) => skips.push(skip) })
-    assert.deepEqual(swept.outcomes, { answered: 6, refused: 1 })
+    assert.deepEqual(swept.outcomes, { answered: 7, refused: 1 })
     assert.deepEqual(swept.skips, {
       not_an_entry: 5,
       no_url: 2,
+      no_servers: 3,
       transport_unknown: 3,
       same_server: 1,
       no_remotes: 2,
@@ -205,9 +210,9 @@ describe('a sweep', () => {
       'the same under another name',
     )
     const again = await sweep(list, { log, local: true })
-    assert.deepEqual([again.tested, again.skips.in_log], [0, 8])
+    assert.deepEqual([again.tested, again.skips.in_log], [0, 9])
     assert.deepEqual(again.outcomes, swept.outcomes)
-    assert.equal((await lines(log)).length, 7, 'results are read, skips are passed over')
+    assert.equal((await lines(log)).length, 8, 'results are read, skips are passed over')
   })
 
   it('a page by itself is one entry, and a text is no list of letters', async () => {

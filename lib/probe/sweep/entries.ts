@@ -14,6 +14,8 @@ export type SkipReason =
   /** Neither a URL, nor an object that declares a server. */
   | 'not_an_entry'
   | 'no_url'
+  /** A list or a configuration that holds none. */
+  | 'no_servers'
   | 'transport_unknown'
   /** A declaration with packages only, or a command of a configuration. */
   | 'no_remotes'
@@ -62,6 +64,7 @@ export function* candidatesIn(
     return
   }
   if (Array.isArray(value)) {
+    if (value.length === 0) yield skip('no_servers')
     for (const each of value) yield* candidatesIn(each, entry, name, depth + 1)
     return
   }
@@ -74,8 +77,9 @@ export function* candidatesIn(
     yield* candidatesIn(fields['servers'], entry, name, depth + 1)
     return
   }
-  const configured = fields['mcpServers']
+  const configured = fields['mcpServers'] ?? fields['servers']
   if (isObject(configured)) {
+    if (Object.keys(configured).length === 0) yield skip('no_servers')
     for (const [key, one] of Object.entries(configured)) {
       yield* candidatesIn(one, entry, key, depth + 1)
     }
