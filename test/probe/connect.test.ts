@@ -115,6 +115,23 @@ describe('a test runs when it is awaited', () => {
     )
   })
 
+  it('a server that closes each connection at some time behind its answer is answered each time', async () => {
+    // 0 to 3 ms behind an answer, when the next request may be on its way.
+    let n = 0
+    const closing = await stage(
+      (x) => {
+        const { socket } = x.req
+        x.res.on('finish', () => setTimeout(() => socket?.destroy(), (n++ % 7) / 2))
+        return well(x)
+      },
+      { plain: true },
+    )
+    const runs = await connect(closing.url, { local: true }).repeat(100)
+    await closing.close()
+    assert.deepEqual([runs.outcomes, runs.stable], [{ answered: 100 }, true])
+    assert.ok(runs.results.every(({ passed }) => passed === 2))
+  })
+
   it('no answered handshake means no latency, not one of zero', async () => {
     const runs = await connect('https://localhost/').repeat(2)
     assert.equal(runs.latency, null)

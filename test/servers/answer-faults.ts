@@ -1,5 +1,5 @@
 /** Faults in how messages are answered: statuses, headers, content types and JSON-RPC. */
-import { DELETE, type Fault, INIT, never, OPEN, passes, stops } from './fault.ts'
+import { DELETE, type Fault, INIT, LIST, never, OPEN, passes, READY, stops } from './fault.ts'
 import type { Behaviour } from './stage.ts'
 import {
   answer,
@@ -36,7 +36,12 @@ export const ANSWER_FAULTS: Fault[] = [
   passes(
     'initialized: connection cut',
     wellBut({ 'notifications/initialized': ({ res }) => res.destroy() }),
+    { sent: [INIT, READY, READY, LIST, DELETE] },
   ),
+  passes('tools/list: connection cut', wellBut({ 'tools/list': ({ res }) => res.destroy() }), {
+    toolList: 'connection_dropped',
+    sent: [INIT, READY, LIST, LIST, DELETE],
+  }),
 
   stops('redirect 307 to a slash', 'error', 'redirect', initializeWith(307, { location: '/mcp/' })),
   stops(

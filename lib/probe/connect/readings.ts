@@ -113,6 +113,11 @@ const LEGACY: [string, string, string][] = [
     'a server that speaks only 2026-07-28',
     'An error, with the detail modern_only: error code -32022 or -32020, -32602 about the _meta envelope, or data.supported that names only 2026-07-28 and later.',
   ],
+  [
+    'D23',
+    'a connection closed behind an answer',
+    'A request that was on its way then, and of whose answer no byte came, is sent once more over a new connection, and stands twice in what was sent. One that is closed again was dropped.',
+  ],
 ]
 
 /** Of mcp-connection-stateless 1.0. */
@@ -158,7 +163,7 @@ const STATELESS: [string, string, string][] = [
  * @throws TouchstoneError `set_unknown`
  * @example
  * readings()[0].id // 'D1'
- * readings().length // 22
+ * readings().length // 23
  * readings('mcp-connection-stateless@1.0').length // 8
  */
 export function readings(set: string = DEFAULT_SET): Reading[] {

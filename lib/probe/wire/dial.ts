@@ -120,6 +120,7 @@ export async function openLine(options: {
   // A server that closes a connection behind its answer may do so while the next request is on its way. Once it has done it,
   // no connection is used twice.
   let closesBehind = false
+  let opened = 0
   const openAgent = (): Agent => {
     const made = new Agent(agentOptions)
     agents.push(made)
@@ -139,6 +140,7 @@ export async function openLine(options: {
         callback(new Shortfall('address_refused', { reason: 'ip_literal' }), null)
         return
       }
+      opened++
       connector(to, (error, socket) => {
         if (error) return callback(error, null)
         socket.once('end', () => {
@@ -158,14 +160,16 @@ export async function openLine(options: {
   const shared = openAgent()
 
   const sent: string[] = []
-  return {
+  const line: Line = {
     sent,
-    async send(url, { method, headers, body, signal: until, label, left, fresh = false }) {
+    async send(url, ask) {
+      const { method, headers, body, signal: until, label, left, fresh = false } = ask
       // Two turns: one so that a connection whose answer has just ended counts as free and is taken again, one so that its end
       // is heard of if the server has closed it.
       await turn()
       await turn()
       const agent = fresh || closesBehind ? openAgent() : shared
+      const before = opened
       const noting: Dispatcher = agent.compose((dispatch) => (opts, handler) => {
         const start = handler.onRequestStart?.bind(handler)
         handler.onRequestStart = (controller, context) => {
@@ -193,11 +197,17 @@ export async function openLine(options: {
         }
       } catch (error) {
         if (until.aborted) throw until.reason
-        throw shortfallOf(error)
+        const fault = shortfallOf(error)
+        // It closed a connection that it had answered on before while this request was on its way. Over a new one the answer is
+        // its own. RFC 9110, 9.2.2: no byte of an answer came, and no request of ours changes anything.
+        if (fault.detail !== 'connection_dropped' || agent !== shared || opened > before)
+          throw fault
+        return await line.send(url, { ...ask, fresh: true })
       }
     },
     close: () => Promise.all(agents.map((agent) => agent.destroy().catch(() => {}))).then(() => {}),
   }
+  return line
 }
 
 function turn(): Promise<void> {
