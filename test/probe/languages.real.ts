@@ -1,6 +1,6 @@
 /**
  * The probe beside servers in TypeScript, Python, Go and Rust, made with their languages' own SDKs: both eras, both transports, and
- * what they refuse. `.ci/servers` builds those that are not TypeScript; one that is not there is skipped, and says so.
+ * what they refuse. `.ci/servers rust` builds those that are not TypeScript; one that is not there is skipped, and says so.
  *
  * `npm run refusals` writes what they answer to `mcp-stateless-conformance 1.0` anew, for the notebook that shows it.
  */
@@ -103,7 +103,7 @@ async function refusals(sdk: string, url: string): Promise<Refusals> {
 
 describe('servers made with the SDKs of four languages', () => {
   for (const { sdk, needs, command, named, http } of KINDS) {
-    const skip = existsSync(needs) ? false : `${needs} is not there: run .ci/servers`
+    const skip = existsSync(needs) ? false : `${needs} is not there: run .ci/servers rust`
     it(`${sdk}: both eras over both transports, and as many tools as the SDK’s client lists`, {
       skip,
     }, async () => {
