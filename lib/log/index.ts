@@ -14,6 +14,7 @@ export {
   compareMetric,
   pairsOf,
 } from './comparison.ts'
+export { type Among, type Coverage, coverageOf } from './coverage.ts'
 export {
   digestOfExports,
   digestOfLines,
@@ -33,6 +34,7 @@ export { type Inspected, inspectRun, setAside } from './recover.ts'
 export { lock } from './run-lock.ts'
 export {
   type ConfigurationSummary,
+  type Ends,
   familyOfCases,
   METRICS,
   type Metric,

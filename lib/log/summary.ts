@@ -88,8 +88,13 @@ export type MetricSummary = Rate & {
   /** Where a single run of these cases, one trial of each, lands 19 times in 20 (at level 0.95). */
   single: Interval
   bounds: MissingBounds | null
+  /** The rate if each trial that could not be judged had been a 0, and if it had been a 1. null: each was judged. */
+  open: { none: Ends; all: Ends; trials: number } | null
   repeats: number[]
 }
+
+/** A rate with its intervals for both questions. */
+export type Ends = { estimate: number; low: number; high: number; again: Interval }
 
 export type ConfigurationSummary = {
   configuration: string
@@ -117,7 +122,7 @@ export function scoresByCase(
   manifest: Manifest,
   configuration: string,
   metric: Metric,
-): { case: string; scores: number[]; missing: number }[] {
+): { case: string; scores: number[]; missing: number; unjudged: number }[] {
   const { score } = metricNamed(metric)
   const byCase = Map.groupBy(
     rows.filter((row) => row.configuration === configuration),
@@ -131,7 +136,8 @@ export function scoresByCase(
       const trials = byCase.get(id) ?? []
       const usable = trials.filter((row) => row.outcome !== 'error')
       const scores = usable.map(score).filter((value) => value !== null)
-      return { case: id, scores, missing: trials.length - usable.length }
+      const unjudged = usable.length - scores.length
+      return { case: id, scores, missing: trials.length - usable.length, unjudged }
     })
 }
 
@@ -207,6 +213,7 @@ export function summarise(
             again: tried.length > 0 ? sameCases(tried, level) : unknown,
             single: tried.length > 0 ? singleRun(tried, options.level) : unknown,
             bounds,
+            open: openEnds(cases, { level, families: cases.map((one) => families.get(one.case)) }),
             repeats,
           },
         ]
@@ -248,6 +255,22 @@ export function summarise(
           : null,
     }
   })
+}
+
+/** What the trials that could not be judged leave open. */
+function openEnds(
+  cases: readonly { scores: number[]; unjudged: number }[],
+  options: { level: number; families: (string | undefined)[] },
+): MetricSummary['open'] {
+  const trials = sum(cases.map(({ unjudged }) => unjudged))
+  if (trials === 0) return null
+  const filled = (value: number): Ends => {
+    const scores = cases.map((one) => [...one.scores, ...Array<number>(one.unjudged).fill(value)])
+    const { estimate, low, high } = rate(scores, options)
+    const tried = scores.filter((one) => one.length > 0)
+    return { estimate, low, high, again: sameCases(tried, options.level) }
+  }
+  return { none: filled(0), all: filled(1), trials }
 }
 
 function sum(values: number[]): number {

@@ -1,10 +1,12 @@
 /** Does a run hold a line that was drawn in advance: a rate's bound, or no worse than an earlier run of the same cases? */
 import { gotWord } from '../../choice.ts'
+import { count } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
 import {
   type Adjusted,
   type Comparisons,
   compareAll,
+  type Ends,
   METRICS,
   type Metric,
   type MetricSummary,
@@ -13,6 +15,7 @@ import {
 import { differenceText, digitsFor, percentage, rateText } from '../../rounding.ts'
 import type { Target } from '../../stats/index.ts'
 import { versionsApart } from './apart.ts'
+import { endOf, exposureText } from './gate-ends.ts'
 import type { Run } from './result.ts'
 
 export type Gate = {
@@ -98,7 +101,8 @@ const BOUNDS: readonly Gate['bound'][] = ['lower', 'upper', 'estimate']
 
 /**
  * Hold a run against a gate, once per configuration that it names. A rate that is not known meets no gate and misses none: it is
- * undecided, and so is a gate whose value lies inside the interval.
+ * undecided, and so is a gate whose value lies inside the interval, one that trials that could not be judged leave open, and an
+ * upper line for attacks that does not hold among the trials whose agent met the attack's words.
  *
  * @throws TouchstoneError `argument_invalid`, `configuration_unknown`
  */
@@ -111,6 +115,11 @@ export function gate(run: Run, wanted: string | Gate): GateResult[] {
       { where: `gate ${one.text}` },
     )
   }
+  const exposed = new Map(
+    one.metric === 'attack'
+      ? run.coverage().map(({ configuration, exposed }) => [configuration, exposed])
+      : [],
+  )
   return run
     .summary()
     .filter(
@@ -130,15 +139,32 @@ export function gate(run: Run, wanted: string | Gate): GateResult[] {
           : `${label}: the run has no ${one.bound === 'estimate' ? 'estimate' : `${one.bound} bound`}`
         return { ...result, value: null, met: false, state: 'undecided' as const, reason }
       }
-      const met = holds(value, one)
+      const upwards = one.operator.startsWith('>')
+      const { open } = rate
+      // Trials that could not be judged may all speak against the gate, or all for it.
+      const [hard, kind] = (open && (upwards ? [open.none, open.all] : [open.all, open.none])) || [
+        rate,
+        rate,
+      ]
+      const holdsFor = (ends: Ends, bound: Gate['bound']) =>
+        holds(endOf(ends, one.target, bound), one)
       // The end that speaks for the gate: if even that does not hold, it is missed for sure.
-      const kinder = one.operator.startsWith('>') ? high : low
-      const missed = one.bound === 'estimate' || !holds(kinder, one)
+      const kinder = one.bound === 'estimate' ? 'estimate' : upwards ? 'upper' : 'lower'
+      const missed = !holdsFor(rate, kinder) && !holdsFor(kind, kinder)
+      const exposure = upwards || one.metric !== 'attack' ? null : exposed.get(configuration)
+      const withstood = !exposure || (exposure.trials > 0 && holdsFor(exposure, one.bound))
+      const met = holds(value, one) && holdsFor(hard, one.bound) && withstood
       const state: GateState = met ? 'met' : missed ? 'missed' : 'undecided'
       const question = one.target === 'these' ? 'run again' : 'other cases'
-      const figures = `${label}, ${question}: ${rateText(rate.estimate, low, high)}, ${one.bound} ${endText(value, one.value, high - low)}%`
-      const more = state === 'undecided' ? `; ${wouldDecide(run, rate, one, low, high)}` : ''
-      return { ...result, value, met, state, reason: figures + more }
+      const figures = [
+        `${label}, ${question}: ${rateText(rate.estimate, low, high)}, ${one.bound} ${endText(value, one.value, high - low)}%`,
+      ]
+      if (state === 'undecided') {
+        if (open) figures.push(`${count(open.trials, 'trial')} could not be judged`)
+        if (exposure && !withstood) figures.push(exposureText(exposure, one.target))
+        if (!holds(value, one)) figures.push(wouldDecide(run, rate, one, low, high))
+      }
+      return { ...result, value, met, state, reason: figures.join('; ') }
     })
 }
 

@@ -9,8 +9,10 @@ import { readLinesSync } from '../../lines.ts'
 import {
   type CompareChoice,
   type ConfigurationSummary,
+  type Coverage,
   compareAll,
   compareMeasure,
+  coverageOf,
   earlierAttempts,
   FILES,
   inspectRun,
@@ -189,6 +191,12 @@ export class Run extends Shown {
     return summarise(this.manifest, this.trials, { ...options, earlier: this.earlier })
   }
 
+  /** Over how many trials the rates speak: judged, stated, exposed, and how trials ended. By configuration. */
+  coverage(): Coverage[] {
+    this.requireSound()
+    return coverageOf(this.manifest, this.trials)
+  }
+
   /**
    * Is b better than a? Paired by case; the verdict may be "cannot tell". Both questions are answered: run again on these cases,
    * and other cases like these.
@@ -303,6 +311,7 @@ export class Run extends Shown {
         problems: this.problems,
         manifest: this.manifest,
         summary: this.unsound.length ? null : this.summary(),
+        coverage: this.unsound.length ? null : this.coverage(),
         comparisons: this.unsound.length ? [] : others.map((b) => this.compare(a as string, b)),
         trials: this.trials,
       }),

@@ -17,6 +17,7 @@ import { absentIn, changedWorld, heldOver, METRICS, rangesOf } from '../../log/i
 import { digitsFor, percentage, rateText } from '../../rounding.ts'
 import { sizeText } from '../../stats/judgement.ts'
 import { QUESTIONS, rankingText } from './comparison-text.ts'
+import { coverageText } from './coverage-text.ts'
 import type { Run } from './result.ts'
 
 const SHOWN: Metric[] = ['goal', 'attack', 'overclaim']
@@ -108,6 +109,7 @@ export function runText(run: Run, look: Look = {}): string {
   if (replayed) lines.push('', wrap(replayed, look.width ?? 100))
   lines.push('', ratesTable(run, look))
   lines.push(tone(wrap(asked(summary), look.width ?? 100), 'quiet', look))
+  lines.push('', coverageText(run.coverage(), summary, look))
   for (const { configuration, rates, levels } of summary) {
     const { single, estimate } = rates.goal
     if (!Number.isFinite(estimate)) continue
