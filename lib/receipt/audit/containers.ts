@@ -61,6 +61,7 @@ const BLANK = new Set([0x20, 0x09, 0x0a, 0x0d])
  * Pages that stand back to back, `[...][...]`, as `gh api --paginate` writes them; null where there is no second list.
  */
 export function pagesIn(bytes: Uint8Array): Uint8Array[] | null {
+  if (!mayHoldPages(bytes)) return null
   const pages: Uint8Array[] = []
   let [start, depth, inText] = [-1, 0, false]
   for (let i = 0; i < bytes.length; i++) {
@@ -76,4 +77,14 @@ export function pagesIn(bytes: Uint8Array): Uint8Array[] | null {
     } else if (depth === 0 && !BLANK.has(byte)) return null
   }
   return depth === 0 && pages.length > 1 ? pages : null
+}
+
+/** In JSON a list ends and another begins right behind it only between two pages, or inside a text. */
+function mayHoldPages(bytes: Uint8Array): boolean {
+  for (let at = bytes.indexOf(CLOSE); at >= 0; at = bytes.indexOf(CLOSE, at + 1)) {
+    let next = at + 1
+    while (BLANK.has(bytes[next] as number)) next++
+    if (bytes[next] === OPEN) return true
+  }
+  return false
 }
