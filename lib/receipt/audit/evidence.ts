@@ -6,13 +6,13 @@ import { readBytes, unreadable } from '../../files.ts'
 import { decode, type Json } from '../../json.ts'
 import { documentsIn } from '../../lines.ts'
 import { isObject } from '../surface/decision.ts'
-import { isDigestFile } from './cloudtrail.ts'
 import { entriesOf, unpack } from './entries.ts'
 import { type Imported, type ImportOptions, importAudit } from './import.ts'
 import type { AuthenticityOptions, Importer } from './importer.ts'
 import { importerOf } from './importers.ts'
 import { authenticityHere, RECORD_SCHEMA, type ReadRecord, readRecord } from './record.ts'
 import { compacting } from './strings.ts'
+import { isDigestFile } from './trail-digests.ts'
 
 export type Export = {
   provider: string
@@ -111,8 +111,8 @@ function take(imported: Imported, into: Evidence): void {
 function readPath(path: string, into: Evidence, options: AuditOptions): void {
   const files = plainFiles(path, into)
   const isFolder = kindOf(path, statSync) === 'folder'
-  const digests = digestsIn(
-    isFolder ? [...files, ...(options.digests ?? [])] : (options.digests ?? []),
+  const digests = Object.freeze(
+    digestsIn(isFolder ? [...files, ...(options.digests ?? [])] : (options.digests ?? [])),
   )
   const beside = new Set(digests.flatMap(({ path, signed }) => [path, signed]))
   for (const file of files) {
@@ -215,7 +215,7 @@ function readFile(
     source: path,
     ...(scope !== undefined && { scope }),
     ...(server !== undefined && { server }),
-    ...(digests.length > 0 && { digests: [...digests] }),
+    ...(digests.length > 0 && { digests }),
     ...(publicKey !== undefined && { publicKey }),
   }
   take(importAudit(name, bytes, options), into)

@@ -33,7 +33,7 @@ export type Effect = {
 /** Options of an import that concern an export's signature. */
 export type AuthenticityOptions = {
   /** The digest files, in any order. `signature`: hex, from the object's metadata; needed for the newest one. */
-  digests?: { bytes: string | Uint8Array; signature?: string }[]
+  digests?: readonly { bytes: string | Uint8Array; signature?: string }[]
   /** PEM, or base64 of PKCS#1 DER as AWS lists its keys. Several where the provider has changed its key meanwhile. */
   publicKey?: string | readonly string[]
 }

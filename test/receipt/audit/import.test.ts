@@ -265,7 +265,9 @@ describe('CloudTrail digest files', () => {
   const log = JSON.stringify({ Records: [rowsOf('cloudtrail')[0]?.input] })
 
   /** Digest files as AWS documents them, oldest first; the log is listed in the first. */
-  function chain(hours: number, listed = sha(log)) {
+  function chain(hours: number, { listed = sha(log), region = 'us-east-1', signer = sign } = {}) {
+    const object = (hour: number) =>
+      `AWSLogs/123456789012/CloudTrail-Digest/${region}/2026/01/05/123456789012_CloudTrail-Digest_${region}_trail_${region}_20260105T${hour + 10}0000Z.json.gz`
     const files: { bytes: string; signature: string }[] = []
     for (let hour = 0; hour < hours; hour++) {
       const before = files[hour - 1]
@@ -275,13 +277,13 @@ describe('CloudTrail digest files', () => {
         digestStartTime: end,
         digestEndTime: end,
         digestS3Bucket: 'bucket',
-        digestS3Object: `digest-${hour}.json.gz`,
+        digestS3Object: object(hour),
         digestPublicKeyFingerprint: 'ab',
         digestSignatureAlgorithm: 'SHA256withRSA',
         newestEventTime: end,
         oldestEventTime: end,
         previousDigestS3Bucket: before ? 'bucket' : null,
-        previousDigestS3Object: before ? `digest-${hour - 1}.json.gz` : null,
+        previousDigestS3Object: before ? object(hour - 1) : null,
         previousDigestHashValue: before ? sha(before.bytes) : null,
         previousDigestHashAlgorithm: before ? 'SHA-256' : null,
         previousDigestSignature: before ? before.signature : null,
@@ -299,8 +301,8 @@ describe('CloudTrail digest files', () => {
       })
       files.push({
         bytes,
-        signature: sign(
-          `${end}\nbucket/digest-${hour}.json.gz\n${sha(bytes)}\n${before?.signature ?? 'null'}`,
+        signature: signer(
+          `${end}\nbucket/${object(hour)}\n${sha(bytes)}\n${before?.signature ?? 'null'}`,
         ),
       })
     }
@@ -358,6 +360,32 @@ describe('CloudTrail digest files', () => {
       assert.equal(made.records[0]?.authenticity?.verified, false)
     })
   }
+
+  test('chains of other regions and trails say nothing about a log that they do not list', () => {
+    const third = JSON.stringify({ Records: [] })
+    const other = chain(2, { region: 'eu-west-1', listed: sha('another log') })
+    const [broken] = chain(1, { region: 'ap-south-2', listed: sha(third) })
+    assert.ok(broken)
+    const beside = [...given(other), { bytes: broken.bytes }]
+    assert.equal(check([...beside, ...three]).authenticity.verified, true)
+    assert.match(check([...beside, ...three], third).authenticity.detail, /no signature/)
+    assert.match(check(beside).authenticity.detail, /no digest file lists/)
+  })
+
+  test('a chain over a change of keys verifies with both keys, and with neither alone', () => {
+    const next = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    const later = next.publicKey.export({ format: 'pem', type: 'spki' }) as string
+    const signed = (text: string) =>
+      text.startsWith('2026-01-05T12')
+        ? createSign('sha256').update(text).sign(next.privateKey).toString('hex')
+        : sign(text)
+    const links = given(chain(3, { signer: signed }))
+    const verified = (publicKey: string | string[]) =>
+      receipt.importAudit('cloudtrail', log, { digests: links, publicKey }).authenticity.verified
+    assert.equal(verified([der, later]), true)
+    assert.equal(verified(der), false)
+    assert.equal(verified(later), false)
+  })
 
   test('another key does not verify; what is no RSA key is a wrong call', () => {
     const other = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({
