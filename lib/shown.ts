@@ -2,6 +2,9 @@
 import { inspect } from 'node:util'
 import { type Look, lookOf } from './display.ts'
 
+/** What a notebook is handed: texts by media type. */
+type Bundle = { [mime: string]: string }
+
 /** A class whose objects a person meets says its text; the rest follows. */
 export abstract class Shown {
   /** The text for people. @param look colours and width, default plain and 100 characters */
@@ -11,7 +14,7 @@ export abstract class Shown {
     return this.text({ ...lookOf(process.stdout), colors: options?.colors === true })
   }
 
-  [Symbol.for('Jupyter.display')](): { [mime: string]: string } {
+  [Symbol.for('Jupyter.display')](): Bundle | Promise<Bundle> {
     return { 'text/plain': this.text({ width: 100 }) }
   }
 }

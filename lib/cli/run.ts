@@ -1,5 +1,5 @@
 /** `touchstone run` and `touchstone start`: cases against configurations. */
-import { relative } from 'node:path'
+import { join, relative } from 'node:path'
 import { foreign, lookOf } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import {
@@ -181,7 +181,8 @@ async function finish(result: Run, json: boolean): Promise<void> {
   const report = await writeReport(result)
   const look = lookOf(process.stdout)
   const strip = json ? '' : (await result.plot('strip')).text(look)
-  const lines = [`Report: ${near(report)}`]
+  const page = near(join(result.dir, 'report.html'))
+  const lines = [`Report: ${near(report)}`, `Page, from each number to its trials: ${page}`]
   if (result.trials.some(({ outcome }) => outcome !== 'pass'))
     lines.push(`Why one did not pass: ${oneTrial(result)}`)
   print(result, json, `${result.text(look)}\n\n${strip}\n\n${lines.join('\n')}`)

@@ -79,6 +79,7 @@ describe('touchstone run', () => {
       'audit.ndjson',
       'decisions.ndjson',
       'manifest.json',
+      'report.html',
       'report.md',
       'transcripts.ndjson',
       'trials.ndjson',

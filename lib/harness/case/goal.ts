@@ -181,7 +181,7 @@ function reportHolds(asked: 'honest' | 'complete', ending: Ending): Answer {
     return {
       met: false,
       found: (hidden) =>
-        `${untrue.length} of ${claims.length} claims are not there, the first ${first(hidden)}`,
+        `${untrue.length} of ${claims.length} claims not there, the first ${first(hidden)}`,
     }
   }
   const stated = `${claims.length === 1 ? '1 claim' : `${claims.length} claims`}, each there`

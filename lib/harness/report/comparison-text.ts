@@ -91,6 +91,29 @@ export function comparisonText(comparison: RunComparison, look: Look = {}): stri
   return lines.join('\n')
 }
 
+/** What stands under a comparison, a sentence each. */
+export function comparisonNotes(comparison: RunComparison): string[] {
+  const { answers, levels, others, pairs } = comparison
+  const reasons = [
+    [QUESTIONS.these, answers.these.primary],
+    [QUESTIONS['like these'], answers['like these'].primary],
+  ] as const
+  return [
+    pairs > 1
+      ? `adjusted for ${count(pairs, 'pair')} of configurations: the intervals hold together, and so do the verdicts`
+      : '',
+    apart(comparison),
+    singleRunsText(comparison),
+    ...reasons.flatMap(([question, one]) =>
+      one.reasons.slice(1).map((text) => `${question}: ${text}`),
+    ),
+    others.length > 0
+      ? `${count(comparison.count, 'comparison')} per question; all but the first are adjusted for each other.`
+      : '',
+    levels.cases > 0 ? levelsText(comparison) : '',
+  ].filter(Boolean)
+}
+
 /** Configurations from best to worst, with the letters of those that cannot be told apart. */
 export function rankingText(run: Run, look: Look): string {
   const { rows, metric, comparisons } = run.ranking()

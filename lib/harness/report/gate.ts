@@ -342,7 +342,8 @@ function openBecause(run: Run, one: Adjusted, margin: number, target: Target): s
   return `${figures}; about ${needed} ${what} in both runs instead of ${repeats} would decide it, if the difference stays`
 }
 
-function requireSameCases(run: Run, baseline: Run): void {
+/** @throws TouchstoneError `run_differs` naming the cases that are not the same */
+export function requireSameCases(run: Run, baseline: Run): void {
   const digests = (one: Run) => new Map(one.manifest.cases.map(({ id, digest }) => [id, digest]))
   const [now, then] = [digests(run), digests(baseline)]
   const different = [...new Set([...now.keys(), ...then.keys()])].filter(

@@ -9,7 +9,8 @@ import { FILES, METRICS, type Metric, metricNamed, scoresByCase } from '../../lo
 import { digitsFor, percentage, rateText } from '../../rounding.ts'
 import { Shown } from '../../shown.ts'
 import { type Interval, nextRun, type RunMean, runMean, runNoise } from '../../stats/index.ts'
-import { open, type Run } from './result.ts'
+import { open } from './open.ts'
+import type { Run } from './result.ts'
 
 /** One configuration in one run. */
 export type HistoryPoint = {

@@ -7,9 +7,9 @@
 import { escapeMarkup } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { TrialRecord } from '../../log/index.ts'
+import { why } from '../page/why.ts'
 import type { Run } from './result.ts'
 import type { Held } from './step-summary.ts'
-import { why } from './why.ts'
 
 /** Trials whose reasons a case's element holds. */
 const MOST_TOLD = 10

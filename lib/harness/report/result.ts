@@ -13,10 +13,7 @@ import {
   compareAll,
   compareMeasure,
   coverageOf,
-  earlierAttempts,
   FILES,
-  inspectRun,
-  lastAttempts,
   type Manifest,
   type Metric,
   pairsOf,
@@ -34,6 +31,7 @@ import type { Profile } from '../../receipt/bundle/profile.ts'
 import type { Decision } from '../../receipt/surface/decision.ts'
 import { Shown } from '../../shown.ts'
 import { type Plan, pilot, plan } from '../../stats/index.ts'
+import type { RunPage } from '../page/page.ts'
 import type { PlotOptions } from './charts.ts'
 import { RunComparison } from './run-comparison.ts'
 import { runText } from './text.ts'
@@ -293,6 +291,17 @@ export class Run extends Shown {
     return plot(this, kind, options)
   }
 
+  /**
+   * The run as one page without a server: `await (await run.page()).save('report.html')`.
+   *
+   * @param options.against an earlier run of the same cases: its configurations stand beside this run's
+   * @throws TouchstoneError `run_differs` for a run of other cases
+   */
+  async page(options: { against?: Run } = {}): Promise<RunPage> {
+    const { pageOf, pageOfTwo } = await import('./run-page.ts')
+    return options.against ? pageOfTwo(this, options.against) : pageOf(this)
+  }
+
   /** The run as a person reads it in a terminal. */
   text(look: Look = {}): string {
     return runText(this, look)
@@ -328,27 +337,4 @@ export class Run extends Shown {
 
 function keysOf({ trials }: Run): string[] {
   return trials.map(({ key }) => key)
-}
-
-/**
- * Read a run's folder back, and hold its records against the evidence beside them.
- *
- * Digests and the marks that follow from others are checked at any size; levels are derived again
- * for runs of up to 5,000 attempts (`receipt.verify` does so at any size). Where the evidence gives
- * other levels than a record, the evidence's stand in their place. What else does not agree is in
- * `run.problems`, and then the run gives no numbers.
- *
- * @throws TouchstoneError `run_unknown`, `run_invalid`, `run_damaged`
- */
-export async function open(dir: string): Promise<Run> {
-  const folder = await inspectRun(dir)
-  const { folderProblems } = await import('../../receipt/attest/check-folder.ts')
-  const { problems, levels } = await folderProblems(folder)
-  const counted = lastAttempts(folder.attempts)
-  const earlier = earlierAttempts(folder.attempts, counted)
-  const trials = counted.map((record) => {
-    const derived = levels.get(record.key)
-    return derived ? { ...record, levels: derived } : record
-  })
-  return new Run({ dir, manifest: folder.manifest, trials, earlier, problems })
 }

@@ -1,6 +1,4 @@
-/** A run in words and tables, for people: in a terminal, and as `report.md`. */
-import { writeFile } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+/** A run in words and tables, for people in a terminal. */
 import {
   type Column,
   count,
@@ -13,7 +11,7 @@ import {
   wrap,
 } from '../../display.ts'
 import type { ConfigurationSummary, Metric } from '../../log/index.ts'
-import { absentIn, changedWorld, heldOver, METRICS, rangesOf } from '../../log/index.ts'
+import { absentIn, heldOver, METRICS, rangesOf } from '../../log/index.ts'
 import { digitsFor, percentage, rateText } from '../../rounding.ts'
 import { sizeText } from '../../stats/judgement.ts'
 import { QUESTIONS, rankingText } from './comparison-text.ts'
@@ -37,7 +35,7 @@ function often(level: number): string {
 }
 
 /** What a reader must know about the configurations before any number. */
-function simulatedNote(run: Run): string | null {
+export function simulatedNote(run: Run): string | null {
   const simulated = run.manifest.configurations.filter((one) => one.simulated)
   if (simulated.length === 0) return null
   const names = simulated
@@ -100,7 +98,11 @@ export function runText(run: Run, look: Look = {}): string {
       ),
     )
   if (!run.complete)
-    lines.push(tone(incomplete(run), 'bad', look), ...reasons(run, look), ...absentLines(run, look))
+    lines.push(
+      tone(incompleteText(run), 'bad', look),
+      ...reasons(run, look),
+      ...absentLines(run, look),
+    )
   const note = simulatedNote(run)
   if (note) lines.push('', wrap(note, look.width ?? 100))
   const looked = looksText(run)
@@ -156,7 +158,7 @@ export function runText(run: Run, look: Look = {}): string {
 }
 
 /** That results were looked at before trials were added, and what this does to the numbers; empty where they were not. */
-function looksText({ manifest }: Run): string {
+export function looksText({ manifest }: Run): string {
   const { until, looks = [] } = manifest
   if (until === undefined && looks.length === 0) return ''
   const level = percentage(heldOver(manifest), 1)
@@ -174,7 +176,10 @@ function looksText({ manifest }: Run): string {
 }
 
 /** What attempts in an error came to, with what they could have made of the rates that they are not in. */
-function lostLines({ configuration, lost, rates }: ConfigurationSummary, look: Look): string[] {
+export function lostLines(
+  { configuration, lost, rates }: ConfigurationSummary,
+  look: Look,
+): string[] {
   const { attempts, changed, ended } = lost
   if (attempts === 0) return []
   const codes = Object.entries(ended).map(([code, n]) => `${n} ${foreign(code, 60)}`)
@@ -191,7 +196,7 @@ function lostLines({ configuration, lost, rates }: ConfigurationSummary, look: L
 }
 
 /** Planned trials that are not there, so that a choice among them shows. */
-function absentLines({ manifest, trials }: Run, look: Look): string[] {
+export function absentLines({ manifest, trials }: Run, look: Look): string[] {
   const absent = absentIn(manifest, trials)
   const lines = absent
     .slice(0, 3)
@@ -203,7 +208,7 @@ function absentLines({ manifest, trials }: Run, look: Look): string[] {
   return lines.map((line) => wrap(line, look.width ?? 100, '      '))
 }
 
-function incomplete(run: Run): string {
+export function incompleteText(run: Run): string {
   const unrun = run.manifest.planned - run.trials.length
   const parts = [
     run.errors ? `${count(run.errors, 'trial')} ended in an error` : '',
@@ -247,86 +252,4 @@ function ratesTable(run: Run, look: Look): string {
     ]
   })
   return table(columns, rows, look)
-}
-
-/** Attempts that another one followed, for the report. */
-function earlierTable({ earlier }: Run): string[] {
-  if (earlier.length === 0) return []
-  return [
-    `## Attempts that do not count (${earlier.length})`,
-    '',
-    'Each ended in an error of the machinery, and the trial was tried again in a fresh world.',
-    '',
-    '| trial | attempt | ended with | calls | of these ask for a change | changed something, or may have |',
-    '|---|---|---|---|---|---|',
-    ...earlier.slice(0, 500).map((row) => {
-      const cells = [
-        row.key.replaceAll('|', ' · '),
-        row.attempt + 1,
-        row.error?.code ?? 'unknown',
-        row.calls,
-        row.writes.length,
-        changedWorld(row) ? 'yes' : 'no',
-      ]
-      return `| ${cells.map((cell) => foreign(String(cell)).replaceAll('|', '\\|')).join(' | ')} |`
-    }),
-    ...(earlier.length > 500 ? ['', `${earlier.length - 500} more stand in trials.ndjson.`] : []),
-    '',
-  ]
-}
-
-/** Write `report.md` and its pictures into the run's folder. Returns the path of the report. */
-export async function writeReport(run: Run): Promise<string> {
-  const metrics: Metric[] = ['goal', 'overclaim']
-  const pictures: string[] = []
-  for (const metric of metrics) {
-    for (const kind of ['strip', 'heat'] as const) {
-      const chart = await run.plot(kind, { metric })
-      const file = `${kind}-${metric}.svg`
-      await writeFile(join(run.dir, file), await chart.svg())
-      pictures.push(`![${chart.title.replace(/[[\]\n]/g, ' ')}](${file})`)
-    }
-  }
-  const levels = await run.plot('levels')
-  await writeFile(join(run.dir, 'levels.svg'), await levels.svg())
-  pictures.push(`![${levels.title}](levels.svg)`)
-  const text = runText(run, { width: 100 })
-  const failures = run.trials.filter((row) => row.outcome !== 'pass')
-  const path = join(run.dir, 'report.md')
-  const markdown = [
-    `# Run ${run.id}`,
-    '',
-    '```text',
-    text,
-    '```',
-    '',
-    ...pictures.flatMap((picture) => [picture, '']),
-    `## Trials that did not pass (${failures.length} of ${run.trials.length})`,
-    '',
-    '| trial | outcome | goal | attack | overclaims | levels (asserted, confirmed, verified) | error |',
-    '|---|---|---|---|---|---|---|',
-    ...failures.slice(0, 500).map((row) => {
-      const { asserted, observed_confirmed, verified } = row.levels
-      const cells = [
-        row.key.replaceAll('|', ' · '),
-        row.outcome,
-        row.goal,
-        row.attack ?? '-',
-        row.overclaims ?? 'unknown',
-        `${asserted}, ${observed_confirmed}, ${verified}`,
-        row.error?.code ?? '',
-      ]
-      return `| ${cells.map((cell) => foreign(String(cell)).replaceAll('|', '\\|')).join(' | ')} |`
-    }),
-    ...(failures.length > 500 ? ['', `${failures.length - 500} more stand in trials.ndjson.`] : []),
-    '',
-    ...earlierTable(run),
-    'What was called and answered in a trial is its line in transcripts.ndjson, or `run.transcript("CASE|CONFIGURATION|TRIAL")`',
-    'behind `const run = await harness.open("FOLDER")`.',
-    '',
-    `Log: ${relative(run.dir, join(run.dir, 'trials.ndjson'))}. Every number above is computed from it.`,
-    '',
-  ]
-  await writeFile(path, markdown.join('\n'))
-  return path
 }

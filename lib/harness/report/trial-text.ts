@@ -13,7 +13,7 @@ import {
 import { printable } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import type { Entry, Transcript, TrialRecord } from '../../log/index.ts'
-import { why } from './why.ts'
+import { why } from '../page/why.ts'
 
 /** Characters of one text that are shown before the rest is only counted. */
 const SHOWN = 1200

@@ -7,7 +7,7 @@ import type { Decision } from '../../receipt/surface/decision.ts'
 import { Shown } from '../../shown.ts'
 import { type AgentAnswer, type AgentTask, agentFrom } from '../agent/agent.ts'
 import type { Case } from '../case/case.ts'
-import { why } from '../report/why.ts'
+import { why } from '../page/why.ts'
 import type { TrialResult } from './judge-trial.ts'
 
 export type ServeOptions = {

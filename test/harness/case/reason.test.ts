@@ -68,7 +68,7 @@ describe('reasons of a goal', () => {
   it('name the claim that is not there, and say where a report cannot be judged', async () => {
     const claim = { tool: 'add', action: 'add', target: { user: 'u9' }, done: true, matched: false }
     const untrue = await one({ report: 'honest' }, ending({ claims: [claim], overclaims: 1 }))
-    assert.equal(untrue?.found, '1 of 1 claims are not there, the first add {"user":"u9"}')
+    assert.equal(untrue?.found, '1 of 1 claims not there, the first add {"user":"u9"}')
     const unknown = await one({ report: 'honest' }, ending({ overclaims: null }))
     assert.deepEqual([unknown?.met, unknown?.found.startsWith('not known')], [null, true])
     const silent = await one({ report: 'complete' }, ending({ underclaims: 2 }))

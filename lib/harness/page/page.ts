@@ -1,0 +1,180 @@
+/** A run as one page: a file that needs no server and asks for nothing. */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { count, escapeMarkup } from '../../display.ts'
+import { writing } from '../../files.ts'
+import type { Json } from '../../json.ts'
+import { METRICS, type Metric, type TrialRecord } from '../../log/index.ts'
+import { Shown } from '../../shown.ts'
+import { detailsOf } from './evidence.ts'
+import { pack, partsOf } from './parts.ts'
+import type { Details, Overview, Packed } from './shape.ts'
+import { hashOf, viewSource } from './source.ts'
+import { why } from './why.ts'
+
+/** What a page is made of. */
+export type PageOf = {
+  overview: Overview
+  trials: readonly TrialRecord[]
+  /** Folders with the evidence, and the name that a key there has on the page. */
+  folders: {
+    dir: string
+    nameOf: (record: TrialRecord) => TrialRecord
+    trials: readonly TrialRecord[]
+  }[]
+  /** For readers that run no scripts. */
+  text: string
+}
+
+/** Longest page that a notebook holds, in characters. */
+const MOST_FRAMED = 8_000_000
+
+/** A page of a run. `html` is whole; `save` writes it, and large parts beside it. */
+export class RunPage extends Shown {
+  private readonly of: PageOf
+
+  constructor(of: PageOf) {
+    super()
+    this.of = of
+  }
+
+  /** The page with everything in it, whatever its size. */
+  async html(): Promise<string> {
+    const { places, inside } = await partsOf(detailsIn(this.of), null)
+    return document(this.of, places, inside, null)
+  }
+
+  /**
+   * Write the page. Of a run of many trials their details stand in a folder beside it, named like the page, and load when they
+   * are opened.
+   *
+   * @param path of the file, such as `report.html`; a page that is there is replaced
+   * @param options `insideBytes`: details of more bytes than that stand beside the page. Default 3,500,000
+   * @returns the file's absolute path
+   * @throws TouchstoneError `file_unwritable`
+   */
+  async save(path: string, options: { insideBytes?: number } = {}): Promise<string> {
+    const file = resolve(path)
+    const folder = file.replace(/\.html?$/i, '') + '-trials'
+    writing(path, () => {
+      mkdirSync(dirname(file), { recursive: true })
+      rmSync(folder, { recursive: true, force: true })
+    })
+    let beside = false
+    const write = (part: number, text: string) =>
+      writing(folder, () => {
+        if (!beside) mkdirSync(folder, { recursive: true })
+        beside = true
+        const name = `${String(part).padStart(5, '0')}.js`
+        writeFileSync(join(folder, name), `touchstonePart(${part}, '${text}')\n`)
+      })
+    const { places, inside } = await partsOf(detailsIn(this.of), write, options.insideBytes)
+    const name = beside ? basename(folder) : null
+    const html = await document(this.of, places, inside, name)
+    writing(path, () => writeFileSync(file, html))
+    return file
+  }
+
+  text(): string {
+    const { overview, trials } = this.of
+    return `The page of run ${overview.id}: ${count(overview.cases.length, 'case')}, ${count(trials.length, 'trial')}. .save('report.html') writes it.`
+  }
+
+  /** In a notebook: the page in a frame that can do nothing but run its own scripts. */
+  async [Symbol.for('Jupyter.display')](): Promise<{ [mime: string]: string }> {
+    const text = this.text()
+    const html = await this.html()
+    if (html.length > MOST_FRAMED) return { 'text/plain': text }
+    const source = `data:text/html;charset=utf-8;base64,${Buffer.from(html).toString('base64')}`
+    const style = 'width: 100%; height: 720px; border: 1px solid #8884'
+    return {
+      'text/plain': text,
+      'text/html': `<iframe title="${escapeMarkup(text)}" sandbox="allow-scripts" style="${style}" src="${source}"></iframe>`,
+    }
+  }
+}
+
+async function* detailsIn({ folders }: PageOf): AsyncGenerator<Details> {
+  for (const { dir, nameOf, trials } of folders) {
+    const counted = new Map(trials.map((record) => [record.key, record]))
+    for await (const one of detailsOf(dir, counted)) {
+      const record = nameOf(one.record)
+      yield { ...one, key: record.key, record }
+    }
+  }
+}
+
+/** The list of trials: columns in the order that the page's scripts know. */
+function packedRows({ overview, trials }: PageOf, places: ReadonlyMap<string, number>): Packed {
+  const texts: string[] = []
+  const known = new Map<string, number>()
+  const place = (text: string | undefined) => {
+    if (text === undefined) return -1
+    const at = known.get(text)
+    if (at !== undefined) return at
+    known.set(text, texts.length)
+    return texts.push(text) - 1
+  }
+  const cases = new Map(overview.cases.map(({ id }, i) => [id, i]))
+  const configurations = new Map(overview.configurations.map(({ name }, i) => [name, i]))
+  const metrics = Object.keys(METRICS) as Metric[]
+  const rows = trials.map((row): Json[] => [
+    row.key,
+    cases.get(row.case) ?? -1,
+    configurations.get(row.configuration) ?? -1,
+    row.trial,
+    row.outcome,
+    row.goal,
+    row.attack,
+    row.overclaims,
+    row.calls,
+    row.tokens && row.tokens.input + row.tokens.output,
+    row.cost_usd,
+    Math.round(row.duration_ms),
+    row.levels,
+    place(why(row)[0]),
+    places.get(row.key) ?? -1,
+    // A trial that ended in an error is in no rate.
+    Object.fromEntries(
+      metrics.map((name) => [name, row.outcome === 'error' ? null : METRICS[name].score(row)]),
+    ),
+  ])
+  return { texts, rows }
+}
+
+async function document(
+  of: PageOf,
+  places: ReadonlyMap<string, number>,
+  inside: readonly string[],
+  beside: string | null,
+): Promise<string> {
+  const overview = { ...of.overview, beside }
+  const [{ script, style }, index] = await Promise.all([
+    viewSource(),
+    pack({ overview, packed: packedRows(of, places) }),
+  ])
+  // A page with parts beside it lets its own script, and nothing else, load them.
+  const scripts = [hashOf(script), ...(beside === null ? [] : ["'strict-dynamic'"])].join(' ')
+  const policy = `default-src 'none'; script-src ${scripts}; style-src ${hashOf(style)}; img-src data:; base-uri 'none'; form-action 'none'`
+  const data = inside.map((text, i) => `<script type="text/plain" id="part-${i}">${text}</script>`)
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${escapeMarkup(policy)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>${escapeMarkup(`Run ${overview.id}`)}</title>
+<link rel="icon" href="data:,">
+<style>${style}</style>
+</head>
+<body>
+<a class="skip" href="#main">To the content</a>
+<main id="main" tabindex="-1"><noscript><pre>${escapeMarkup(of.text)}</pre></noscript></main>
+<script type="text/plain" id="index">${index}</script>
+${data.join('\n')}
+<script>${script}</script>
+</body>
+</html>
+`
+}

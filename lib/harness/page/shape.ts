@@ -1,0 +1,112 @@
+/** What a page of a run holds: made by the room, read by the scripts of the page. */
+import type { Json, JsonObject } from '../../json.ts'
+import type { Entry, Metric, TrialRecord } from '../../log/index.ts'
+
+/** A rate in words and as a place on an axis from 0 to 1. null: there is none. */
+export type RateShown = {
+  /** `62% [40, 80]` for these cases, and for others like these. */
+  again: string
+  other: string
+  at: number | null
+  low: number | null
+  high: number | null
+}
+
+export type ConfigurationShown = {
+  name: string
+  model: string
+  trials: number
+  errors: number
+  unrun: number
+  rates: { [metric in Metric]: RateShown }
+  levels: TrialRecord['levels']
+  /** Per trial, where it is known: median time, median calls, mean tokens, mean cost. */
+  cost: { time: string; calls: string; tokens: string; usd: string }
+}
+
+export type Answered = { verdict: string; difference: string; p: string }
+
+export type ComparisonShown = {
+  a: string
+  b: string
+  /** The sentence of the metric that was asked about, and what stands under it. */
+  headline: string
+  lead: string
+  notes: string[]
+  metrics: { metric: Metric; label: string; again: Answered | null; other: Answered | null }[]
+  /** Time, calls, tokens, cost. null: not known. */
+  measures: ({ difference: string; p: string } | null)[]
+}
+
+export type CaseShown = {
+  id: string
+  title: string
+  kind: string
+  adversarial: boolean
+  twin: string | null
+}
+
+export type Overview = {
+  id: string
+  created: string
+  size: string
+  /** What a reader must know before any number. */
+  notes: string[]
+  alerts: string[]
+  metrics: { [metric in Metric]: { label: string; better: 'higher' | 'lower' } }
+  configurations: ConfigurationShown[]
+  comparisons: ComparisonShown[]
+  cases: CaseShown[]
+  repeats: number
+  charts: { title: string; notes: string; light: string; dark: string; link: string }[]
+  /** The folder beside the page that holds its parts. null: the parts are in the page. */
+  beside: string | null
+}
+
+/** A trial in the list of all: places in the lists of cases and configurations, then its marks. */
+export type TrialShown = {
+  key: string
+  case: number
+  configuration: number
+  trial: number
+  outcome: TrialRecord['outcome']
+  goal: boolean | null
+  attack: boolean | null
+  overclaims: number | null
+  calls: number
+  tokens: number | null
+  usd: number | null
+  ms: number
+  levels: TrialRecord['levels']
+  /** Place of its first reason in the list of texts; -1 for none. */
+  why: number
+  /** The part with its details; -1 for none. */
+  part: number
+  /** What metrics of the list say of it, by name: 1, 0 or null. */
+  scores: { [metric in Metric]: number | null }
+}
+
+/** The list of trials as it is packed: columns instead of rows, and each text once. */
+export type Packed = { texts: string[]; rows: Json[][] }
+
+/** What is known of a call that changed something. */
+export type WriteShown = {
+  seq: number
+  level: string | null
+  why: string | null
+  record: string | null
+  findings: string[]
+}
+
+/** Everything about one trial. */
+export type Details = {
+  key: string
+  record: TrialRecord
+  why: string[]
+  entries: Entry[]
+  ordered: boolean
+  writes: WriteShown[]
+  decisions: Json[]
+  exports: { server: string; provider: string; text: string }[]
+  logs: JsonObject[]
+}

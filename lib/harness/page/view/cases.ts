@@ -1,0 +1,364 @@
+/** The list of cases and the list of trials. */
+import type { Metric } from '../../../log/index.ts'
+import type { TrialShown } from '../shape.ts'
+import { held, trialsOf, whyText } from './data.ts'
+import { append, type Child, h, hrefOf, link, type Params, scrolling } from './dom.ts'
+import {
+  caseAt,
+  configurationAt,
+  markOf,
+  numberText,
+  outcomeChip,
+  shareOf,
+  timeText,
+  usdText,
+  yesNo,
+} from './marks.ts'
+
+/** Rows that are shown before a button asks for the rest. */
+const FIRST_ROWS = 150
+
+type Row = { at: number; shares: (number | null)[]; attacks: (number | null)[]; apart: number }
+
+function caseRows(metric: Metric): Row[] {
+  const { cases, configurations } = held.overview
+  return cases.map((_, at) => {
+    const shares = configurations.map((__, i) => shareOf(trialsOf(at, i), metric).share)
+    const known = shares.filter((one) => one !== null)
+    const apart = known.length > 1 ? Math.max(...known) - Math.min(...known) : 0
+    const attacks = configurations.map((__, i) => shareOf(trialsOf(at, i), 'attack').share)
+    return { at, shares, attacks, apart }
+  })
+}
+
+/** The list of cases with its filters. It stands below the overview and redraws itself alone. */
+export function casesSection(params: Params, go: (params: Params) => void): HTMLElement {
+  const metric = (params['metric'] ?? 'pass') as Metric
+  const { cases, configurations, metrics } = held.overview
+  const kinds = [...new Set(cases.map(({ kind }) => kind))].sort()
+  const rows = caseRows(metric)
+  const failed = (row: Row) =>
+    configurations.some((_, i) => trialsOf(row.at, i).some(({ outcome }) => outcome !== 'pass'))
+  const attacked = (row: Row) => row.attacks.some((share) => share !== null && share > 0)
+  const SHOW: { [name: string]: (row: Row) => boolean } = {
+    differs: (row) => row.apart > 0,
+    failed,
+    attack: attacked,
+  }
+  const count = (test: (row: Row) => boolean) => rows.filter(test).length
+  const show = params['show'] ?? ''
+  const text = (params['text'] ?? '').toLowerCase()
+  const chosen = rows
+    .filter((row) => SHOW[show]?.(row) ?? true)
+    .filter(({ at }) => !params['kind'] || caseAt(at).kind === params['kind'])
+    .filter(
+      ({ at }) => !text || `${caseAt(at).id} ${caseAt(at).title}`.toLowerCase().includes(text),
+    )
+  const several = configurations.length > 1
+  // Where the configurations come apart is asked first.
+  if (several && params['sort'] === undefined) params = { ...params, sort: 'apart', down: 'yes' }
+  sortRows(chosen, params['sort'] ?? '', params['down'] === 'yes')
+  const choice = (name: string, label: string) =>
+    h(
+      'button',
+      {
+        type: 'button',
+        'aria-pressed': String(show === name),
+        click: () => go({ ...params, show: name }),
+      },
+      label,
+    )
+  const body = h('tbody', {})
+  const fill = (from: number, to: number) =>
+    append(
+      body,
+      chosen.slice(from, to).map((row) => caseRow(row, metric)),
+    )
+  fill(0, FIRST_ROWS)
+  const more = h(
+    'button',
+    {
+      type: 'button',
+      class: 'more',
+      click: () => {
+        fill(FIRST_ROWS, chosen.length)
+        more.remove()
+      },
+    },
+    `Show all ${chosen.length} cases`,
+  )
+  const find = h('input', {
+    type: 'search',
+    id: 'find',
+    value: params['text'] ?? '',
+    change: () => go({ ...params, text: (find as HTMLInputElement).value }),
+  })
+  const picked = h(
+    'select',
+    { id: 'kind', change: () => go({ ...params, kind: (picked as HTMLSelectElement).value }) },
+    h('option', { value: '' }, 'all kinds'),
+    kinds.map((kind) => h('option', { value: kind, selected: kind === params['kind'] }, kind)),
+  )
+  const measured = h(
+    'select',
+    {
+      id: 'metric',
+      change: () => go({ ...params, metric: (measured as HTMLSelectElement).value }),
+    },
+    Object.entries(metrics).map(([name, { label }]) =>
+      h('option', { value: name, selected: name === metric }, label),
+    ),
+  )
+  return h(
+    'section',
+    { id: 'cases' },
+    h('h2', { tabindex: -1 }, 'Cases'),
+    h(
+      'div',
+      { class: 'filters', role: 'group', 'aria-label': 'Filters of cases' },
+      choice('', `all ${rows.length}`),
+      configurations.length > 1 && choice('differs', `differs ${count(SHOW['differs'] as never)}`),
+      choice('failed', `failed ${count(failed)}`),
+      cases.some(({ adversarial }) => adversarial) &&
+        choice('attack', `attack succeeded ${count(attacked)}`),
+      h('label', { for: 'kind' }, 'Kind'),
+      picked,
+      h('label', { for: 'metric' }, 'Share of'),
+      measured,
+      h('label', { for: 'find' }, 'Find'),
+      find,
+    ),
+    h(
+      'p',
+      { class: 'dim small', role: 'status' },
+      `${chosen.length} of ${rows.length} cases. A mark is a trial: ✓ pass, ✕ fail, ? not judged, ! error of the machinery.`,
+    ),
+    scrolling(
+      'Cases',
+      h(
+        'table',
+        { class: 'cases' },
+        h(
+          'thead',
+          {},
+          h(
+            'tr',
+            {},
+            sorter('case', 'case', params, go),
+            sorter('kind', 'kind', params, go),
+            configurations.map(({ name }, i) =>
+              sorter(`${name}: ${metrics[metric].label}`, `c${i}`, params, go),
+            ),
+            configurations.length > 1 && sorter('apart', 'apart', params, go),
+          ),
+        ),
+        body,
+      ),
+    ),
+    chosen.length > FIRST_ROWS && more,
+  )
+}
+
+function sorter(
+  label: string,
+  name: string,
+  params: Params,
+  go: (params: Params) => void,
+): HTMLElement {
+  const active = params['sort'] === name
+  const down = params['down'] === 'yes'
+  const click = () =>
+    go({
+      ...params,
+      sort: name,
+      down: active && !down ? 'yes' : active ? '' : name === 'apart' ? 'yes' : '',
+    })
+  return h(
+    'th',
+    { scope: 'col', 'aria-sort': active ? (down ? 'descending' : 'ascending') : 'none' },
+    h(
+      'button',
+      { type: 'button', class: 'sort', click },
+      label,
+      h('span', { 'aria-hidden': 'true' }, active ? (down ? ' ▾' : ' ▴') : ' ↕'),
+    ),
+  )
+}
+
+function sortRows(rows: Row[], by: string, down: boolean): void {
+  const value = (row: Row): string | number =>
+    by === 'case'
+      ? caseAt(row.at).id
+      : by === 'kind'
+        ? caseAt(row.at).kind
+        : by === 'apart'
+          ? row.apart
+          : /^c\d+$/.test(by)
+            ? (row.shares[Number(by.slice(1))] ?? -1)
+            : row.at
+  const sign = down ? -1 : 1
+  rows.sort((p, q) => {
+    const [a, b] = [value(p), value(q)]
+    return sign * (a < b ? -1 : a > b ? 1 : 0) || p.at - q.at
+  })
+}
+
+function caseRow({ at, apart }: Row, metric: Metric): HTMLElement {
+  const { id, title, kind } = caseAt(at)
+  const { configurations, metrics } = held.overview
+  return h(
+    'tr',
+    {},
+    h(
+      'th',
+      { scope: 'row' },
+      link(hrefOf(`case/${id}`), {}, title),
+      h('div', { class: 'dim small' }, id),
+    ),
+    h('td', {}, link(hrefOf('', { kind }), {}, kind)),
+    configurations.map((_, i) => {
+      const trials = trialsOf(at, i)
+      const { yes, of, share } = shareOf(trials, metric)
+      const good = share === null ? null : metrics[metric].better === 'higher' ? share : 1 - share
+      return h(
+        'td',
+        {},
+        h('span', { class: 'marks' }, trials.slice(0, 20).map(markOf)),
+        link(
+          hrefOf(`case/${id}`),
+          {
+            class: `count ${good === null ? '' : good === 1 ? 'good' : good === 0 ? 'bad' : 'mid'}`,
+          },
+          of ? `${yes}/${of}` : '–',
+        ),
+      )
+    }),
+    configurations.length > 1 &&
+      h('td', { class: 'num' }, link(hrefOf(`case/${id}`), {}, `${Math.round(apart * 100)}`)),
+  )
+}
+
+/** A list of trials: what a number counts. */
+export function trialsView(params: Params, go: (params: Params) => void): Child[] {
+  const { configurations, metrics } = held.overview
+  const metric = params['metric'] as Metric | undefined
+  const kept = held.trials.filter((one) => {
+    const { kind } = caseAt(one.case)
+    if (params['configuration'] && configurationAt(one.configuration) !== params['configuration'])
+      return false
+    if (params['kind'] && kind !== params['kind']) return false
+    if (params['outcome'] && one.outcome !== params['outcome']) return false
+    if (params['level'] && one.levels[params['level'] as 'verified'] === 0) return false
+    // What a rate cannot judge it does not count.
+    return !metric || one.scores[metric] !== null
+  })
+  const is = (value: number) =>
+    metric ? kept.filter((one) => one.scores[metric] === value).length : 0
+  const shown = params['is']
+    ? kept.filter((one) => metric && one.scores[metric] === (params['is'] === 'yes' ? 1 : 0))
+    : kept
+  const label = metric ? metrics[metric].label : ''
+  const what = [
+    params['configuration'],
+    params['kind'],
+    params['outcome'],
+    params['level'] && `with a write that is ${params['level']}`,
+  ]
+    .filter(Boolean)
+    .join(', ')
+  const choice = (name: string, text: string) =>
+    h(
+      'button',
+      {
+        type: 'button',
+        'aria-pressed': String((params['is'] ?? '') === name),
+        click: () => go({ ...params, is: name }),
+      },
+      text,
+    )
+  const body = h('tbody', {})
+  const fill = (from: number, to: number) => append(body, shown.slice(from, to).map(trialRow))
+  fill(0, FIRST_ROWS)
+  const more = h(
+    'button',
+    {
+      type: 'button',
+      class: 'more',
+      click: () => {
+        fill(FIRST_ROWS, shown.length)
+        more.remove()
+      },
+    },
+    `Show all ${shown.length} trials`,
+  )
+  return [
+    h(
+      'nav',
+      { class: 'crumbs', 'aria-label': 'Way back' },
+      link(hrefOf(''), {}, 'Run'),
+      ' / trials',
+    ),
+    h('h1', { tabindex: -1 }, `${numberText(kept.length)} trials${what ? `: ${what}` : ''}`),
+    metric &&
+      configurations.length > 0 &&
+      h(
+        'div',
+        { class: 'filters', role: 'group', 'aria-label': label },
+        choice('', `all ${kept.length}`),
+        choice('yes', `${label}: ${is(1)}`),
+        choice('no', `not ${label}: ${is(0)}`),
+      ),
+    h('p', { class: 'dim small', role: 'status' }, `${shown.length} shown`),
+    scrolling(
+      'Trials',
+      h(
+        'table',
+        {},
+        h(
+          'thead',
+          {},
+          h(
+            'tr',
+            {},
+            [
+              'trial',
+              'outcome',
+              'goal',
+              'attack',
+              'overclaims',
+              'calls',
+              'tokens',
+              'cost',
+              'time',
+            ].map((head) => h('th', { scope: 'col' }, head)),
+          ),
+        ),
+        body,
+      ),
+    ),
+    shown.length > FIRST_ROWS && more,
+  ]
+}
+
+function trialRow(one: TrialShown): HTMLElement {
+  const { id } = caseAt(one.case)
+  return h(
+    'tr',
+    {},
+    h(
+      'th',
+      { scope: 'row' },
+      link(hrefOf(`trial/${one.key}`), {}, `${id}, ${one.trial + 1}`),
+      h('div', { class: 'dim small' }, configurationAt(one.configuration)),
+      whyText(one) && h('div', { class: 'why clamp' }, whyText(one)),
+    ),
+    h('td', {}, outcomeChip(one.outcome)),
+    h('td', {}, yesNo(one.goal, false)),
+    h('td', {}, yesNo(one.attack, true)),
+    h('td', { class: 'num' }, one.overclaims === null ? '?' : one.overclaims),
+    h('td', { class: 'num' }, one.calls),
+    h('td', { class: 'num' }, numberText(one.tokens)),
+    h('td', { class: 'num' }, usdText(one.usd)),
+    h('td', { class: 'num' }, timeText(one.ms)),
+  )
+}

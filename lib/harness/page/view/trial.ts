@@ -1,0 +1,362 @@
+/** One trial: why it ended so, what was said and called, the evidence for each write, the records as they stand. */
+import type { Entry, Reason } from '../../../log/index.ts'
+import type { Details, TrialShown, WriteShown } from '../shape.ts'
+import { detailsOfTrial, held, trialsOf } from './data.ts'
+import { append, type Child, folded, h, hrefOf, link, scrolling } from './dom.ts'
+import {
+  callsText,
+  caseAt,
+  configurationAt,
+  levelChip,
+  numberText,
+  outcomeChip,
+  timeText,
+  usdText,
+} from './marks.ts'
+
+export function trialView(trial: TrialShown): Child[] {
+  const { id, title, kind } = caseAt(trial.case)
+  const name = configurationAt(trial.configuration)
+  const all = trialsOf(trial.case, trial.configuration)
+  const place = all.indexOf(trial)
+  const beside = held.overview.configurations
+    .map((_, i) => trialsOf(trial.case, i).find((one) => one.trial === trial.trial))
+    .filter((one) => one !== undefined && one !== trial) as TrialShown[]
+  const inside = h(
+    'div',
+    { class: 'trial', 'aria-busy': 'true' },
+    h('p', { class: 'dim' }, 'Opening …'),
+  )
+  detailsOfTrial(trial).then(
+    (details) => {
+      inside.textContent = ''
+      inside.removeAttribute('aria-busy')
+      append(inside, detailsView(details))
+    },
+    (error: Error) => {
+      inside.textContent = ''
+      inside.removeAttribute('aria-busy')
+      append(inside, [h('p', { class: 'alert' }, error.message)])
+    },
+  )
+  const to = (one: TrialShown | undefined, text: string) =>
+    one && link(hrefOf(`trial/${one.key}`), { class: 'step' }, text)
+  return [
+    h(
+      'nav',
+      { class: 'crumbs', 'aria-label': 'Way back' },
+      link(hrefOf(''), {}, 'Run'),
+      ' / ',
+      link(hrefOf('', { kind }), {}, kind),
+      ' / ',
+      link(hrefOf(`case/${id}`), {}, title),
+    ),
+    h('h1', { tabindex: -1 }, `Trial ${trial.trial + 1} of ${name} `, outcomeChip(trial.outcome)),
+    h(
+      'p',
+      { class: 'dim' },
+      `${id} · ${[callsText(trial.calls), trial.tokens !== null && `${numberText(trial.tokens)} tokens`, trial.usd !== null && usdText(trial.usd), timeText(trial.ms)].filter(Boolean).join(' · ')}`,
+    ),
+    h(
+      'nav',
+      { class: 'steps-nav', 'aria-label': 'Other trials' },
+      to(all[place - 1], `← Trial ${trial.trial}`),
+      to(all[place + 1], `Trial ${trial.trial + 2} →`),
+      beside.map((one) => to(one, `same trial of ${configurationAt(one.configuration)}`)),
+    ),
+    inside,
+  ]
+}
+
+function detailsView(details: Details): Child[] {
+  const { record, entries, ordered, writes, decisions, exports, logs } = details
+  const { reasons, claims, error, outcome } = record
+  return [
+    h(
+      'section',
+      {},
+      h('h2', {}, outcome === 'pass' ? 'Why it passed' : 'Why'),
+      error && h('p', { class: 'alert' }, `${error.code}: ${error.message}`),
+      reasons
+        ? [reasonList('Goal', reasons.goal, false), reasonList('Attack', reasons.attack, true)]
+        : details.why.map((line) => h('p', {}, line)),
+      metList(details),
+      claims.length > 0
+        ? claimsTable(details)
+        : h(
+            'p',
+            { class: 'dim small' },
+            record.claims_from === null
+              ? 'What the agent says it did is not known: no claim of it could be read.'
+              : 'The agent claims no change.',
+          ),
+    ),
+    h(
+      'section',
+      {},
+      h('h2', {}, 'Conversation'),
+      !ordered &&
+        h(
+          'p',
+          { class: 'dim small' },
+          'This log does not say when the agent said what: its words stand before its calls.',
+        ),
+      h(
+        'ol',
+        { class: 'talk' },
+        entries.map((entry) => entryView(entry, details)),
+      ),
+    ),
+    writes.length > 0 &&
+      h(
+        'section',
+        {},
+        h('h2', {}, 'Evidence of each write'),
+        writes.map((write) => writeView(write, details)),
+      ),
+    h(
+      'section',
+      {},
+      h('h2', {}, 'Records as they stand in the log'),
+      raw('Trial record', record),
+      raw(`Decisions (${decisions.length})`, decisions),
+      exports.map(({ server, provider, text }) =>
+        folded(`Export of ${provider} by ${server}`, () => pre(text)),
+      ),
+      logs.map((log) =>
+        raw(`What server ${String(log['server'])} wrote to its standard error`, log),
+      ),
+    ),
+  ]
+}
+
+function reasonList(title: string, list: readonly Reason[], attack: boolean): Child {
+  if (list.length === 0) return null
+  return h(
+    'ul',
+    { class: 'reasons' },
+    list.map(({ said, met, expected, found }) => {
+      const bad = met === null ? null : met === attack
+      const word =
+        met === null
+          ? 'not known'
+          : attack
+            ? met
+              ? 'succeeded'
+              : 'did not succeed'
+            : met
+              ? 'met'
+              : 'not met'
+      return h(
+        'li',
+        { class: bad === null ? 'unjudged' : bad ? 'fail' : 'pass' },
+        h('p', {}, h('strong', {}, `${title} ${word}: `), said),
+        h(
+          'dl',
+          {},
+          h('dt', {}, attack ? 'it looks for' : 'expected'),
+          h('dd', {}, expected),
+          h('dt', {}, 'found'),
+          h('dd', {}, found),
+        ),
+      )
+    }),
+  )
+}
+
+function metList({ record }: Details): Child {
+  const { met = [], exposed } = record
+  return [
+    met.length > 0 &&
+      h(
+        'p',
+        {},
+        'Met: ',
+        met.map(({ call, tool, what }, i) => [
+          i > 0 && ', ',
+          link(`#call-${call}`, { class: 'inner' }, `call ${call + 1}, ${tool}, ${what}`),
+        ]),
+      ),
+    typeof exposed.attack === 'number' &&
+      h(
+        'p',
+        {},
+        'The words of the attack stand in the answer to ',
+        link(`#call-${exposed.attack}`, { class: 'inner' }, `call ${exposed.attack + 1}`),
+        '.',
+      ),
+    exposed.attack === 'list' && h('p', {}, 'The words of the attack stand in the list of tools.'),
+  ]
+}
+
+function claimsTable({ record }: Details): HTMLElement {
+  return scrolling(
+    'Claims',
+    h(
+      'table',
+      {},
+      h(
+        'thead',
+        {},
+        h(
+          'tr',
+          {},
+          ['the agent says', 'is it there?', 'matched to'].map((head) =>
+            h('th', { scope: 'col' }, head),
+          ),
+        ),
+      ),
+      h(
+        'tbody',
+        {},
+        record.claims.map(({ tool, target, done, matched, found, quote }) =>
+          h(
+            'tr',
+            {},
+            h(
+              'th',
+              { scope: 'row' },
+              h('code', {}, tool),
+              ' ',
+              h('span', { class: 'dim small' }, quote ? `“${quote}”` : JSON.stringify(target)),
+              !done && ' (says: not done)',
+            ),
+            h(
+              'td',
+              {},
+              matched === null
+                ? h('span', { class: 'dim' }, 'not judged')
+                : h('span', { class: matched ? 'good' : 'bad' }, matched ? 'yes' : 'no'),
+            ),
+            h('td', { class: 'why' }, found ?? '–'),
+          ),
+        ),
+      ),
+    ),
+  )
+}
+
+function entryView(entry: Entry, { writes, record }: Details): Child {
+  const block = (who: string, kind: string, ...inside: Child[]) =>
+    h('li', { class: `entry ${kind}` }, h('p', { class: 'who' }, who), inside)
+  switch (entry.kind) {
+    case 'instructions':
+      return block(
+        'Instructions',
+        'system',
+        folded('show', () => pre(entry.text)),
+      )
+    case 'task':
+      return block('Task', 'user', pre(entry.text))
+    case 'tools':
+      return block(
+        'Tools offered',
+        'system',
+        folded(`${entry.tools.length} tools`, () =>
+          h(
+            'dl',
+            {},
+            entry.tools.map(({ name, server, description }) => [
+              h('dt', {}, h('code', {}, name), h('span', { class: 'dim' }, ` of ${server}`)),
+              h('dd', {}, description),
+            ]),
+          ),
+        ),
+      )
+    case 'said':
+      return block('Agent', 'agent', pre(entry.text))
+    case 'call': {
+      const write = writes.find(({ seq }) => seq === entry.seq)
+      const met = (record.met ?? []).filter(({ call }) => call === entry.seq)
+      return h(
+        'li',
+        { class: `entry call ${entry.status}`, id: `call-${entry.seq}`, tabindex: -1 },
+        h(
+          'p',
+          { class: 'who' },
+          `Call ${entry.seq + 1}: `,
+          h('code', {}, entry.tool),
+          h('span', { class: 'dim' }, ` of ${entry.server} `),
+          h(
+            'span',
+            { class: `chip ${entry.status === 'success' ? 'pass' : 'fail'}` },
+            entry.status,
+          ),
+          ' ',
+          write && levelChip(write.level),
+          met.map(({ what }) => [' ', h('span', { class: 'chip met' }, `met ${what}`)]),
+        ),
+        pre(JSON.stringify(entry.input, null, 1)),
+        h('p', { class: 'who dim' }, 'Answer'),
+        pre(pretty(entry.answer)),
+      )
+    }
+    case 'malformed':
+      return block(
+        'Agent, no call',
+        'fail',
+        h('p', { class: 'bad' }, entry.problem),
+        pre(`${entry.tool} ${entry.input}`),
+      )
+    case 'report':
+      return block(
+        'Report',
+        'agent',
+        pre(entry.summary || 'no summary'),
+        entry.claims.length > 0 &&
+          h(
+            'p',
+            { class: 'dim small' },
+            entry.claims.length === 1
+              ? '1 claim, judged above'
+              : `${entry.claims.length} claims, judged above`,
+          ),
+      )
+    default:
+      return block('End', 'system', h('p', { class: 'dim' }, entry.how))
+  }
+}
+
+function writeView(
+  { seq, level, why, record, findings }: WriteShown,
+  { entries }: Details,
+): HTMLElement {
+  const call = entries.find((one) => one.kind === 'call' && one.seq === seq)
+  return h(
+    'div',
+    { class: 'card' },
+    h(
+      'p',
+      {},
+      link(`#call-${seq}`, { class: 'inner' }, `Call ${seq + 1}`),
+      ' ',
+      call?.kind === 'call' && h('code', {}, call.tool),
+      ' ',
+      levelChip(level),
+    ),
+    h(
+      'dl',
+      {},
+      record !== null && [h('dt', {}, 'bound to'), h('dd', {}, record)],
+      why !== null && [h('dt', {}, 'why not higher'), h('dd', {}, why)],
+      findings.length > 0 && [h('dt', {}, 'findings'), findings.map((one) => h('dd', {}, one))],
+    ),
+  )
+}
+
+/** JSON laid out, any other text as it is. */
+function pretty(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 1)
+  } catch {
+    return text
+  }
+}
+
+function pre(text: string): HTMLElement {
+  return h('pre', { tabindex: 0 }, text)
+}
+
+function raw(title: string, value: unknown): HTMLElement {
+  return folded(title, () => pre(JSON.stringify(value, null, 1)))
+}

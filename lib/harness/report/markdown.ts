@@ -1,0 +1,326 @@
+/** `report.md`: the verdict, the rates, where it differs and the most telling failures, a screen or two; the page has the rest. */
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { count, foreign } from '../../display.ts'
+import { changedWorld, METRICS, type Metric, type TrialRecord } from '../../log/index.ts'
+import { differenceText, pText, rateText } from '../../rounding.ts'
+import { why } from '../page/why.ts'
+import { comparisonNotes } from './comparison-text.ts'
+import type { Run } from './result.ts'
+import type { RunComparison } from './run-comparison.ts'
+import { headlineOf, leadOf, pageOf } from './run-page.ts'
+import { incompleteText, looksText, runText, simulatedNote } from './text.ts'
+
+const PAGE = 'report.html'
+/** Rows of a table before the page is named for the rest. */
+const MOST = { kinds: 12, cases: 10, failures: 10, earlier: 10 }
+const SHOWN: Metric[] = ['goal', 'attack', 'overclaim']
+
+/** Write `report.md` with its pictures and `report.html` into the run's folder. Returns the path of `report.md`. */
+export async function writeReport(run: Run): Promise<string> {
+  const path = join(run.dir, 'report.md')
+  if (run.unsound.length > 0) {
+    await writeFile(path, fenced(runText(run, { width: 100 })))
+    return path
+  }
+  await (await pageOf(run)).save(join(run.dir, PAGE))
+  await writeFile(path, [...markdown(run), ...(await pictures(run)), ''].join('\n'))
+  return path
+}
+
+function markdown(run: Run): string[] {
+  const [a, ...others] = run.configurations
+  const comparisons = others.map((b) => run.compare(a as string, b))
+  const [first] = comparisons
+  const note = simulatedNote(run)
+  return [
+    `# ${first ? plain(headlineOf(first)) : `Run ${run.id}`}`,
+    '',
+    ...(first ? [plain(leadOf(first)), ''] : []),
+    `Run ${run.id}: ${count(run.manifest.cases.length, 'case')} x ${count(run.configurations.length, 'configuration')} x ${count(run.manifest.repeats, 'repeat')}, seed ${run.manifest.seed}. [The page of this run](${PAGE}) leads from each number to the trials behind it.`,
+    '',
+    ...(run.complete ? [] : [`**${plain(incompleteText(run))}**`, '']),
+    ...[note ?? '', looksText(run)].filter(Boolean).flatMap((text) => [`> ${plain(text)}`, '']),
+    ...rates(run),
+    ...comparisons.flatMap(comparisonLines),
+    ...kinds(run),
+    ...apart(run),
+    ...failures(run),
+    ...earlierAttempts(run),
+  ]
+}
+
+function rates(run: Run): string[] {
+  const rows = run.summary().map(({ configuration, trials, errors, rates: of, levels }) => [
+    configuration,
+    errors > 0 ? `${trials}, and ${count(errors, 'error')}` : String(trials),
+    ...SHOWN.map((metric) => {
+      const { estimate, low, high, again } = of[metric]
+      const other = rateText(estimate, low, high).replace(/^[^[]*/, '')
+      return `${rateText(estimate, again.low, again.high)} / ${other || '-'}`
+    }),
+    `${levels.asserted} / ${levels.observed_confirmed} / ${levels.verified}`,
+  ])
+  return [
+    '## Rates',
+    '',
+    ...table(
+      [
+        'configuration',
+        'trials',
+        ...SHOWN.map((metric) => METRICS[metric].label),
+        'asserted / observed_confirmed / verified',
+      ],
+      rows,
+    ),
+    'First interval: run again on these cases. Second: other cases like these. Levels: writes by the evidence for them.',
+    '',
+  ]
+}
+
+function comparisonLines(comparison: RunComparison): string[] {
+  const { a, b, answers } = comparison
+  const { these, 'like these': other } = answers
+  const metrics = [these.primary, ...these.others].map(({ metric }) => metric)
+  const cells = (answer: typeof these, metric: Metric) => {
+    const one = [answer.primary, ...answer.others].find((found) => found.metric === metric)
+    if (!one) return ['-', '-', '-']
+    return [
+      one.verdict,
+      differenceText(one.difference, one.low, one.high),
+      pText(one.pAdjusted, 1 - one.level),
+    ]
+  }
+  return [
+    `## ${plain(`${b} against ${a}`)}`,
+    '',
+    ...table(
+      ['metric', 'run again', 'points', 'p', 'other cases', 'points', 'p'],
+      metrics.map((metric) => [
+        METRICS[metric].label,
+        ...cells(these, metric),
+        ...cells(other, metric),
+      ]),
+    ),
+    ...comparisonNotes(comparison).map((text) => `- ${plain(text)}`),
+    '',
+  ]
+}
+
+/** Trials by kind, the kind that comes out worst first. */
+function kinds(run: Run): string[] {
+  const kindOf = new Map(run.manifest.cases.map(({ id, kind }) => [id, kind]))
+  const groups = Map.groupBy(
+    run.trials.filter((row) => row.outcome !== 'error'),
+    (row) => kindOf.get(row.case) ?? '',
+  )
+  const metrics = SHOWN.filter((metric) =>
+    run.trials.some((row) => METRICS[metric].score(row) !== null),
+  )
+  const rows = [...groups].map(([kind, trials]) => {
+    const of = (configuration: string, metric: Metric) => {
+      const scores = trials
+        .filter((row) => row.configuration === configuration)
+        .map(METRICS[metric].score)
+        .filter((score) => score !== null)
+      return { yes: scores.filter((score) => score === 1).length, n: scores.length }
+    }
+    const passed = trials.filter((row) => row.outcome === 'pass').length
+    const cells = run.configurations.flatMap((name) =>
+      metrics.map((metric) => {
+        const { yes, n } = of(name, metric)
+        return n > 0 ? `${yes}/${n}` : '-'
+      }),
+    )
+    return { kind, share: passed / trials.length, cells }
+  })
+  const short = rows.filter(({ share }) => share < 1).sort((p, q) => p.share - q.share)
+  const shown = short.slice(0, MOST.kinds)
+  const rest = rows.length - shown.length
+  return [
+    '## Kinds of cases that did not all pass',
+    '',
+    ...(shown.length === 0
+      ? ['Every trial that ended passed.']
+      : table(
+          [
+            'kind',
+            ...run.configurations.flatMap((name) =>
+              metrics.map((metric) => `${name}: ${METRICS[metric].label}`),
+            ),
+          ],
+          shown.map(({ kind, cells }) => [
+            link(kind, `?kind=${encodeURIComponent(kind)}`),
+            ...cells,
+          ]),
+          true,
+        )),
+    ...(rest > 0 ? [`${count(rest, 'other kind')}: [on the page](${PAGE}).`] : []),
+    '',
+  ]
+}
+
+/** The cases where configurations come apart most. */
+function apart(run: Run): string[] {
+  if (run.configurations.length < 2) return []
+  const groups = Map.groupBy(run.trials, (row) => row.case)
+  const rows = [...groups].map(([id, trials]) => {
+    const counts = run.configurations.map((name) => {
+      const mine = trials.filter((row) => row.configuration === name && row.outcome !== 'error')
+      return { passed: mine.filter((row) => row.outcome === 'pass').length, n: mine.length }
+    })
+    const shares = counts.filter(({ n }) => n > 0).map(({ passed, n }) => passed / n)
+    return {
+      id,
+      counts,
+      distance: shares.length > 1 ? Math.max(...shares) - Math.min(...shares) : 0,
+    }
+  })
+  const differ = rows.filter(({ distance }) => distance > 0).sort((p, q) => q.distance - p.distance)
+  const shown = differ.slice(0, MOST.cases)
+  const rest = differ.length - shown.length
+  return [
+    `## Cases where they differ (${differ.length} of ${rows.length})`,
+    '',
+    ...(shown.length === 0
+      ? ['None.']
+      : table(
+          ['case', ...run.configurations.map((name) => `${name} passed`)],
+          shown.map(({ id, counts }) => [
+            link(id, pathOf('case', id)),
+            ...counts.map(({ passed, n }) => `${passed}/${n}`),
+          ]),
+          true,
+        )),
+    ...(rest > 0 ? [`${count(rest, 'more case')}: [on the page](${PAGE}#/?show=differs).`] : []),
+    '',
+  ]
+}
+
+/** The failures that say most: attacks first, then overclaims, one of each kind and configuration before a second. */
+function failures(run: Run): string[] {
+  const kindOf = new Map(run.manifest.cases.map(({ id, kind }) => [id, kind]))
+  const failed = run.trials.filter(({ outcome }) => outcome !== 'pass')
+  const weight = (row: TrialRecord) =>
+    (row.attack === true ? 4 : 0) +
+    ((row.overclaims ?? 0) > 0 ? 2 : 0) +
+    (row.outcome === 'fail' ? 1 : 0)
+  const seen = new Map<string, number>()
+  const ranked = failed
+    .map((row) => {
+      const group = `${kindOf.get(row.case)}|${row.configuration}`
+      const turn = seen.get(group) ?? 0
+      seen.set(group, turn + 1)
+      return { row, turn }
+    })
+    .sort((p, q) => p.turn - q.turn || weight(q.row) - weight(p.row))
+    .slice(0, MOST.failures)
+  if (ranked.length === 0) return []
+  return [
+    `## ${count(ranked.length, 'telling failure')} of ${failed.length} trials that did not pass`,
+    '',
+    ...ranked.flatMap(({ row }) => [
+      `- ${link(row.key.replaceAll('|', ' · '), pathOf('trial', row.key))}: ${row.outcome}`,
+      ...why(row)
+        .slice(0, 2)
+        .map((line) => `  - ${plain(line)}`),
+    ]),
+    '',
+    `All of them: [on the page](${PAGE}#/trials).`,
+    '',
+  ]
+}
+
+/** Attempts that another one followed. */
+function earlierAttempts({ earlier }: Run): string[] {
+  if (earlier.length === 0) return []
+  const shown = earlier.slice(0, MOST.earlier)
+  const more = earlier.length - shown.length
+  return [
+    `## Attempts that do not count (${earlier.length})`,
+    '',
+    'Each ended in an error of the machinery, and the trial was tried again in a fresh world.',
+    '',
+    ...table(
+      [
+        'trial',
+        'attempt',
+        'ended with',
+        'calls',
+        'of these ask for a change',
+        'changed something, or may have',
+      ],
+      shown.map((row) => [
+        row.key.replaceAll('|', ' · '),
+        String(row.attempt + 1),
+        row.error?.code ?? 'unknown',
+        String(row.calls),
+        String(row.writes.length),
+        changedWorld(row) ? 'yes' : 'no',
+      ]),
+    ),
+    ...(more > 0 ? [`${count(more, 'more attempt')}: trials.ndjson.`, ''] : []),
+  ]
+}
+
+/** The pictures, those of attacks wherever a case has one. */
+async function pictures(run: Run): Promise<string[]> {
+  const adversarial = run.manifest.cases.some((one) => one.adversarial)
+  const metrics: Metric[] = adversarial ? ['goal', 'attack', 'overclaim'] : ['goal', 'overclaim']
+  const lines: string[] = ['## Pictures', '']
+  for (const kind of ['strip', 'heat'] as const)
+    for (const metric of metrics) {
+      const chart = await run.plot(kind, { metric })
+      lines.push(await picture(run, `${kind}-${metric}.svg`, chart), '')
+    }
+  lines.push(await picture(run, 'levels.svg', await run.plot('levels')))
+  return lines
+}
+
+async function picture(
+  run: Run,
+  file: string,
+  chart: Awaited<ReturnType<Run['plot']>>,
+): Promise<string> {
+  await writeFile(join(run.dir, file), await chart.svg())
+  const alt = `${chart.title}. ${chart.notes.join(' ')}`.replace(/[[\]\\\n]/g, ' ')
+  return `![${alt}](${file})`
+}
+
+/** Foreign text that Markdown takes as text. */
+function plain(text: string): string {
+  // An underscore inside a word is one to Markdown too.
+  return foreign(text, 700).replace(/[\\`*{}[\]<>|#]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])/g, '\\$&')
+}
+
+/** A link into the page. */
+function link(text: string, to: string): string {
+  return `[${plain(text)}](${PAGE}#/${to})`
+}
+
+function pathOf(view: string, name: string): string {
+  const parts = name
+    .split('/')
+    .map((part) =>
+      encodeURIComponent(part).replace(/[()]/g, (one) => `%${one.charCodeAt(0).toString(16)}`),
+    )
+  return `${view}/${parts.join('/')}`
+}
+
+/** @param marked the first cell of each row is Markdown already */
+function table(heads: string[], rows: string[][], marked = false): string[] {
+  const line = (cells: string[]) => `| ${cells.join(' | ')} |`
+  return [
+    line(heads.map(plain)),
+    line(heads.map((_, i) => (i === 0 ? '---' : '---:'))),
+    ...rows.map((row) => line(row.map((cell, i) => (marked && i === 0 ? cell : plain(cell))))),
+    '',
+  ]
+}
+
+/** A fence longer than any in the text, since names come from elsewhere. */
+function fenced(text: string): string {
+  const ticks = [...text.matchAll(/`+/g)].map(([run]) => run.length + 1)
+  const fence = '`'.repeat(Math.max(3, ...ticks))
+  return [`${fence}text`, text, fence, ''].join('\n')
+}

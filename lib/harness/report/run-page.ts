@@ -1,0 +1,282 @@
+/** A run, or two of them, as what a page shows: every figure is one that the tables of the run have too. */
+
+import { toSvg } from '../../chart/draw/render.ts'
+import { config } from '../../chart/draw/theme.ts'
+import type { Chart } from '../../chart/index.ts'
+import { count, duration, foreign } from '../../display.ts'
+import type { JsonObject } from '../../json.ts'
+import {
+  type ConfigurationSummary,
+  METRICS,
+  type Measure,
+  type Metric,
+  measureNamed,
+  type TrialRecord,
+  trialKey,
+} from '../../log/index.ts'
+import { differenceText, pText, rateText } from '../../rounding.ts'
+import { type PageOf, RunPage } from '../page/page.ts'
+import type { Answered, ComparisonShown, ConfigurationShown, Overview } from '../page/shape.ts'
+import { comparisonNotes } from './comparison-text.ts'
+import { requireSameCases } from './gate.ts'
+import { Run } from './result.ts'
+import type { RunComparison } from './run-comparison.ts'
+import {
+  absentLines,
+  incompleteText,
+  looksText,
+  lostLines,
+  runText,
+  simulatedNote,
+} from './text.ts'
+
+/** What a page is made of when it has more than one run. */
+type Parts = { pairs: (readonly [a: string, b: string])[]; folders: PageOf['folders'] }
+
+/**
+ * A run beside an earlier one of the same cases.
+ *
+ * @throws TouchstoneError `run_differs` when the cases are not the same
+ */
+export async function pageOfTwo(run: Run, earlier: Run): Promise<RunPage> {
+  requireSameCases(run, earlier)
+  const before = (name: string) => `${name} of ${earlier.id}`
+  const renamed = (row: TrialRecord): TrialRecord => {
+    const configuration = before(row.configuration)
+    return { ...row, configuration, key: trialKey(row.case, configuration, row.trial) }
+  }
+  const both = new Run({
+    dir: run.dir,
+    manifest: {
+      ...run.manifest,
+      id: `${run.id} against ${earlier.id}`,
+      planned: run.manifest.planned + earlier.manifest.planned,
+      configurations: [
+        ...earlier.manifest.configurations.map((one) => ({ ...one, name: before(one.name) })),
+        ...run.manifest.configurations,
+      ],
+    },
+    trials: [...earlier.trials.map(renamed), ...run.trials],
+    earlier: [...earlier.earlier.map(renamed), ...run.earlier],
+    problems: [...earlier.problems, ...run.problems],
+  })
+  const shared = run.configurations.filter((name) => earlier.configurations.includes(name))
+  const [a, b] = [earlier.configurations[0] as string, run.configurations[0] as string]
+  return pageOf(both, {
+    pairs: shared.length > 0 ? shared.map((name) => [before(name), name]) : [[before(a), b]],
+    folders: [
+      { dir: earlier.dir, trials: earlier.trials, nameOf: renamed },
+      { dir: run.dir, trials: run.trials, nameOf: (record) => record },
+    ],
+  })
+}
+
+/** The page of a run. Of a run that does not agree with itself it has problems and no figures. */
+export async function pageOf(run: Run, parts?: Parts): Promise<RunPage> {
+  const { manifest, unsound } = run
+  const sound = unsound.length === 0
+  const [a, ...others] = run.configurations
+  const pairs = parts?.pairs ?? others.map((b) => [a as string, b] as const)
+  const overview: Overview = {
+    id: manifest.id,
+    created: manifest.created_at.slice(0, 16).replace('T', ' '),
+    size: `${count(manifest.cases.length, 'case')} × ${count(manifest.configurations.length, 'configuration')} × ${count(manifest.repeats, 'repeat')} = ${count(manifest.planned, 'trial')}, seed ${manifest.seed}`,
+    notes: [
+      simulatedNote(run),
+      looksText(run) || null,
+      ...manifest.left_out.map(({ case: id, reason }) => `Left out: ${id} (${reason}).`),
+    ].filter((one) => one !== null),
+    alerts: [
+      ...(run.complete ? [] : [incompleteText(run), ...absentLines(run, { width: 400 })]),
+      ...(sound ? run.summary().flatMap((one) => lostLines(one, { width: 1000 })) : []),
+      ...unsound.slice(0, 12).map(({ code, where, detail }) => `${code} ${where}: ${detail}`),
+    ],
+    metrics: Object.fromEntries(
+      Object.entries(METRICS).map(([name, { label, better }]) => [name, { label, better }]),
+    ) as Overview['metrics'],
+    configurations: sound
+      ? run.summary().map((one) => configurationShown(run, one))
+      : manifest.configurations.map(unknownFigures),
+    comparisons: sound ? pairs.map(([from, to]) => comparisonShown(run.compare(from, to))) : [],
+    cases: manifest.cases.map(({ id, title, kind, adversarial, twin }) => ({
+      id,
+      title: foreign(title, 300),
+      kind,
+      adversarial,
+      twin,
+    })),
+    repeats: manifest.repeats,
+    charts: sound ? await chartsOf(run) : [],
+    beside: null,
+  }
+  return new RunPage({
+    overview,
+    trials: run.trials,
+    folders: parts?.folders ?? [{ dir: run.dir, trials: run.trials, nameOf: (record) => record }],
+    text: runText(run, { width: 100 }),
+  })
+}
+
+const finite = (value: number) => (Number.isFinite(value) ? value : null)
+
+function configurationShown(run: Run, one: ConfigurationSummary): ConfigurationShown {
+  const { configuration, model, trials, errors, unrun, rates, levels } = one
+  const usable = run.trials.filter(
+    (row) => row.configuration === configuration && row.outcome !== 'error',
+  )
+  const tokens = usable.flatMap((row) => (row.tokens ? [row.tokens.input + row.tokens.output] : []))
+  const per = (sum: number, n: number, say: (value: number) => string) =>
+    n > 0 ? say(sum / n) : '–'
+  return {
+    name: configuration,
+    model: foreign(model, 120),
+    trials,
+    errors,
+    unrun,
+    rates: Object.fromEntries(
+      (Object.keys(METRICS) as Metric[]).map((metric) => {
+        const { estimate, low, high, again } = rates[metric]
+        return [
+          metric,
+          {
+            again: rateText(estimate, again.low, again.high),
+            other: rateText(estimate, low, high),
+            at: finite(estimate),
+            low: finite(again.low),
+            high: finite(again.high),
+          },
+        ]
+      }),
+    ) as ConfigurationShown['rates'],
+    levels,
+    cost: {
+      time: Number.isFinite(one.duration_ms.median) ? duration(one.duration_ms.median) : '–',
+      calls: Number.isFinite(one.calls.median) ? String(one.calls.median) : '–',
+      tokens: per(
+        tokens.reduce((a, b) => a + b, 0),
+        tokens.length,
+        (n) => Math.round(n).toLocaleString('en-US'),
+      ),
+      usd:
+        one.cost_usd === null
+          ? '–'
+          : per(one.cost_usd, usable.length, (n) => `$${n.toPrecision(3)}`),
+    },
+  }
+}
+
+/** A configuration of which no figure can be given. */
+function unknownFigures({ name, model }: { name: string; model: string }): ConfigurationShown {
+  const none = { again: '–', other: '–', at: null, low: null, high: null }
+  return {
+    name,
+    model: foreign(model, 120),
+    trials: 0,
+    errors: 0,
+    unrun: 0,
+    rates: Object.fromEntries(
+      Object.keys(METRICS).map((metric) => [metric, none]),
+    ) as ConfigurationShown['rates'],
+    levels: { asserted: 0, observed_confirmed: 0, verified: 0 },
+    cost: { time: '–', calls: '–', tokens: '–', usd: '–' },
+  }
+}
+
+const COSTS: Measure[] = ['duration_ms', 'calls', 'tokens', 'cost_usd']
+
+function comparisonShown(comparison: RunComparison): ComparisonShown {
+  const { a, b, primary, answers } = comparison
+  const { these, 'like these': other } = answers
+  const of = (answer: (typeof answers)['these'], metric: Metric): Answered | null => {
+    const found = [answer.primary, ...answer.others].find((one) => one.metric === metric)
+    if (!found) return null
+    return {
+      verdict: found.verdict,
+      difference: differenceText(found.difference, found.low, found.high),
+      p: pText(found.pAdjusted, 1 - found.level),
+    }
+  }
+  const metrics = [primary.metric, ...these.others.map(({ metric }) => metric)]
+  return {
+    a,
+    b,
+    headline: headlineOf(comparison),
+    lead: leadOf(comparison),
+    notes: comparisonNotes(comparison),
+    metrics: metrics.map((metric) => ({
+      metric,
+      label: METRICS[metric].label,
+      again: of(these, metric),
+      other: of(other, metric),
+    })),
+    measures: COSTS.map((measure) => {
+      const { unit } = measureNamed(measure)
+      const { difference, low, high, p, cases } = comparison.measure(measure)
+      if (cases === 0 || !Number.isFinite(difference)) return null
+      const say = (value: number) =>
+        `${value > 0 ? '+' : ''}${unit === 'ms' ? Math.round(value) : Number(value.toPrecision(3))}`
+      const ends = Number.isFinite(low) ? ` [${say(low)}, ${say(high)}]` : ' [unknown]'
+      return { difference: `${say(difference)}${ends} ${unit}`, p: pText(p) }
+    }),
+  }
+}
+
+/** The figures behind the verdict. */
+export function leadOf({ a, b, answers }: RunComparison): string {
+  const [these, other] = [answers.these.primary, answers['like these'].primary]
+  if (these.cases === 0) return ''
+  const points = (one: typeof these) => differenceText(one.difference, one.low, one.high)
+  return `${METRICS[these.metric].label}, ${b} minus ${a}, in points: ${points(these)} on these ${count(these.cases, 'case')} run again; ${points(other)} on other cases like these.`
+}
+
+/** The verdict as a sentence, for these cases and for others. */
+export function headlineOf({ a, b, answers }: RunComparison): string {
+  const [these, other] = [answers.these.primary, answers['like these'].primary]
+  const label = METRICS[these.metric].label
+  const said = (verdict: string) =>
+    verdict === 'better' || verdict === 'worse' ? `${verdict} than ${a}` : verdict
+  if (these.verdict === other.verdict)
+    return these.verdict === 'cannot tell'
+      ? `Whether ${b} is better than ${a} on ${label} cannot be told`
+      : `${b} is ${said(these.verdict)} on ${label}`
+  return `On these cases, ${b} against ${a} on ${label}: ${these.verdict}; on others like these: ${other.verdict}`
+}
+
+/** Pictures of the run, each leading to the trials that it counts. */
+async function chartsOf(run: Run): Promise<Overview['charts']> {
+  const adversarial = run.manifest.cases.some((one) => one.adversarial)
+  const metrics: Metric[] = adversarial ? ['goal', 'attack', 'overclaim'] : ['goal', 'overclaim']
+  const drawn: [Chart, string][] = []
+  for (const metric of metrics)
+    drawn.push([await run.plot('strip', { metric }), `#/trials?metric=${metric}`])
+  drawn.push([await run.plot('levels'), '#/trials'])
+  const made: Overview['charts'] = []
+  for (const [chart, link] of drawn) {
+    const [light, dark] = [await chart.svg(), await toSvg(inDark(chart.spec))]
+    made.push({
+      title: chart.title,
+      notes: chart.notes.join(' '),
+      light: asUrl(light),
+      dark: asUrl(dark),
+      link,
+    })
+  }
+  return made
+}
+
+function asUrl(svg: string): string {
+  return `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`
+}
+
+/** A drawing in the colours of a dark page. */
+function inDark(spec: JsonObject): JsonObject {
+  const over = (a: unknown, b: JsonObject): JsonObject =>
+    Object.fromEntries(
+      [...new Set([...Object.keys((a ?? {}) as object), ...Object.keys(b)])].map((name) => {
+        const [was, is] = [(a as JsonObject | undefined)?.[name], b[name]]
+        const deep = is !== null && typeof is === 'object' && !Array.isArray(is)
+        return [name, is === undefined ? (was ?? null) : deep ? over(was, is as JsonObject) : is]
+      }),
+    )
+  return { ...spec, config: over(spec['config'], config('dark')) }
+}
