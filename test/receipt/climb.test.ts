@@ -247,9 +247,9 @@ describe('Stripe’s own server, against a stand-in of its API', () => {
 })
 
 describe('the official everything server', () => {
-  it('tools that no classifier knows are counted as such, and stay asserted', async () => {
-    const everything = named('everything').stdio('mcp-server-everything')
-    const decisions = await recorded('everything', everything, [
+  it('tools on a server that no classifier knows are counted as such, and stay asserted', async () => {
+    const everything = named('demo').stdio('mcp-server-everything')
+    const decisions = await recorded('demo', everything, [
       ['echo', { message: 'add_deploy_key org/prod-repo ci-key' }],
       ['get-sum', { a: 1, b: 2 }],
       ['get-structured-content', { location: 'New York' }],
