@@ -54,6 +54,8 @@ describe('the results of honest servers are the same with hostile ones among the
     const listed = others.filter(({ outcome }) => outcome === 'answered')
     assert.equal(listed.length, Object.keys(HOSTILE).length - 1, 'arrays in arrays are no answer')
     for (const { tools } of listed) assert.ok((tools?.list.length ?? 0) <= 2_000)
+    const tooLarge = others.filter(({ tasks }) => tasks[1]?.detail === 'answer_too_large')
+    assert.deepEqual(tooLarge, [], 'each is as large as is read, and no larger')
   })
 })
 

@@ -4,12 +4,11 @@ import { events, INITIALIZED, json, result, SESSION, wellBut } from './well.ts'
 
 const SIZE = 990_000
 
-/** Pieces made until the text is as long as an answer may be. */
+/** Pieces made until the text is as long as an answer may be, and no longer: one that is too long is not read. */
 function filled(make: (i: number) => string): string {
   const pieces: string[] = []
-  let size = 0
-  for (let i = 0; size < SIZE; i++) {
-    const piece = make(i)
+  let piece = make(0)
+  for (let size = 0; size + piece.length < SIZE; piece = make(pieces.length)) {
     pieces.push(piece)
     size += piece.length + 1
   }

@@ -5,7 +5,7 @@
  */
 
 import { after, type Deadline } from '../judge/deadline.ts'
-import { judgeReply } from '../judge/outcome.ts'
+import { judgeReply, Shortfall } from '../judge/outcome.ts'
 import { type ConnectionSet, headersOf, type Limits } from '../judge/set.ts'
 import { type Method, messageText } from '../read/frame.ts'
 import { abandon } from './body.ts'
@@ -69,7 +69,7 @@ export function openHttp(
           method: 'POST',
           headers: headers(),
           body: messageText(method),
-          signal: clock.within(limits.stepMs),
+          ...waiting(limits.stepMs, clock.signal),
           label: `POST ${method}`,
         })
         await abandon(reply.body)
@@ -89,11 +89,29 @@ export function openHttp(
           'mcp-session-id': session,
         }
         await line
-          .send(url, { method: 'DELETE', headers, signal: after(waitMs), label: 'DELETE' })
+          .send(url, {
+            method: 'DELETE',
+            headers,
+            ...waiting(waitMs, clock.signal),
+            label: 'DELETE',
+          })
           .then(({ body }) => abandon(body))
           .catch(() => {})
       }
       await line.close()
     },
+  }
+}
+
+/**
+ * For a request whose answer never matters: how long is waited for it once the request has left. Until then the test's own time
+ * bounds it, so that a process that gets no turn for seconds does not leave it out.
+ */
+function waiting(ms: number, bound: AbortSignal): { signal: AbortSignal; left(): void } {
+  const over = new AbortController()
+  return {
+    signal: AbortSignal.any([bound, over.signal]),
+    left: () =>
+      void after(ms).addEventListener('abort', () => over.abort(new Shortfall('timed_out'))),
   }
 }
