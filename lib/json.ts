@@ -2,6 +2,7 @@
  * JSON in, strictly. Reading refuses what `JSON.parse` repairs in silence: bad UTF-8, a key given twice, an integer that a
  * double cannot hold, half a surrogate pair. Two texts that mean different things must never share a digest.
  */
+import { isUtf8 } from 'node:buffer'
 import { type ErrorCode, TouchstoneError } from './errors.ts'
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
@@ -26,9 +27,42 @@ export function parse(input: string | Uint8Array, source = 'JSON'): Json {
   return new Reader(typeof input === 'string' ? input : decode(input, source), source).document()
 }
 
+/**
+ * Like `parse`, in half the time for text as `JSON.stringify` writes it: what is written back the same has no key twice and no
+ * number that was rounded.
+ *
+ * @throws TouchstoneError what `parse` throws
+ */
+export function parseLine(text: string, source: string): Json {
+  try {
+    const value = JSON.parse(text) as Json
+    if (openings(text) <= MAX_DEPTH && !SUSPECT.test(text) && JSON.stringify(value) === text)
+      return value
+  } catch {
+    // `parse` says what is wrong, and where.
+  }
+  return parse(text, source)
+}
+
+/** What may be half a pair, or an integer beyond 2^53 - 1: both are written back as they were. */
+const SUSPECT = /\\ud|[0-9]{16}/
+
+/** Brackets that open, or stand in a text: nesting is at most as deep. */
+function openings(text: string): number {
+  let count = 0
+  for (const bracket of '[{')
+    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) count++
+  return count
+}
+
 /** Decode UTF-8, refusing what is not. @throws TouchstoneError `json_utf8` with the place of the first wrong byte, `file_unreadable` beyond what a text can hold. */
 export function decode(bytes: Uint8Array, source: string): string {
   try {
+    // Twice as fast as the decoder, which then only has the byte order marks and what is wrong.
+    if (isUtf8(bytes)) {
+      const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
+      return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
+    }
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (cause) {
     if (!(bytes instanceof Uint8Array))

@@ -10,6 +10,7 @@ import {
   createReadStream,
   existsSync,
   fdatasyncSync,
+  fstatSync,
   ftruncateSync,
   openSync,
   readSync,
@@ -19,7 +20,7 @@ import {
 import { createGunzip } from 'node:zlib'
 import { TouchstoneError } from './errors.ts'
 import { unreadable } from './files.ts'
-import { decode, type Json, parse } from './json.ts'
+import { decode, type Json, parse, parseLine } from './json.ts'
 
 const NEWLINE = 10
 const CHUNK_BYTES = 1 << 18
@@ -39,8 +40,8 @@ export type Line = {
   whole: boolean
 }
 
-/** A line as JSON. */
-export type JsonLine = { value: Json; line: number; text: string; next: number }
+/** A line as JSON. `sizeBytes` counts no line feed. */
+export type JsonLine = { value: Json; line: number; text: string; next: number; sizeBytes: number }
 
 /** Cuts chunks into lines. Of a line longer than `mostBytes` that many bytes and one more are kept. */
 export class Splitter {
@@ -198,7 +199,8 @@ function jsonOf(line: Line, path: string): JsonLine | null {
   const text = textOf(line, path)
   if (text.trim() === '') return null
   const where = `${path}:${line.line}`
-  return { value: parse(text, where), line: line.line, text, next: line.next }
+  const value = parseLine(text, where)
+  return { value, line: line.line, text, next: line.next, sizeBytes: line.bytes.length }
 }
 
 /**
@@ -262,6 +264,8 @@ const SYNC_EVERY_MS = 1000
  */
 export class LineWriter {
   readonly path: string
+  /** Bytes of the file. */
+  sizeBytes: number
   private readonly fd: number
   private synced = performance.now()
   private dirty = false
@@ -270,14 +274,20 @@ export class LineWriter {
     this.path = path
     cutTornTail(path)
     this.fd = openSync(path, 'a')
+    this.sizeBytes = fstatSync(this.fd).size
   }
 
-  append(lines: string[]): void {
-    if (lines.length === 0) return
+  /** @returns where the lines stand, the last line feed apart */
+  append(lines: string[]): { from: number; sizeBytes: number } {
+    const from = this.sizeBytes
+    if (lines.length === 0) return { from, sizeBytes: 0 }
     let bytes = Buffer.from(`${lines.join('\n')}\n`)
+    this.sizeBytes += bytes.length
+    const place = { from, sizeBytes: bytes.length - 1 }
     while (bytes.length > 0) bytes = bytes.subarray(writeSync(this.fd, bytes))
     this.dirty = true
     if (performance.now() - this.synced >= SYNC_EVERY_MS) this.sync()
+    return place
   }
 
   sync(): void {

@@ -2,7 +2,8 @@
 import { TouchstoneError } from '../errors.ts'
 import { type Comparison, mean } from '../stats/index.ts'
 import { sentence } from '../stats/judgement.ts'
-import type { Manifest, TrialRecord } from './records.ts'
+import type { Manifest } from './records.ts'
+import type { Cells } from './rows.ts'
 import { familyOfCases, type Metric, scoresByCase } from './summary.ts'
 
 /**
@@ -84,7 +85,7 @@ export function adjusted(
 }
 
 /** The mean of each case under each configuration, looked up by metric, and added up by family. */
-export function meansTable(manifest: Manifest, rows: readonly TrialRecord[]) {
+export function meansTable(manifest: Manifest, rows: Cells) {
   const held = new Map<string, Map<string, number>>()
   const meansOf = (name: string, metric: Metric) => {
     const key = `${metric} ${name}`

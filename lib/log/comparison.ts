@@ -22,14 +22,15 @@ import {
   pairsAmong,
 } from './among.ts'
 import { heldOver } from './held.ts'
-import { requireConfigurations, usableByCase } from './measure.ts'
-import type { Manifest, TrialRecord } from './records.ts'
+import { requireConfigurations, usable } from './measure.ts'
+import type { Manifest } from './records.ts'
+import type { Cells, StatRow } from './rows.ts'
 import { familyOfCases, type Metric, metricNamed, scoresByCase } from './summary.ts'
 
 /** Scores of two configurations, paired by case. */
 export function pairsOf(
   manifest: Manifest,
-  rows: readonly TrialRecord[],
+  rows: Cells,
   a: string,
   b: string,
   metric: Metric,
@@ -58,7 +59,7 @@ export type CompareChoice = {
 /** Compare b with a. @throws TouchstoneError `configuration_unknown`, `argument_invalid` */
 export function compareMetric(
   manifest: Manifest,
-  rows: readonly TrialRecord[],
+  rows: Cells,
   a: string,
   b: string,
   choice: CompareChoice = {},
@@ -109,7 +110,7 @@ const COMPARED = ['goal', 'attack', 'overclaim', 'underclaim', 'unneeded'] as co
 /** Compare b with a on one primary metric and, more strictly, on the others, for both questions. */
 export function compareAll(
   manifest: Manifest,
-  rows: readonly TrialRecord[],
+  rows: Cells,
   a: string,
   b: string,
   choice: CompareChoice = {},
@@ -208,11 +209,14 @@ export function compareAll(
 }
 
 /** Counts of calls by derived level, lowest first, paired by case. */
-function levelPairs(manifest: Manifest, rows: readonly TrialRecord[], a: string, b: string) {
-  const [left, right] = [usableByCase(rows, a), usableByCase(rows, b)]
-  const counts = (trials: TrialRecord[] = []) =>
+function levelPairs(manifest: Manifest, rows: Cells, a: string, b: string) {
+  const counts = (trials: StatRow[]) =>
     (['asserted', 'observed_confirmed', 'verified'] as const).map((level) =>
       trials.reduce((sum, row) => sum + row.levels[level], 0),
     )
-  return manifest.cases.map(({ id }) => ({ id, a: counts(left.get(id)), b: counts(right.get(id)) }))
+  return manifest.cases.map(({ id }) => ({
+    id,
+    a: counts(usable(rows, id, a)),
+    b: counts(usable(rows, id, b)),
+  }))
 }

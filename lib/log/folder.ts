@@ -19,7 +19,8 @@ import { readJson, unwritable } from '../files.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { LineWriter, readLines } from '../lines.ts'
 import { redactedJson } from '../secrets.ts'
-import { compactor } from './compact.ts'
+import type { Place, Placed } from './cell.ts'
+import type { Columns } from './columns.ts'
 import type { Manifest, TrialRecord } from './records.ts'
 import { lock } from './run-lock.ts'
 
@@ -52,20 +53,28 @@ export type TrialParts = {
 export const MOST_UNRECORDED = 256
 const RECORD_EVERY_MS = 1000
 
+/** What became of a trial: its record, the number of its line, and where its lines stand. */
+export type Written = {
+  record: TrialRecord
+  line: number
+  places: ReadonlyMap<Placed, Place>
+}
+
 /** Writes a run. One writer per folder: it holds the folder's lock until it is closed. */
 export class RunWriter {
   readonly dir: string
   private readonly unlock: () => void
   private readonly trials: LineWriter
   private readonly evidence: { decisions: LineWriter; transcripts: LineWriter; audit: LineWriter }
-  private readonly compact = compactor()
   /** Records of trials whose evidence is not known to be on the disk yet. */
   private unrecorded: string[] = []
+  /** Bytes of the trial log once all records are written, and its lines. */
+  private recorded: { sizeBytes: number; lines: number }
   private recordedAt = performance.now()
   private timer: NodeJS.Timeout | undefined
   private failed: { cause: unknown } | null = null
 
-  private constructor(dir: string, unlock: () => void) {
+  private constructor(dir: string, unlock: () => void, lines: number) {
     this.dir = dir
     this.unlock = unlock
     this.trials = new LineWriter(join(dir, FILES.trials))
@@ -74,6 +83,7 @@ export class RunWriter {
       transcripts: new LineWriter(join(dir, FILES.transcripts)),
       audit: new LineWriter(join(dir, FILES.audit)),
     }
+    this.recorded = { sizeBytes: this.trials.sizeBytes, lines }
   }
 
   /** Begin a run in a new or empty folder. @throws TouchstoneError `file_exists` when something is there already, `file_unwritable` */
@@ -93,16 +103,20 @@ export class RunWriter {
     const unlock = lock(dir)
     try {
       writeManifest(dir, manifest)
-      return new RunWriter(dir, unlock)
+      return new RunWriter(dir, unlock, 0)
     } catch (cause) {
       unlock()
       throw cause
     }
   }
 
-  /** Go on with a run that `recover` made whole under the lock that is handed in. */
-  static reopen(dir: string, unlock: () => void): RunWriter {
-    return new RunWriter(dir, unlock)
+  /**
+   * Go on with a run that was made whole under the lock that is handed in.
+   *
+   * @param lines how many its trial log has
+   */
+  static reopen(dir: string, unlock: () => void, lines: number): RunWriter {
+    return new RunWriter(dir, unlock, lines)
   }
 
   /** Plan more trials: the manifest is written anew, in one step. @throws TouchstoneError `file_unwritable` */
@@ -124,7 +138,7 @@ export class RunWriter {
    *
    * @throws TouchstoneError `file_unwritable`; nothing more is written after that
    */
-  append(record: TrialRecord, parts: TrialParts): TrialRecord {
+  append(record: TrialRecord, parts: TrialParts): Written {
     this.throwFailure()
     const { key, attempt } = record
     const transcript = redactedJson(parts.transcript)
@@ -137,22 +151,28 @@ export class RunWriter {
         transcript: digest(transcript),
       },
     }
+    const places = new Map<Placed, Place>()
     this.guarded(() => {
       const { decisions, transcripts, audit } = this.evidence
       audit.append(parts.audits.map((one) => JSON.stringify({ key, attempt, ...one })))
-      transcripts.append([transcript])
+      places.set('transcripts', { ...transcripts.append([transcript]) })
       if (parts.logs?.length) {
         const told = parts.logs.map((one) => `${redactedJson({ key, attempt, ...one })}\n`)
         appendFileSync(join(this.dir, FILES.servers), told.join(''))
       }
-      decisions.append(lines)
-      this.unrecorded.push(redactedJson(whole))
+      if (lines.length) places.set('decisions', decisions.append(lines))
+      const text = redactedJson(whole)
+      this.unrecorded.push(text)
+      const sizeBytes = Buffer.byteLength(text)
+      places.set('trials', { from: this.recorded.sizeBytes, sizeBytes })
+      this.recorded.sizeBytes += sizeBytes + 1
+      this.recorded.lines++
       const waited = performance.now() - this.recordedAt
       if (waited >= RECORD_EVERY_MS || this.unrecorded.length >= MOST_UNRECORDED) this.record()
       else this.timer ??= setTimeout(this.recordInTime, RECORD_EVERY_MS - waited).unref()
     })
     this.throwFailure()
-    return this.compact(whole)
+    return { record: whole, line: this.recorded.lines, places }
   }
 
   /** Write the records whose evidence waits, after the disk has taken the evidence. */
@@ -216,16 +236,29 @@ export function digestOfLines(lines: readonly string[]): Digest {
   return digest(lines.map((line) => `${line}\n`).join(''))
 }
 
-/** What a folder holds: its manifest, and every attempt's record in the order written. */
-export type RunFolder = { dir: string; manifest: Manifest; attempts: TrialRecord[] }
+/** What a folder holds: its manifest, and the trials that count as columns. */
+export type RunFolder = { dir: string; manifest: Manifest; columns: Columns; attempts: number }
+
+/** A record that was read, and its line in the trial log: its number from 1, and where it stands. */
+export type ReadRecord = { record: TrialRecord; line: number; place: Place }
 
 /**
- * Read a run's folder, which may be one that is being written: nothing in it is changed. A torn last line, which a crash leaves,
- * is no record.
+ * The records of a run's folder, in the order written. A torn last line, which a crash leaves, is no record.
  *
- * @throws TouchstoneError `run_unknown` when there is no run; `run_invalid` or a reading error with file and line
+ * @throws TouchstoneError `run_invalid` or a reading error with file and line
  */
-export async function readRun(dir: string): Promise<RunFolder> {
+export async function* readRecords(dir: string): AsyncGenerator<ReadRecord> {
+  const { requireTrialRecord } = await import('./records.ts')
+  const path = join(dir, FILES.trials)
+  if (!existsSync(path)) return
+  for await (const { value, line, next, sizeBytes } of readLines(path)) {
+    const record = requireTrialRecord(value, `${path}:${line}`)
+    yield { record, line, place: { from: next - sizeBytes - 1, sizeBytes } }
+  }
+}
+
+/** @throws TouchstoneError `run_unknown` when there is no run; `run_invalid` */
+export async function readManifest(dir: string): Promise<Manifest> {
   const path = join(dir, FILES.manifest)
   if (!existsSync(path))
     throw new TouchstoneError(
@@ -233,16 +266,8 @@ export async function readRun(dir: string): Promise<RunFolder> {
       `expected a run's folder with ${FILES.manifest}, got none`,
       { where: dir },
     )
-  const { requireManifest, requireTrialRecord } = await import('./records.ts')
-  const manifest = requireManifest(readJson(path), path)
-  const attempts: TrialRecord[] = []
-  const trials = join(dir, FILES.trials)
-  const compact = compactor()
-  if (existsSync(trials)) {
-    for await (const { value, line } of readLines(trials))
-      attempts.push(compact(requireTrialRecord(value, `${trials}:${line}`)))
-  }
-  return { dir, manifest, attempts }
+  const { requireManifest } = await import('./records.ts')
+  return requireManifest(readJson(path), path)
 }
 
 /** The attempt that counts for each key: the last one. In the order in which keys were first seen. */

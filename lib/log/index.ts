@@ -7,6 +7,7 @@ export {
   earlierAttempts,
   rangesOf,
 } from './attempts.ts'
+export { Columns, columnsOf } from './columns.ts'
 export {
   type CompareChoice,
   type Comparisons,
@@ -20,17 +21,19 @@ export {
   digestOfLines,
   FILES,
   lastAttempts,
+  type ReadRecord,
   type RunFolder,
   RunWriter,
-  readRun,
   type TrialExport,
   type TrialParts,
 } from './folder.ts'
 export { heldOver } from './held.ts'
 export { compareMeasure, type Measure, measureNamed } from './measure.ts'
 export { type Ranking, ranking } from './ranking.ts'
+export { LogReader } from './read.ts'
 export type { Manifest, TrialRecord } from './records.ts'
 export { type Inspected, inspectRun, setAside } from './recover.ts'
+export { type Cells, type Rows, rowsOf, type StatRow } from './rows.ts'
 export { lock } from './run-lock.ts'
 export {
   type ConfigurationSummary,

@@ -2,7 +2,8 @@
 import { gotWord } from '../choice.ts'
 import { TouchstoneError } from '../errors.ts'
 import { compareMedians, type MeasureComparison, rng } from '../stats/index.ts'
-import type { Manifest, TrialRecord } from './records.ts'
+import type { Manifest } from './records.ts'
+import type { Cells, StatRow } from './rows.ts'
 
 export function requireConfigurations(manifest: Manifest, ...wanted: string[]): void {
   const names = manifest.configurations.map((one) => one.name)
@@ -16,15 +17,9 @@ export function requireConfigurations(manifest: Manifest, ...wanted: string[]): 
   }
 }
 
-/** The trials of a configuration that count, by case. */
-export function usableByCase(
-  rows: readonly TrialRecord[],
-  configuration: string,
-): Map<string, TrialRecord[]> {
-  return Map.groupBy(
-    rows.filter((row) => row.configuration === configuration && row.outcome !== 'error'),
-    (row) => row.case,
-  )
+/** The trials of a configuration at a case that did not end in an error. */
+export function usable(rows: Cells, caseId: string, configuration: string): StatRow[] {
+  return rows.of(caseId, configuration).filter((row) => row.outcome !== 'error')
 }
 
 /** What is measured of a trial without an upper end. */
@@ -41,7 +36,7 @@ const MEASURES = {
 } as const satisfies { [measure: string]: MeasureRule }
 
 /** What a measure is called, its unit, and its value for one trial: null where it is not known. */
-type MeasureRule = { label: string; unit: string; of(row: TrialRecord): number | null }
+type MeasureRule = { label: string; unit: string; of(row: StatRow): number | null }
 
 export type Measure = keyof typeof MEASURES
 
@@ -62,17 +57,19 @@ export function measureNamed(measure: Measure): MeasureRule {
  */
 export function compareMeasure(
   manifest: Manifest,
-  rows: readonly TrialRecord[],
+  rows: Cells,
   a: string,
   b: string,
   measure: Measure,
 ): MeasureComparison {
   requireConfigurations(manifest, a, b)
   const { of } = measureNamed(measure)
-  const [left, right] = [usableByCase(rows, a), usableByCase(rows, b)]
-  const values = (trials: TrialRecord[] = []) => trials.map(of).filter((value) => value !== null)
+  const values = (id: string, name: string) =>
+    usable(rows, id, name)
+      .map(of)
+      .filter((value) => value !== null)
   return compareMedians(
-    manifest.cases.map(({ id }) => ({ id, a: values(left.get(id)), b: values(right.get(id)) })),
+    manifest.cases.map(({ id }) => ({ id, a: values(id, a), b: values(id, b) })),
     { rng: rng(measure) },
   )
 }

@@ -3,7 +3,8 @@ import { holm, jointSignFlip, letters, mean, type Target } from '../stats/index.
 import { adjusted, type MetricComparison, meansTable } from './among.ts'
 import { compareMetric } from './comparison.ts'
 import { heldOver } from './held.ts'
-import type { Manifest, TrialRecord } from './records.ts'
+import type { Manifest } from './records.ts'
+import type { Cells } from './rows.ts'
 import { type Metric, metricNamed, scoresByCase } from './summary.ts'
 
 /** Letters of one question: two configurations that share a letter cannot be told apart. */
@@ -33,7 +34,7 @@ export type Ranking = {
  */
 export function ranking(
   manifest: Manifest,
-  rows: readonly TrialRecord[],
+  rows: Cells,
   { metric = 'goal', level: wanted }: { metric?: Metric; level?: number } = {},
 ): Ranking {
   const { better } = metricNamed(metric)

@@ -16,19 +16,20 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { digest } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
-import { streamLines, tornTail } from '../lines.ts'
+import { tornTail } from '../lines.ts'
+import { Columns } from './columns.ts'
+import { groups, type Kind, Named } from './evidence.ts'
 import {
-  digestOfExports,
-  digestOfLines,
   FILES,
   MOST_UNRECORDED,
+  type ReadRecord,
   type RunFolder,
-  readRun,
-  type TrialExport,
+  readManifest,
+  readRecords,
 } from './folder.ts'
-import type { TrialRecord } from './records.ts'
+import { LogReader } from './read.ts'
+import type { Manifest } from './records.ts'
 
 /** The end of a file that belongs to no recorded trial. */
 export type Tail = { file: string; from: number; sizeBytes: number }
@@ -36,76 +37,103 @@ export type Tail = { file: string; from: number; sizeBytes: number }
 export type Inspected = RunFolder & {
   /** Keys of trials whose evidence is damaged. */
   damaged: Set<string>
-  /** The highest attempt of each key that any file names, its tail apart. */
-  lastAttempt: Map<string, number>
+  /** Attempts that evidence names and no record does, by key, its tail apart: the highest. */
+  unrecorded: Map<string, number>
   tails: Tail[]
+  /** Lines of the trial log. */
+  lines: number
 }
 
-type Group = { key: string; attempt: number; lines: string[] }
-type Kind = 'decisions' | 'transcript' | 'audit'
-
-const EVIDENCE: readonly [string, Kind, (lines: string[]) => string | null][] = [
-  [FILES.decisions, 'decisions', digestOfLines],
-  [FILES.transcripts, 'transcript', (lines) => digest(lines.join('\n'))],
-  [FILES.audit, 'audit', (lines) => digestOfExports(lines.flatMap(exportIn))],
+const EVIDENCE: readonly [string, Kind][] = [
+  [FILES.decisions, 'decisions'],
+  [FILES.transcripts, 'transcript'],
+  [FILES.audit, 'audit'],
 ]
 
 /**
- * Look at a run's folder. Nothing in it is changed.
+ * Look at a run's folder, which may be one that is being written: nothing in it is changed. Each
+ * record is handed to `see` and then only its columns are kept.
  *
- * @throws TouchstoneError `run_unknown`, `run_invalid`; `run_damaged` when evidence of more trials
- *   than a crash can leave has no record
+ * @throws TouchstoneError `run_unknown`, `run_invalid`, a reading error with file and line;
+ *   `run_damaged` when evidence of more trials than a crash can leave has no record
  */
-export async function inspectRun(dir: string): Promise<Inspected> {
-  const run = await readRun(dir)
-  const recorded = new Map<string, TrialRecord>()
-  const lastAttempt = new Map<string, number>()
-  const see = (key: string, attempt: number) =>
-    lastAttempt.set(key, Math.max(attempt, lastAttempt.get(key) ?? 0))
-  for (const record of run.attempts) {
-    recorded.set(idOf(record), record)
-    see(record.key, record.attempt)
+export async function inspectRun(
+  dir: string,
+  see: (manifest: Manifest, read: ReadRecord) => void = () => {},
+): Promise<Inspected> {
+  const manifest = await readManifest(dir)
+  const columns = new Columns(manifest)
+  const named = new Named()
+  // Of the attempts that do not count, and of trials that are not planned.
+  const others = new Map<string, number>()
+  let attempts = 0
+  let lines = 0
+  for await (const read of readRecords(dir)) {
+    const { record, line, place } = read
+    const { key, attempt, digests } = record
+    const before = { attempt: columns.attempt(key), line: columns.line(key) }
+    // An attempt that did not end in an error, and was tried again since its evidence was damaged.
+    if (before.line > 0 && before.attempt < attempt && columns.error(key) === null)
+      for (const damaged of new LogReader(dir, columns).records([key])) columns.fail(damaged)
+    if (columns.add(record, line)) columns.setPlace(key, 'trials', place)
+    if (columns.line(key) !== line) others.set(idOf(record), line)
+    else if (before.line > 0 && before.attempt !== attempt)
+      others.set(idOf({ key, attempt: before.attempt }), before.line)
+    named.add(line, digests)
+    attempts++
+    lines = line
+    see(manifest, read)
   }
-  const damaged = new Set<string>()
   const tails: Tail[] = []
   const torn = tornTail(join(dir, FILES.trials))
   if (torn.sizeBytes > 0) tails.push({ file: FILES.trials, ...torn })
-  const unrecorded = new Set<string>()
-  for (const [file, kind, digestOf] of EVIDENCE) {
+  const lineOf = ({ key, attempt }: { key: string; attempt: number }) =>
+    (columns.attempt(key) === attempt && columns.line(key)) || others.get(idOf({ key, attempt }))
+  const lost = new Set<string>()
+  const unrecorded: Inspected['unrecorded'] = new Map()
+  const without = new Set<Kind>()
+  for (const [file, kind] of EVIDENCE) {
     const path = join(dir, file)
     // Runs of earlier versions have a file for each export, which `receipt.verify` checks.
-    if (kind === 'audit' && !existsSync(path) && existsSync(join(dir, 'audit'))) continue
-    const whole = new Set<string>()
+    if (kind === 'audit' && !existsSync(path) && existsSync(join(dir, 'audit'))) {
+      without.add(kind)
+      continue
+    }
     let end = 0
-    let behind: Group[] = []
-    for await (const group of groups(path)) {
-      const record = recorded.get(idOf(group))
-      if (!record) {
-        behind.push({ ...group, lines: [] })
+    let behind: { key: string; attempt: number }[] = []
+    for await (const group of groups(path, kind)) {
+      const { key, attempt, from } = group
+      const line = lineOf(group)
+      if (!line) {
+        behind.push({ key, attempt })
         continue
       }
-      for (const { key, attempt } of behind) see(key, attempt)
+      for (const one of behind)
+        unrecorded.set(one.key, Math.max(one.attempt, unrecorded.get(one.key) ?? 0))
       behind = []
       end = group.end
-      if (record.digests[kind] === digestOf(group.lines)) whole.add(idOf(group))
+      named.found(line, kind, group.digest)
+      if (kind !== 'audit' && line === columns.line(key))
+        columns.setPlace(key, PLACED[kind], { from, sizeBytes: end - from - 1 })
     }
-    for (const group of behind) unrecorded.add(idOf(group))
-    const empty = digestOf([])
-    for (const [id, record] of recorded) {
-      const expected = record.digests[kind]
-      if (!whole.has(id) && expected !== null && expected !== empty) damaged.add(record.key)
-    }
+    for (const one of behind) lost.add(idOf(one))
     const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
     if (end < size) tails.push({ file, from: end, sizeBytes: size - end })
   }
-  if (unrecorded.size > MOST_UNRECORDED)
+  if (lost.size > MOST_UNRECORDED)
     throw new TouchstoneError(
       'run_damaged',
-      `expected records of all trials but the last ${MOST_UNRECORDED}, got evidence of ${unrecorded.size} trials without a record: put ${FILES.trials} back as it was, or begin a new run in another folder`,
+      `expected records of all trials but the last ${MOST_UNRECORDED}, got evidence of ${lost.size} trials without a record: put ${FILES.trials} back as it was, or begin a new run in another folder`,
       { where: join(dir, FILES.trials) },
     )
-  return { ...run, damaged, lastAttempt, tails }
+  const damaged = new Set<string>()
+  for (const key of columns.keys()) if (named.damaged(columns.line(key), without)) damaged.add(key)
+  for (const [id, line] of others)
+    if (named.damaged(line, without)) damaged.add(id.slice(0, id.lastIndexOf('#')))
+  return { dir, manifest, columns, attempts, damaged, unrecorded, tails, lines }
 }
+
+const PLACED = { decisions: 'decisions', transcript: 'transcripts' } as const
 
 /**
  * Set the ends of files that belong to no recorded trial aside, each into a file of its own beside
@@ -151,36 +179,4 @@ function copyRange(from: string, to: string, start: number, sizeBytes: number): 
 
 function idOf({ key, attempt }: { key: string; attempt: number }): string {
   return `${key}#${attempt}`
-}
-
-/** How a line of evidence begins. The writer always puts `key` and `attempt` first. */
-const HEAD = /^\{"key":("(?:[^"\\]|\\.)*"),"attempt":(\d+)[,}]/
-
-/** Lines that stand together and name one attempt. A line that names none ends a group. */
-async function* groups(path: string): AsyncGenerator<Group & { end: number }> {
-  if (!existsSync(path)) return
-  let current: (Group & { end: number }) | null = null
-  for await (const { bytes, next: end, whole } of streamLines(path)) {
-    if (!whole) break
-    const text = Buffer.from(bytes).toString('utf8')
-    const head = HEAD.exec(text)
-    const [key, attempt] = head ? [JSON.parse(head[1] as string) as string, Number(head[2])] : []
-    if (current && current.key === key && current.attempt === attempt) {
-      current.lines.push(text)
-      current.end = end
-      continue
-    }
-    if (current) yield current
-    current = key === undefined ? null : { key, attempt: attempt as number, lines: [text], end }
-  }
-  if (current) yield current
-}
-
-function exportIn(line: string): Pick<TrialExport, 'text'>[] {
-  try {
-    const { text } = JSON.parse(line) as { text: unknown }
-    return typeof text === 'string' ? [{ text }] : []
-  } catch {
-    return []
-  }
 }

@@ -19,14 +19,16 @@ import {
 } from '../stats/index.ts'
 import { changedWorld, type LostAttempts, lostOf } from './attempts.ts'
 import { heldOver } from './held.ts'
-import type { Manifest, TrialRecord } from './records.ts'
+import type { Manifest } from './records.ts'
+import type { Cells, Rows, StatRow } from './rows.ts'
+import { trialKey } from './trial.ts'
 
 type MetricEntry = {
   /** What a share of 1 means. */
   label: string
   better: 'higher' | 'lower'
   /** A trial's score, or null where the metric says nothing about it. */
-  score(record: TrialRecord): number | null
+  score(row: StatRow): number | null
 }
 
 const flag = (value: boolean) => (value ? 1 : 0)
@@ -118,22 +120,18 @@ export type ConfigurationSummary = {
 
 /** Scores of one configuration by case, in the order of the manifest. */
 export function scoresByCase(
-  rows: readonly TrialRecord[],
+  rows: Cells,
   manifest: Manifest,
   configuration: string,
   metric: Metric,
 ): { case: string; scores: number[]; missing: number; unjudged: number }[] {
   const { score } = metricNamed(metric)
-  const byCase = Map.groupBy(
-    rows.filter((row) => row.configuration === configuration),
-    (row) => row.case,
-  )
   const applies = (id: string) =>
     metric !== 'attack' || manifest.cases.find((one) => one.id === id)?.adversarial
   return manifest.cases
     .filter(({ id }) => applies(id))
     .map(({ id }) => {
-      const trials = byCase.get(id) ?? []
+      const trials = rows.of(id, configuration)
       const usable = trials.filter((row) => row.outcome !== 'error')
       const scores = usable.map(score).filter((value) => value !== null)
       const unjudged = usable.length - scores.length
@@ -159,22 +157,27 @@ const MAY_HAVE_DONE: ReadonlySet<Metric> = new Set(['attack', 'overclaim', 'unne
 
 /** Worst and best case, with each trial as missing of which an earlier attempt may have done what the counted one did not. */
 function boundsOf(
-  rows: readonly TrialRecord[],
+  cases: ReturnType<typeof scoresByCase>,
+  rows: Cells,
   touched: ReadonlySet<string>,
   manifest: Manifest,
   configuration: string,
   metric: Metric,
 ): MissingBounds | null {
   const { score } = metricNamed(metric)
-  const open = rows.map((row): TrialRecord => {
-    const unsure = touched.has(row.key) && MAY_HAVE_DONE.has(metric) && score(row) === 0
-    return unsure ? { ...row, outcome: 'error' } : row
-  })
-  const cases = scoresByCase(open, manifest, configuration, metric)
-  const missing = cases.map((one) => one.missing)
+  const open: Cells = {
+    of: (id: string, name: string) =>
+      rows.of(id, name).map((row): StatRow => {
+        const unsure = touched.has(trialKey(id, name, row.trial)) && score(row) === 0
+        return unsure ? { ...row, outcome: 'error' } : row
+      }),
+  }
+  const unsure = touched.size > 0 && MAY_HAVE_DONE.has(metric)
+  const counted = unsure ? scoresByCase(open, manifest, configuration, metric) : cases
+  const missing = counted.map((one) => one.missing)
   if (missing.every((n) => n === 0)) return null
   return missingBounds(
-    cases.map((one) => one.scores),
+    counted.map((one) => one.scores),
     missing,
   )
 }
@@ -182,25 +185,24 @@ function boundsOf(
 /**
  * The numbers of each configuration.
  *
- * @param rows    the attempt that counts of each trial
- * @param options `earlier`: the attempts before those
+ * @param rows the attempt that counts of each trial, and those before it
  */
 export function summarise(
   manifest: Manifest,
-  rows: readonly TrialRecord[],
-  { earlier = [], ...options }: { level?: number; earlier?: readonly TrialRecord[] } = {},
+  rows: Rows,
+  options: { level?: number } = {},
 ): ConfigurationSummary[] {
-  const touched = new Set(earlier.filter(changedWorld).map(({ key }) => key))
+  const touched = new Set(rows.earlier.filter(changedWorld).map(({ key }) => key))
   const families = familyOfCases(manifest)
   const level = heldOver(manifest, options.level)
   return manifest.configurations.map(({ name, model, simulated }) => {
-    const mine = rows.filter((row) => row.configuration === name)
-    const usable = mine.filter((row) => row.outcome !== 'error')
+    const all = new Tally()
+    for (const { id } of manifest.cases) for (const row of rows.of(id, name)) all.add(row)
     const rates = Object.fromEntries(
       (Object.keys(METRICS) as Metric[]).map((metric) => {
         const cases = scoresByCase(rows, manifest, name, metric)
-        const bounds = boundsOf(mine, touched, manifest, name, metric)
-        const repeats = repeatMeans(usable, metric)
+        const bounds = boundsOf(cases, rows, touched, manifest, name, metric)
+        const repeats = all.repeats(metric)
         const tried = cases.map((one) => one.scores).filter((scores) => scores.length > 0)
         const unknown = { low: Number.NaN, high: Number.NaN }
         return [
@@ -219,40 +221,20 @@ export function summarise(
         ]
       }),
     ) as ConfigurationSummary['rates']
-    const levels = { asserted: 0, observed_confirmed: 0, verified: 0 }
-    for (const row of usable)
-      for (const level of Object.keys(levels) as (keyof typeof levels)[])
-        levels[level] += row.levels[level]
-    const durations = usable.map((row) => row.duration_ms)
-    const tokens = usable.filter((row) => row.tokens !== null)
-    const costs = usable.filter((row) => row.cost_usd !== null)
     return {
       configuration: name,
       model,
       simulated,
-      trials: usable.length,
-      errors: mine.length - usable.length,
-      retried: mine.filter((row) => row.attempt > 0).length,
-      unrun: manifest.cases.length * manifest.repeats - mine.length,
-      lost: lostOf([...earlier.filter((row) => row.configuration === name), ...mine]),
+      trials: all.trials,
+      errors: all.errors,
+      retried: all.retried,
+      unrun: manifest.cases.length * manifest.repeats - all.trials - all.errors,
+      lost: lostOf([
+        ...rows.earlier.filter((row) => row.configuration === name),
+        ...rows.errors(name),
+      ]),
       rates,
-      levels,
-      duration_ms: {
-        median: usable.length ? median(durations) : NaN,
-        p95: usable.length ? quantile(durations, 0.95) : NaN,
-      },
-      calls: { median: usable.length ? median(usable.map((row) => row.calls)) : NaN },
-      tokens: tokens.length
-        ? {
-            input: sum(tokens.map((row) => row.tokens?.input ?? 0)),
-            output: sum(tokens.map((row) => row.tokens?.output ?? 0)),
-          }
-        : null,
-      // A cost that is not known for each trial is not known.
-      cost_usd:
-        usable.length > 0 && costs.length === usable.length
-          ? sum(costs.map((row) => row.cost_usd ?? 0))
-          : null,
+      ...all.amounts(),
     }
   })
 }
@@ -277,14 +259,68 @@ function sum(values: number[]): number {
   return values.reduce((total, value) => total + value, 0)
 }
 
-/** Mean over the cases of each repeat: what a single run would have shown. */
-function repeatMeans(usable: TrialRecord[], metric: Metric): number[] {
-  const { score } = METRICS[metric] as MetricEntry
-  const byTrial = Map.groupBy(usable, (row) => row.trial)
-  return [...byTrial.keys()]
-    .sort((a, b) => a - b)
-    .flatMap((trial) => {
-      const scores = (byTrial.get(trial) ?? []).map(score).filter((value) => value !== null)
-      return scores.length ? [sum(scores) / scores.length] : []
-    })
+/** What is added up over the trials of one configuration, in one pass. */
+class Tally {
+  trials = 0
+  errors = 0
+  retried = 0
+  private readonly levels = { asserted: 0, observed_confirmed: 0, verified: 0 }
+  private readonly durations: number[] = []
+  private readonly calls: number[] = []
+  private readonly tokens = { trials: 0, input: 0, output: 0 }
+  private readonly cost = { trials: 0, usd: 0 }
+  private readonly means = new Map<Metric, { sum: number; count: number }[]>()
+
+  add(row: StatRow): void {
+    if (row.attempt > 0) this.retried++
+    if (row.outcome === 'error') {
+      this.errors++
+      return
+    }
+    this.trials++
+    for (const level of Object.keys(this.levels) as (keyof typeof this.levels)[])
+      this.levels[level] += row.levels[level]
+    this.durations.push(row.duration_ms)
+    this.calls.push(row.calls)
+    if (row.tokens !== null) {
+      this.tokens.trials++
+      this.tokens.input += row.tokens.input
+      this.tokens.output += row.tokens.output
+    }
+    if (row.cost_usd !== null) {
+      this.cost.trials++
+      this.cost.usd += row.cost_usd
+    }
+    for (const metric of Object.keys(METRICS) as Metric[]) {
+      const score = METRICS[metric].score(row)
+      if (score === null) continue
+      const repeats = this.means.get(metric) ?? []
+      this.means.set(metric, repeats)
+      repeats[row.trial] ??= { sum: 0, count: 0 }
+      const mean = repeats[row.trial] as { sum: number; count: number }
+      mean.sum += score
+      mean.count++
+    }
+  }
+
+  /** Mean over the cases of each repeat: what a single run would have shown. */
+  repeats(metric: Metric): number[] {
+    return Object.values(this.means.get(metric) ?? []).map(({ sum, count }) => sum / count)
+  }
+
+  amounts() {
+    const { trials, levels, durations, calls, tokens, cost } = this
+    const some = trials > 0
+    return {
+      levels,
+      duration_ms: {
+        median: some ? median(durations) : Number.NaN,
+        p95: some ? quantile(durations, 0.95) : Number.NaN,
+      },
+      calls: { median: some ? median(calls) : Number.NaN },
+      tokens: tokens.trials ? { input: tokens.input, output: tokens.output } : null,
+      // A cost that is not known for each trial is not known.
+      cost_usd: some && cost.trials === trials ? cost.usd : null,
+    }
+  }
 }

@@ -6,6 +6,7 @@ import {
   compareMetric,
   type Manifest,
   ranking,
+  rowsOf,
   type TrialRecord,
 } from '../../lib/log/index.ts'
 import { rng } from '../../lib/stats/index.ts'
@@ -47,7 +48,7 @@ function runOf(
       }),
     ),
   )
-  return { manifest, rows }
+  return { manifest, records: rows, rows: rowsOf(rows) }
 }
 
 const SIX = ['a', 'b', 'c', 'd', 'e', 'f']
@@ -112,10 +113,10 @@ describe('many configurations', () => {
   })
 
   it('a configuration without a trial has no letter and is not among the first', () => {
-    const { manifest, rows } = runOf(['a', 'b', 'c'], 8, 3, () => 0.5, 'none')
+    const { manifest, records } = runOf(['a', 'b', 'c'], 8, 3, () => 0.5, 'none')
     const last = ranking(
       manifest,
-      rows.filter(({ configuration }) => configuration !== 'b'),
+      rowsOf(records.filter(({ configuration }) => configuration !== 'b')),
     ).rows.at(-1)
     assert.equal(last?.configuration, 'b')
     assert.deepEqual(last?.['like these'], { letters: '', first: false })

@@ -8,6 +8,7 @@ import {
   familyOfCases,
   lastAttempts,
   type Manifest,
+  rowsOf,
   scoresByCase,
   summarise,
   type TrialRecord,
@@ -93,7 +94,7 @@ describe('summarise', () => {
       row('c0', 'a', 2),
       row('c1', 'a', 0, { goal: false, outcome: 'fail' }),
     ]
-    assert.equal(summarise(manifest(2, 3), rows)[0]?.rates.goal.estimate, 0.5)
+    assert.equal(summarise(manifest(2, 3), rowsOf(rows))[0]?.rates.goal.estimate, 0.5)
   })
 
   it('an error is in no rate; it is counted, and the bounds say what it could have made of it', () => {
@@ -103,7 +104,7 @@ describe('summarise', () => {
       row('c1', 'a', 0, { goal: false, outcome: 'fail' }),
       row('c1', 'a', 1),
     ]
-    const [a] = summarise(manifest(2, 2), rows)
+    const [a] = summarise(manifest(2, 2), rowsOf(rows))
     assert.equal(a?.errors, 1)
     assert.equal(a?.trials, 3)
     assert.equal(a?.rates.goal.estimate, 0.75)
@@ -120,7 +121,7 @@ describe('summarise', () => {
     const bounds = (more: object) => {
       const error = { code: 'provider_failed', message: '' }
       const lost = row('c0', 'a', 0, { outcome: 'error', error, ...world, ...more })
-      const [a] = summarise(manifest(1, 2), rows, { earlier: [lost] })
+      const [a] = summarise(manifest(1, 2), rowsOf(rows, [lost]))
       const { attack, goal } = a?.rates ?? {}
       assert.deepEqual([a?.lost.attempts, a?.lost.ended], [1, { provider_failed: 1 }])
       assert.equal(goal?.bounds, null)
@@ -139,17 +140,17 @@ describe('summarise', () => {
   })
 
   it('without an error there are no bounds to show', () => {
-    assert.equal(summarise(manifest(1, 1), [row('c0', 'a', 0)])[0]?.rates.goal.bounds, null)
+    assert.equal(summarise(manifest(1, 1), rowsOf([row('c0', 'a', 0)]))[0]?.rates.goal.bounds, null)
   })
 
   it('attacks are counted over adversarial cases only', () => {
     const rows = [row('c0', 'a', 0, { attack: true, outcome: 'fail' }), row('c1', 'a', 0)]
-    const attack = summarise(manifest(2, 1), rows)[0]?.rates.attack
+    const attack = summarise(manifest(2, 1), rowsOf(rows))[0]?.rates.attack
     assert.deepEqual([attack?.estimate, attack?.cases], [1, 1])
   })
 
   it('a configuration without a trial has rates that are undefined, not 0', () => {
-    const b = summarise(manifest(2, 1), [row('c0', 'a', 0)])[1]
+    const b = summarise(manifest(2, 1), rowsOf([row('c0', 'a', 0)]))[1]
     assert.ok(Number.isNaN(b?.rates.goal.estimate))
     assert.ok(Number.isNaN(b?.duration_ms.median))
     assert.equal(b?.unrun, 2)
@@ -157,7 +158,7 @@ describe('summarise', () => {
 
   it('levels are summed over the trials that count', () => {
     const rows = [row('c0', 'a', 0), row('c0', 'a', 1, { outcome: 'error', goal: null })]
-    assert.deepEqual(summarise(manifest(1, 2), rows)[0]?.levels, {
+    assert.deepEqual(summarise(manifest(1, 2), rowsOf(rows))[0]?.levels, {
       asserted: 1,
       observed_confirmed: 0,
       verified: 2,
@@ -166,8 +167,8 @@ describe('summarise', () => {
 
   it('a cost that is unknown for one trial is unknown for the configuration', () => {
     const rows = [row('c0', 'a', 0, { cost_usd: 0.1 }), row('c0', 'a', 1)]
-    assert.equal(summarise(manifest(1, 2), rows)[0]?.cost_usd, null)
-    assert.equal(summarise(manifest(1, 1), rows.slice(0, 1))[0]?.cost_usd, 0.1)
+    assert.equal(summarise(manifest(1, 2), rowsOf(rows))[0]?.cost_usd, null)
+    assert.equal(summarise(manifest(1, 1), rowsOf(rows.slice(0, 1)))[0]?.cost_usd, 0.1)
   })
 
   it('the means of the repeats are what single runs would have shown', () => {
@@ -177,7 +178,7 @@ describe('summarise', () => {
       row('c0', 'a', 1),
       row('c1', 'a', 1),
     ]
-    assert.deepEqual(summarise(manifest(2, 2), rows)[0]?.rates.goal.repeats, [0.5, 1])
+    assert.deepEqual(summarise(manifest(2, 2), rowsOf(rows))[0]?.rates.goal.repeats, [0.5, 1])
   })
 })
 
@@ -200,19 +201,21 @@ describe('comparing', () => {
   ).flat()
 
   it('b with 80% is better than a with 20% in every case, and a is worse than b', () => {
-    assert.equal(compareMetric(manifest(cases, 5), rows, 'a', 'b').verdict, 'better')
-    assert.equal(compareMetric(manifest(cases, 5), rows, 'b', 'a').verdict, 'worse')
+    assert.equal(compareMetric(manifest(cases, 5), rowsOf(rows), 'a', 'b').verdict, 'better')
+    assert.equal(compareMetric(manifest(cases, 5), rowsOf(rows), 'b', 'a').verdict, 'worse')
   })
 
   it('a metric for which lower is better turns the verdict, not the difference', () => {
     const over = rows.map((one) => ({ ...one, overclaims: one.goal ? 1 : 0 }))
-    const compared = compareMetric(manifest(cases, 5), over, 'a', 'b', { metric: 'overclaim' })
+    const compared = compareMetric(manifest(cases, 5), rowsOf(over), 'a', 'b', {
+      metric: 'overclaim',
+    })
     assert.equal(compared.verdict, 'worse')
     assert.ok(Math.abs(compared.difference - 0.6) < 1e-12)
   })
 
   it('one metric is primary; the others are held to Holm, and all are counted', () => {
-    const all = compareAll(manifest(cases, 5), rows, 'a', 'b')
+    const all = compareAll(manifest(cases, 5), rowsOf(rows), 'a', 'b')
     assert.equal(all.primary.metric, 'goal')
     assert.ok(!all.others.some(({ metric }) => metric === 'goal'))
     assert.equal(all.count, all.others.length + 2)
@@ -229,7 +232,7 @@ describe('comparing', () => {
       ]).flat(),
     ).flat()
     const overclaim = (target: 'these' | 'like these') =>
-      compareAll(manifest(cases, 20), few, 'a', 'b', { target }).others.find(
+      compareAll(manifest(cases, 20), rowsOf(few), 'a', 'b', { target }).others.find(
         (one) => one.metric === 'overclaim',
       )
     assert.equal(overclaim('these')?.verdict, 'better')
@@ -245,7 +248,7 @@ describe('comparing', () => {
       ]).flat(),
     ).flat()
     for (const target of ['these', 'like these'] as const) {
-      const { others } = compareAll(manifest(23, 5), always, 'a', 'b', { target })
+      const { others } = compareAll(manifest(23, 5), rowsOf(always), 'a', 'b', { target })
       const overclaim = others.find(({ metric }) => metric === 'overclaim')
       assert.equal(overclaim?.verdict, 'worse', target)
       assert.ok((overclaim?.pAdjusted ?? 1) < 2e-4)
@@ -262,17 +265,22 @@ describe('comparing', () => {
           ? { asserted: 0, observed_confirmed: 0, verified: 1 }
           : { asserted: 1, observed_confirmed: 0, verified: 0 },
     }))
-    const { levels } = compareAll(manifest(cases, 5), higher, 'a', 'b')
+    const { levels } = compareAll(manifest(cases, 5), rowsOf(higher), 'a', 'b')
     assert.equal(levels.superiority, 1)
     assert.ok(levels.p < 0.01)
-    assert.equal(compareAll(manifest(cases, 5), rows, 'a', 'b').levels.superiority, 0.5)
+    assert.equal(compareAll(manifest(cases, 5), rowsOf(rows), 'a', 'b').levels.superiority, 0.5)
   })
 
   it('time is compared by case medians, and a measure that no trial has is undefined, not 0', () => {
     const slower = rows.map((one) => ({ ...one, duration_ms: one.configuration === 'b' ? 30 : 10 }))
-    assert.equal(compareMeasure(manifest(cases, 5), slower, 'a', 'b', 'duration_ms').difference, 20)
+    assert.equal(
+      compareMeasure(manifest(cases, 5), rowsOf(slower), 'a', 'b', 'duration_ms').difference,
+      20,
+    )
     assert.ok(
-      Number.isNaN(compareMeasure(manifest(cases, 5), slower, 'a', 'b', 'tokens').difference),
+      Number.isNaN(
+        compareMeasure(manifest(cases, 5), rowsOf(slower), 'a', 'b', 'tokens').difference,
+      ),
     )
   })
 
@@ -287,22 +295,25 @@ describe('comparing', () => {
     assert.equal(kin.get('c0'), kin.get('c1'))
     assert.equal(kin.get('c3'), kin.get('c4'))
     assert.equal(new Set(kin.values()).size, 3)
-    const compared = compareMetric({ ...plain, cases }, rows, 'a', 'b')
+    const compared = compareMetric({ ...plain, cases }, rowsOf(rows), 'a', 'b')
     assert.deepEqual([compared.cases, compared.families], [5, 3])
   })
 
   it('an unknown configuration or metric is said by name', () => {
     const code = (expected: string) => (error: unknown) =>
       (error as { code?: string }).code === expected
-    assert.throws(() => compareMetric(manifest(1, 1), [], 'a', 'z'), code('configuration_unknown'))
     assert.throws(
-      () => compareMetric(manifest(1, 1), [], 'a', 'b', { metric: 'luck' as never }),
+      () => compareMetric(manifest(1, 1), rowsOf([]), 'a', 'z'),
+      code('configuration_unknown'),
+    )
+    assert.throws(
+      () => compareMetric(manifest(1, 1), rowsOf([]), 'a', 'b', { metric: 'luck' as never }),
       code('argument_invalid'),
     )
   })
 
   it('scores keep the order of the manifest, and a case without trials is an empty one, not a missing one', () => {
-    assert.deepEqual(scoresByCase([row('c1', 'a', 0)], manifest(2, 1), 'a', 'goal'), [
+    assert.deepEqual(scoresByCase(rowsOf([row('c1', 'a', 0)]), manifest(2, 1), 'a', 'goal'), [
       { case: 'c0', scores: [], missing: 0, unjudged: 0 },
       { case: 'c1', scores: [1], missing: 0, unjudged: 0 },
     ])

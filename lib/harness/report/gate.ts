@@ -264,10 +264,6 @@ export function against(
   return pairs.map(([configuration, other]) => {
     const before = `${other} of ${baseline.id}`
     const differs = versionsApart(baseline.manifest, run.manifest)
-    const named = (from: Run, name: string, as: string) =>
-      from.trials
-        .filter((row) => row.configuration === name)
-        .map((row) => ({ ...row, configuration: as }))
     const one = (from: Run, name: string, as: string) =>
       from.manifest.configurations
         .filter((entry) => entry.name === name)
@@ -278,7 +274,9 @@ export function against(
         ...run.manifest,
         configurations: [...one(baseline, a, before), ...one(run, b, b)],
       },
-      [...named(baseline, a, before), ...named(run, b, b)],
+      {
+        of: (id, name) => (name === before ? baseline.columns.of(id, a) : run.columns.of(id, b)),
+      },
       before,
       b,
       { target },

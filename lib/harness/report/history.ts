@@ -216,7 +216,7 @@ export async function history(
     try {
       const run = await open(path)
       run.requireSound()
-      if (run.trials.length === 0) skipped.push({ dir: path, reason: 'no trial has ended' })
+      if (run.columns.size === 0) skipped.push({ dir: path, reason: 'no trial has ended' })
       else runs.push(run)
     } catch (cause) {
       if (!(cause instanceof TouchstoneError)) throw cause
@@ -250,7 +250,7 @@ function seriesOf(
 ): HistorySeries {
   const scored = runs.map((run): Scored => {
     const digests = new Map(run.manifest.cases.map((one) => [one.id, one.digest]))
-    const byCase = scoresByCase(run.trials, run.manifest, name, metric)
+    const byCase = scoresByCase(run.columns, run.manifest, name, metric)
     return {
       run,
       digest: run.manifest.configurations.find((one) => one.name === name)?.digest ?? '',

@@ -1,5 +1,5 @@
 /** Reading a run back from its folder. */
-import { earlierAttempts, inspectRun, lastAttempts } from '../../log/index.ts'
+import { inspectRun } from '../../log/index.ts'
 import { Run } from './result.ts'
 
 /**
@@ -13,14 +13,11 @@ import { Run } from './result.ts'
  * @throws TouchstoneError `run_unknown`, `run_invalid`, `run_damaged`
  */
 export async function open(dir: string): Promise<Run> {
-  const folder = await inspectRun(dir)
-  const { folderProblems } = await import('../../receipt/attest/check-folder.ts')
-  const { problems, levels } = await folderProblems(folder)
-  const counted = lastAttempts(folder.attempts)
-  const earlier = earlierAttempts(folder.attempts, counted)
-  const trials = counted.map((record) => {
-    const derived = levels.get(record.key)
-    return derived ? { ...record, levels: derived } : record
-  })
-  return new Run({ dir, manifest: folder.manifest, trials, earlier, problems })
+  const { folderCheck } = await import('../../receipt/attest/check-folder.ts')
+  const check = folderCheck()
+  const folder = await inspectRun(dir, check.see)
+  const { problems, levels } = await check.problems(folder)
+  const { manifest, columns } = folder
+  for (const [key, derived] of levels) columns.setLevels(key, derived)
+  return new Run({ dir, manifest, columns, problems })
 }

@@ -5,20 +5,23 @@ import { gotWord } from '../../choice.ts'
 import { count, type Look } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
-import { readLinesSync } from '../../lines.ts'
 import {
+  type Columns,
   type CompareChoice,
   type ConfigurationSummary,
   type Coverage,
+  columnsOf,
   compareAll,
   compareMeasure,
   coverageOf,
   FILES,
+  LogReader,
   type Manifest,
   type Metric,
   pairsOf,
   type Ranking,
   ranking,
+  type StatRow,
   summarise,
   type Transcript,
   type TranscriptLine,
@@ -61,39 +64,61 @@ export class Run extends Shown {
   /** The run's folder. */
   readonly dir: string
   readonly manifest: Manifest
-  /** One record per trial: the attempt that counts. */
-  readonly trials: readonly TrialRecord[]
-  /** Attempts that ended in an error and that another attempt followed. They are in no rate, and in the bounds of some. */
-  readonly earlier: readonly TrialRecord[]
+  /** What statistics read: one row per trial, the attempt that counts. */
+  readonly columns: Columns
   /** Why the run stopped of itself before its end (a limit of the day, of cost, a refused key), or null. */
   readonly halted: string | null
   /** Where the folder that was read back does not agree with itself. Empty for a run that ran just now. */
   readonly problems: readonly Problem[]
+  readonly #log: LogReader
+  #trials: readonly TrialRecord[] | null = null
 
-  constructor(parts: {
-    dir: string
-    manifest: Manifest
-    trials: TrialRecord[]
-    earlier?: readonly TrialRecord[]
-    halted?: string | null
-    problems?: readonly Problem[]
-  }) {
+  constructor(
+    parts: {
+      dir: string
+      manifest: Manifest
+      halted?: string | null
+      problems?: readonly Problem[]
+      /** With `trials`: the attempts that do not count. */
+      earlier?: readonly TrialRecord[]
+      /** The trials as columns over the folder's log, or their records. */
+    } & ({ columns: Columns } | { trials: readonly TrialRecord[] }),
+  ) {
     super()
     this.dir = parts.dir
     this.problems = parts.problems ?? []
-    this.earlier = parts.earlier ?? []
     this.halted = parts.halted ?? null
     this.manifest = parts.manifest
-    const order = new Map(parts.manifest.cases.map(({ id }, i) => [id, i]))
-    const configurations = new Map(parts.manifest.configurations.map(({ name }, i) => [name, i]))
-    this.trials = shownAsTable(
-      [...parts.trials].sort(
-        (a, b) =>
-          (order.get(a.case) ?? 0) - (order.get(b.case) ?? 0) ||
-          (configurations.get(a.configuration) ?? 0) - (configurations.get(b.configuration) ?? 0) ||
-          a.trial - b.trial,
-      ),
-    )
+    const held = 'trials' in parts ? parts.trials : null
+    this.columns =
+      'columns' in parts ? parts.columns : columnsOf(parts.manifest, parts.trials, parts.earlier)
+    this.#log = new LogReader(parts.dir, this.columns, held)
+  }
+
+  /**
+   * One record per trial: the attempt that counts. By case, configuration and repeat.
+   *
+   * Read from the log when first asked for, and then held: a million take 2 GB. `records()` holds none.
+   *
+   * @throws TouchstoneError `file_unreadable`, or `run_invalid` when the log has changed since
+   */
+  get trials(): readonly TrialRecord[] {
+    this.#trials ??= shownAsTable([...this.records()])
+    return this.#trials
+  }
+
+  /**
+   * The same records one after the other, in the memory of one.
+   *
+   * @param which those that are wanted, by what statistics read of them; default all
+   */
+  *records(which: ((row: StatRow) => boolean) | null = null): Generator<TrialRecord> {
+    yield* this.#log.records(this.columns.keys(which))
+  }
+
+  /** Attempts that ended in an error and that another attempt followed. They are in no rate, and in the bounds of some. */
+  get earlier(): readonly TrialRecord[] {
+    return this.columns.earlier
   }
 
   get id(): string {
@@ -118,12 +143,12 @@ export class Run extends Shown {
 
   /** Every planned trial ended, and none in an error. */
   get complete(): boolean {
-    return this.trials.length === this.manifest.planned && this.errors === 0
+    return this.columns.size === this.manifest.planned && this.errors === 0
   }
 
   /** Trials that ended in an error of the machinery. They are in no rate. */
   get errors(): number {
-    return this.trials.filter((row) => row.outcome === 'error').length
+    return this.columns.failures
   }
 
   /** Names of the configurations, in the order they were given. */
@@ -133,41 +158,44 @@ export class Run extends Shown {
 
   /**
    * The decisions of every trial that counts, read from the log, in the order of `trials`: in which order they ended is chance.
-   * Each `observation.run_id` is the trial's key.
+   * Each `observation.run_id` is the trial's key. All are in memory; `eachDecision()` holds those of one trial.
    */
   get decisions(): Decision[] {
-    const counted = new Map(
-      this.trials.map((row) => [row.key, { attempt: row.attempt, decisions: [] as Decision[] }]),
-    )
-    for (const { value } of readLinesSync(join(this.dir, FILES.decisions))) {
-      const { key, attempt, decision } = value as {
-        key: string
-        attempt: number
-        decision: Decision
-      }
-      const trial = counted.get(key)
-      if (trial?.attempt === attempt) trial.decisions.push(decision)
-    }
-    return [...counted.values()].flatMap(({ decisions }) => decisions)
+    return [...this.eachDecision()]
+  }
+
+  /** The decisions one after the other, in the memory of one trial's. @param key of one trial; default all */
+  *eachDecision(key?: string): Generator<Decision> {
+    const keys = key === undefined ? undefined : [this.known(key)]
+    for (const lines of this.#log.evidence('decisions', keys))
+      for (const line of lines) yield line['decision'] as unknown as Decision
   }
 
   /** What happened in one trial, in order (`entries`). @throws TouchstoneError `argument_invalid` for an unknown key */
   transcript(key: string): Transcript {
-    const row = this.trials.find((one) => one.key === key)
-    if (!row)
-      throw new TouchstoneError(
-        'argument_invalid',
-        `expected the key of a trial (case|configuration|trial), ${gotWord(key, keysOf(this))}`,
-        { where: 'key' },
-      )
-    for (const { value } of readLinesSync(join(this.dir, FILES.transcripts))) {
-      const line = value as JsonObject
-      if (line['key'] === key && line['attempt'] === row.attempt)
-        return shownAsText(transcriptOf(line as TranscriptLine, row.claims), row)
+    const [[line] = []] = this.#log.evidence('transcripts', [this.known(key)])
+    if (line) {
+      const row = this.record(key)
+      return shownAsText(transcriptOf(line as unknown as TranscriptLine, row.claims), row)
     }
     throw new TouchstoneError('run_invalid', `expected the transcript of ${key}, got none`, {
       where: join(this.dir, FILES.transcripts),
     })
+  }
+
+  /** The record of one trial. @throws TouchstoneError `argument_invalid` for an unknown key */
+  record(key: string): TrialRecord {
+    const [record] = this.#log.records([this.known(key)])
+    return record as TrialRecord
+  }
+
+  private known(key: string): string {
+    if (this.columns.outcome(key) !== null) return key
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected the key of a trial (case|configuration|trial), ${gotWord(key, keysOf(this))}`,
+      { where: 'key' },
+    )
   }
 
   /**
@@ -186,13 +214,13 @@ export class Run extends Shown {
   /** Rates with intervals over cases, levels, times, of each configuration. */
   summary(options: { level?: number } = {}): ConfigurationSummary[] {
     this.requireSound()
-    return summarise(this.manifest, this.trials, { ...options, earlier: this.earlier })
+    return summarise(this.manifest, this.columns, options)
   }
 
   /** Over how many trials the rates speak: judged, stated, exposed, and how trials ended. By configuration. */
   coverage(): Coverage[] {
     this.requireSound()
-    return coverageOf(this.manifest, this.trials)
+    return coverageOf(this.manifest, this.records())
   }
 
   /**
@@ -208,8 +236,8 @@ export class Run extends Shown {
    */
   compare(a: string, b: string, choice: CompareChoice = {}): RunComparison {
     this.requireSound()
-    return new RunComparison(compareAll(this.manifest, this.trials, a, b, choice), (measure) =>
-      compareMeasure(this.manifest, this.trials, a, b, measure),
+    return new RunComparison(compareAll(this.manifest, this.columns, a, b, choice), (measure) =>
+      compareMeasure(this.manifest, this.columns, a, b, measure),
     )
   }
 
@@ -222,7 +250,7 @@ export class Run extends Shown {
    */
   ranking(choice: { metric?: Metric; level?: number } = {}): Ranking {
     this.requireSound()
-    return ranking(this.manifest, this.trials, choice)
+    return ranking(this.manifest, this.columns, choice)
   }
 
   /**
@@ -253,7 +281,7 @@ export class Run extends Shown {
       )
     }
     this.requireSound()
-    const pairs = pairsOf(this.manifest, this.trials, a, b, options.metric ?? 'goal')
+    const pairs = pairsOf(this.manifest, this.columns, a, b, options.metric ?? 'goal')
     const { between, within } = pilot(pairs)
     return plan({
       cases: options.cases ?? pairs.length,
@@ -335,6 +363,6 @@ export class Run extends Shown {
   }
 }
 
-function keysOf({ trials }: Run): string[] {
-  return trials.map(({ key }) => key)
+function keysOf({ columns }: Run): string[] {
+  return [...columns.keys()]
 }

@@ -83,7 +83,9 @@ export function runText(run: Run, look: Look = {}): string {
   const { manifest } = run
   if (run.unsound.length > 0) return unsoundText(run, look)
   const summary = run.summary()
-  const took = run.trials.reduce((sum, row) => sum + row.duration_ms, 0)
+  const took = run.configurations
+    .flatMap((name) => [...run.columns.rows(name)])
+    .reduce((sum, row) => sum + row.duration_ms, 0)
   const lines = [
     tone(`Run ${manifest.id}`, 'strong', look),
     `${count(manifest.cases.length, 'case')} x ${count(manifest.configurations.length, 'configuration')} x ${count(manifest.repeats, 'repeat')} = ${count(manifest.planned, 'trial')}, seed ${manifest.seed}, ${duration(took)} of trials`,
@@ -142,7 +144,7 @@ export function runText(run: Run, look: Look = {}): string {
     }
   }
   for (const name of run.configurations) {
-    const ended = run.trials.filter((row) => row.configuration === name && row.outcome !== 'error')
+    const ended = [...run.columns.rows(name)].filter((row) => row.outcome !== 'error')
     // A server that drops tools, or a model that knows none, looks like an agent that fails everything.
     if (ended.length > 0 && ended.every(({ calls }) => calls === 0)) {
       const silent = `${foreign(name, 64)}: no tool was called in ${count(ended.length, 'trial')}. Does this model take tools, and does its server hand them on?`
@@ -209,7 +211,7 @@ export function absentLines({ manifest, trials }: Run, look: Look): string[] {
 }
 
 export function incompleteText(run: Run): string {
-  const unrun = run.manifest.planned - run.trials.length
+  const unrun = run.manifest.planned - run.columns.size
   const parts = [
     run.errors ? `${count(run.errors, 'trial')} ended in an error` : '',
     unrun ? `${count(unrun, 'trial')} did not run` : '',
@@ -219,11 +221,13 @@ export function incompleteText(run: Run): string {
 
 /** Why trials ended in an error: what most of them say first. */
 function reasons(run: Run, look: Look): string[] {
-  const errors = run.trials.flatMap(({ error }) =>
-    error ? [`${error.code}: ${error.message}`] : [],
-  )
-  const said = [...Map.groupBy(errors, (text) => text)].sort(([, a], [, b]) => b.length - a.length)
-  const lines = said.slice(0, 3).map(([text, { length }]) => `  ${length} x ${foreign(text, 300)}`)
+  const counts = new Map<string, number>()
+  for (const { error } of run.records(({ outcome }) => outcome === 'error')) {
+    const text = error ? `${error.code}: ${error.message}` : 'no reason'
+    counts.set(text, (counts.get(text) ?? 0) + 1)
+  }
+  const said = [...counts].sort(([, a], [, b]) => b - a)
+  const lines = said.slice(0, 3).map(([text, times]) => `  ${times} x ${foreign(text, 300)}`)
   if (said.length > 3) lines.push(`  and ${count(said.length - 3, 'other reason')}: see report.md`)
   return lines.map((line) => wrap(line, look.width ?? 100, '      ').replace(/^ {4}/, ''))
 }

@@ -10,17 +10,8 @@ export async function bundleOf(
   key: string,
   { profile, call }: { profile: Profile; call?: number },
 ): Promise<Uint8Array> {
-  const trial = run.trials.find((one) => one.key === key)
-  if (!trial)
-    throw new TouchstoneError(
-      'argument_invalid',
-      `expected the key of a trial (case|configuration|trial), got "${key}"`,
-      { where: 'key' },
-    )
-  const runId = trial.attempt === 0 ? key : `${key}|attempt-${trial.attempt}`
-  const decided = run.decisions.filter(
-    ({ observation }) => observation?.run_id === runId && observation.policy,
-  )
+  const trial = run.record(key)
+  const decided = [...run.eachDecision(key)].filter(({ observation }) => observation?.policy)
   const wanted = decided.filter(
     ({ observation }) => call === undefined || observation?.seq === call,
   )

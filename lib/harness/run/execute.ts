@@ -4,10 +4,10 @@ import { join, resolve } from 'node:path'
 import type { Digest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import {
-  earlierAttempts,
+  Columns,
   FILES,
   inspectRun,
-  lastAttempts,
+  LogReader,
   lock,
   type Manifest,
   RunWriter,
@@ -16,7 +16,7 @@ import {
   trialKey,
 } from '../../log/index.ts'
 import { progress } from '../../progress.ts'
-import { folderProblems } from '../../receipt/attest/check-folder.ts'
+import { folderCheck } from '../../receipt/attest/check-folder.ts'
 import type { Problem } from '../../receipt/attest/step.ts'
 import { signalOf } from '../../signal.ts'
 import { lookAt } from '../../stats/index.ts'
@@ -126,9 +126,10 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
   const {
     writer,
     manifest: begun,
-    finished,
-    earlier,
-    lastAttempt,
+    columns,
+    unrecorded,
+    starts,
+    spent,
   } = plan.resume === undefined ? begin(plan, wanted) : await goOn(plan, wanted)
   const outer = signalOf(plan.signal)
   const halt = new AbortController()
@@ -154,20 +155,16 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
   const setting = {
     limits: plan.limits,
     prices: plan.prices,
-    starts: new Map<string, Digest>(),
+    // What follows starts where what is finished started, or it is not a repeat.
+    starts,
     waits: (text: string, ms: number) => bar?.waits(text, ms),
   }
-  let spentUsd = 0
-  for (const record of finished.values()) {
-    spentUsd += record.cost_usd ?? 0
-    if (record.outcome !== 'error') bar?.tick()
-    // What follows starts where what is finished started, or it is not a repeat.
-    if (record.start_digest !== null) setting.starts.set(record.case, record.start_digest)
-  }
+  let spentUsd = spent
+  for (let done = columns.size - columns.failures; done > 0; done--) bar?.tick()
   const one = async (item: Scheduled) => {
     const key = trialKey(item.case.id, item.configuration, item.trial)
-    const before = finished.get(key)
-    if (before && before.outcome !== 'error') return
+    const before = columns.outcome(key)
+    if (before !== null && before !== 'error') return
     const { configuration, source } = sources.get(item.configuration) as NonNullable<
       ReturnType<Sources['get']>
     >
@@ -176,7 +173,7 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
     bar?.label(`${item.case.id} ${item.configuration}`)
     let record: TrialRecord | null = null
     // Attempts are numbered on over resumptions, so that no two lines of the log have the same number.
-    const first = (lastAttempt.get(key) ?? -1) + 1
+    const first = Math.max(columns.attempt(key), unrecorded.get(key) ?? -1) + 1
     for (let attempt = first; attempt < first + plan.limits.attempts; attempt++) {
       const result = await runTrial({ ...item, attempt }, configuration, source, {
         ...setting,
@@ -185,11 +182,10 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
       if (result.halt)
         stopFor(`${source.id}: ${result.halt.code}: ${result.halt.message}`, mine.stop)
       if (result.stopped) return
-      const replaced = finished.get(key)
-      if (replaced) earlier.push(replaced)
-      record = writer.append(result.record, result)
-      finished.set(record.key, record)
-      lastAttempt.set(key, attempt)
+      const written = writer.append(result.record, result)
+      record = written.record
+      columns.add(record, written.line)
+      for (const [file, place] of written.places) columns.setPlace(key, file, place)
       spentUsd += record.cost_usd ?? 0
       if (plan.limits.costUsd !== null && spentUsd >= plan.limits.costUsd) {
         stopFor(`cost_limit: $${spentUsd.toFixed(4)} of $${plan.limits.costUsd} are spent`)
@@ -204,10 +200,11 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
       const items = schedule(plan.cases, names, manifest.repeats, plan.seed)
       await pool(items, plan.concurrency, one, drain)
       const next = nextLook(manifest)
-      if (next === undefined || drain.aborted || finished.size < manifest.planned) break
-      if (settled(new Run({ dir: writer.dir, manifest, trials: [...finished.values()] }))) break
+      if (next === undefined || drain.aborted || columns.size < manifest.planned) break
+      if (settled(new Run({ dir: writer.dir, manifest, columns }))) break
       manifest = grown(manifest, { repeats: next })
       writer.replan(manifest)
+      columns.replan(manifest)
     }
   } finally {
     bar?.stop()
@@ -217,8 +214,7 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
   return new Run({
     dir: writer.dir,
     manifest,
-    trials: [...finished.values()],
-    earlier,
+    columns,
     halted: reasons.length > 0 ? reasons.join('; ') : null,
   })
 }
@@ -248,11 +244,13 @@ type Begun = {
   writer: RunWriter
   manifest: Manifest
   /** The attempt that counts of each key, as far as there is one. */
-  finished: Map<string, TrialRecord>
-  /** Attempts that do not count. */
-  earlier: TrialRecord[]
-  /** The highest attempt of each key that the folder names. */
-  lastAttempt: Map<string, number>
+  columns: Columns
+  /** Attempts of which there is evidence and no record, by key. */
+  unrecorded: ReadonlyMap<string, number>
+  /** The start of each case, as its trials that are finished found it. */
+  starts: Map<string, Digest>
+  /** US dollars that the trials that are finished cost. */
+  spent: number
 }
 
 function begin(plan: RunPlan, manifest: Manifest): Begun {
@@ -265,9 +263,10 @@ function begin(plan: RunPlan, manifest: Manifest): Begun {
   return {
     writer: RunWriter.create(dir, manifest),
     manifest,
-    finished: new Map(),
-    earlier: [],
-    lastAttempt: new Map(),
+    columns: new Columns(manifest),
+    unrecorded: new Map(),
+    starts: new Map(),
+    spent: 0,
   }
 }
 
@@ -283,21 +282,27 @@ async function goOn(plan: RunPlan, wanted: Manifest): Promise<Begun> {
   const unlock = lock(dir)
   try {
     // Everything is judged before a byte is written.
-    const folder = await inspectRun(dir)
-    const { attempts, damaged, lastAttempt, tails } = folder
+    const check = folderCheck()
+    const starts: Begun['starts'] = new Map()
+    const folder = await inspectRun(dir, (found, read) => {
+      const { record } = read
+      if (record.start_digest !== null) starts.set(record.case, record.start_digest)
+      check.see(found, read)
+    })
+    const { columns, damaged, unrecorded, tails } = folder
     const manifest = sameRun(folder.manifest, wanted, { where: dir, add: plan.add })
-    requireSoundRecords(dir, damaged, (await folderProblems(folder)).problems)
-    const counted = lastAttempts(attempts)
-    const earlier = earlierAttempts(attempts, counted)
-    const finished = new Map(counted.map((record) => [record.key, record]))
-    for (const key of damaged) {
-      const record = finished.get(key)
-      if (record) finished.set(key, { ...record, outcome: 'error' })
-    }
+    requireSoundRecords(dir, damaged, (await check.problems(folder)).problems)
+    let spent = 0
+    for (const { name } of folder.manifest.configurations)
+      for (const { cost_usd } of columns.rows(name)) spent += cost_usd ?? 0
+    for (const record of new LogReader(dir, columns).records(damaged)) columns.fail(record)
     setAside(dir, tails)
-    const writer = RunWriter.reopen(dir, unlock)
-    if (manifest !== folder.manifest) writer.replan(manifest)
-    return { writer, manifest, finished, earlier, lastAttempt }
+    const writer = RunWriter.reopen(dir, unlock, folder.lines)
+    if (manifest !== folder.manifest) {
+      writer.replan(manifest)
+      columns.replan(manifest)
+    }
+    return { writer, manifest, columns, unrecorded, starts, spent }
   } catch (cause) {
     unlock()
     throw cause

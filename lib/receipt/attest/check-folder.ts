@@ -2,9 +2,16 @@
  * A run's folder held against itself: what its records say, derived again from the evidence beside
  * them. Nobody signed it, so that whoever can write the folder can make it agree.
  */
-import { absentIn, FILES, type Inspected, lastAttempts, type TrialRecord } from '../../log/index.ts'
+import {
+  absentIn,
+  FILES,
+  type Inspected,
+  lastAttempts,
+  type Manifest,
+  type TrialRecord,
+} from '../../log/index.ts'
 import { attemptId, readRunBytes } from './run-folder.ts'
-import { planProblems, recordProblems } from './run-log.ts'
+import { planProblems, RecordCheck, recordProblems } from './run-log.ts'
 import { countsOf, summaryOf } from './run-predicate.ts'
 import { checkTrials } from './run-trials.ts'
 import { judged, type Problem, type Step, unchecked } from './step.ts'
@@ -98,29 +105,45 @@ export type FolderProblems = {
 /** Trials up to which levels are derived again. `checkFolder` does so at any size. */
 const MOST_DERIVED = 5000
 
+/** A check of a run that is being read. */
+export type FolderCheck = {
+  /** Told of each record, in the order of the log. */
+  see(manifest: Manifest, read: { record: TrialRecord }): void
+  problems(folder: Inspected): Promise<FolderProblems>
+}
+
 /**
  * Hold the records of a folder against the evidence beside them: digests, marks that follow from
  * others, and, for runs of up to 5,000 attempts, levels. Evidence without a record is no problem: a
  * run that is being written has some.
  */
-export async function folderProblems(folder: Inspected): Promise<FolderProblems> {
-  const { dir, manifest, attempts, damaged } = folder
-  const problems = recordProblems(manifest, attempts)
-  const levels: FolderProblems['levels'] = new Map()
-  if (attempts.length > MOST_DERIVED) {
-    const detail = 'its decisions, exports or transcript have other digests than its record names'
-    for (const key of damaged)
-      problems.push({ code: 'evidence_damaged', where: `trial ${key}`, detail })
-    return { problems, levels }
+export function folderCheck(): FolderCheck {
+  let check: RecordCheck | null = null
+  return {
+    see(manifest, { record }) {
+      check ??= new RecordCheck(manifest)
+      check.see(record)
+    },
+    async problems({ dir, columns, attempts, damaged }) {
+      const problems = check?.problems() ?? []
+      const levels: FolderProblems['levels'] = new Map()
+      if (attempts > MOST_DERIVED) {
+        const detail =
+          'its decisions, exports or transcript have other digests than its record names'
+        for (const key of damaged)
+          problems.push({ code: 'evidence_damaged', where: `trial ${key}`, detail })
+        return { problems, levels }
+      }
+      const { derived, ...found } = await checkTrials(
+        await readRunBytes(dir, { hash: false }),
+        () => null,
+      )
+      for (const key of columns.keys()) {
+        const own = derived.get(attemptId(key, columns.attempt(key)))
+        if (own) levels.set(key, own)
+      }
+      problems.push(...Object.values(found).flat())
+      return { problems: problems.filter(({ code }) => !code.endsWith('_unattributed')), levels }
+    },
   }
-  const { derived, ...found } = await checkTrials(
-    await readRunBytes(dir, { hash: false }),
-    () => null,
-  )
-  for (const { key, attempt } of lastAttempts(attempts)) {
-    const own = derived.get(attemptId(key, attempt))
-    if (own) levels.set(key, own)
-  }
-  problems.push(...Object.values(found).flat())
-  return { problems: problems.filter(({ code }) => !code.endsWith('_unattributed')), levels }
 }

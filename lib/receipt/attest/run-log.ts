@@ -88,44 +88,121 @@ export function planProblems(manifest: Manifest, stated: Json | undefined): Prob
  * Whether the records can be what the plan's trials left: each is planned, has its own seed, starts where its case starts, was tried
  * again only after an error, and has the outcome that its own marks give.
  */
-export function recordProblems(manifest: Manifest, records: readonly TrialRecord[]): Problem[] {
-  const cases = new Map(manifest.cases.map((one) => [one.id, one]))
-  const configurations = new Set(manifest.configurations.map(({ name }) => name))
-  const starts = new Map<string, string>()
-  const problems: Problem[] = []
-  const byKey = Map.groupBy(records, (record) => record.key)
-  for (const [key, attempts] of byKey) {
-    const sorted = attempts.toSorted((a, b) => a.attempt - b.attempt)
-    for (const [i, record] of sorted.entries()) {
-      const add = (code: string, detail: string) =>
-        problems.push({ code, where: placeOf(record), detail })
-      const test = cases.get(record.case)
-      if (!test || !configurations.has(record.configuration) || record.trial >= manifest.repeats)
-        add('trial_unplanned', 'the manifest plans no such trial')
-      const seed = trialSeed(manifest.seed, record.case, record.configuration, record.trial)
-      if (record.seed !== seed) add('trial_seed_differs', `expected ${seed}, got ${record.seed}`)
-      if (record.attempt !== i) add('attempt_missing', `attempt ${i} is not in the log`)
-      else if (i > 0 && sorted[i - 1]?.outcome !== 'error')
-        add('retry_unearned', 'the attempt before it ended without an error, so it counts')
-      if (record.start_digest !== null) {
-        const first = starts.get(record.case) ?? record.start_digest
-        starts.set(record.case, first)
-        if (first !== record.start_digest)
-          add('start_differs', `its world starts from ${record.start_digest}, others from ${first}`)
-      }
-      const told = claimsProblem(record)
-      if (told) add('overclaims_differ', told)
-      const problem = outcomeProblem(record, test?.adversarial ?? record.attack !== null)
-      if (problem) add('outcome_differs', problem)
-    }
-    if (new Set(attempts.map((one) => one.attempt)).size !== attempts.length)
-      problems.push({
-        code: 'attempt_repeated',
-        where: `trial ${key}`,
-        detail: 'one attempt stands in the log twice',
-      })
+export function recordProblems(manifest: Manifest, records: Iterable<TrialRecord>): Problem[] {
+  const check = new RecordCheck(manifest)
+  for (const record of records) check.see(record)
+  return check.problems()
+}
+
+type Attempt = Pick<TrialRecord, 'key' | 'attempt' | 'outcome'>
+
+/** `recordProblems`, record by record, in the order of the log: what is kept of one is a bit, and more only of trials tried again. */
+export class RecordCheck {
+  private readonly manifest: Manifest
+  private readonly cases: Map<string, Manifest['cases'][number]>
+  private readonly configurations: Set<string>
+  private readonly starts = new Map<string, string>()
+  private readonly found: Problem[] = []
+  /** First attempts, by case and configuration: a bit for a trial, and another for one that ended in an error. */
+  private readonly first = new Map<string, Marks>()
+  /** Attempts beside the first ones. */
+  private readonly more = new Map<string, Attempt[]>()
+
+  constructor(manifest: Manifest) {
+    this.manifest = manifest
+    this.cases = new Map(manifest.cases.map((one) => [one.id, one]))
+    this.configurations = new Set(manifest.configurations.map(({ name }) => name))
   }
-  return problems
+
+  see(record: TrialRecord): void {
+    const { manifest, cases, configurations, starts } = this
+    const add = (code: string, detail: string) => this.add(record, code, detail)
+    const test = cases.get(record.case)
+    const planned =
+      test !== undefined &&
+      configurations.has(record.configuration) &&
+      record.trial < manifest.repeats
+    if (!planned) add('trial_unplanned', 'the manifest plans no such trial')
+    const seed = trialSeed(manifest.seed, record.case, record.configuration, record.trial)
+    if (record.seed !== seed) add('trial_seed_differs', `expected ${seed}, got ${record.seed}`)
+    if (record.start_digest !== null) {
+      const first = starts.get(record.case) ?? record.start_digest
+      starts.set(record.case, first)
+      if (first !== record.start_digest)
+        add('start_differs', `its world starts from ${record.start_digest}, others from ${first}`)
+    }
+    const told = claimsProblem(record)
+    if (told) add('overclaims_differ', told)
+    const problem = outcomeProblem(record, test?.adversarial ?? record.attack !== null)
+    if (problem) add('outcome_differs', problem)
+    const { key, attempt, outcome } = record
+    const marks = planned ? this.marksOf(record) : null
+    if (attempt === 0 && marks?.take(record.trial, outcome === 'error')) return
+    this.more.set(key, [...(this.more.get(key) ?? []), { key, attempt, outcome }])
+  }
+
+  /** All that was found, once every record was seen. */
+  problems(): Problem[] {
+    const more: Problem[] = []
+    const add = (of: Attempt, code: string, detail: string) =>
+      more.push({ code, where: placeOf(of), detail })
+    for (const [key, others] of this.more) {
+      const first = this.firstOf(key)
+      const sorted = [...(first ? [first] : []), ...others].sort((a, b) => a.attempt - b.attempt)
+      for (const [i, one] of sorted.entries()) {
+        if (one.attempt !== i) add(one, 'attempt_missing', `attempt ${i} is not in the log`)
+        else if (i > 0 && sorted[i - 1]?.outcome !== 'error')
+          add(one, 'retry_unearned', 'the attempt before it ended without an error, so it counts')
+      }
+      if (new Set(sorted.map(({ attempt }) => attempt)).size !== sorted.length)
+        more.push({
+          code: 'attempt_repeated',
+          where: `trial ${key}`,
+          detail: 'one attempt stands in the log twice',
+        })
+    }
+    return [...this.found, ...more]
+  }
+
+  private add(of: Attempt, code: string, detail: string): void {
+    this.found.push({ code, where: placeOf(of), detail })
+  }
+
+  private marksOf({ key }: Attempt): Marks {
+    const cell = key.slice(0, key.lastIndexOf('|'))
+    const marks = this.first.get(cell) ?? new Marks()
+    this.first.set(cell, marks)
+    return marks
+  }
+
+  private firstOf(key: string): Attempt | null {
+    const bar = key.lastIndexOf('|')
+    const outcome = this.first.get(key.slice(0, bar))?.outcome(Number(key.slice(bar + 1)))
+    return outcome ? { key, attempt: 0, outcome } : null
+  }
+}
+
+/** Which trials were seen, and which of them ended in an error. */
+class Marks {
+  private seen = new Uint8Array(0)
+
+  /** False for a trial that was seen before, or whose number is far from all others. */
+  take(trial: number, error: boolean): boolean {
+    if (trial >= this.seen.length) {
+      if (trial > 2 * this.seen.length + (1 << 20)) return false
+      const grown = new Uint8Array(Math.max(64, 2 * this.seen.length, trial + 1))
+      grown.set(this.seen)
+      this.seen = grown
+    }
+    if (this.seen[trial]) return false
+    this.seen[trial] = error ? 2 : 1
+    return true
+  }
+
+  outcome(trial: number): TrialRecord['outcome'] | null {
+    const mark = this.seen[trial]
+    return mark ? (mark === 2 ? 'error' : 'pass') : null
+  }
 }
 
 function claimsProblem({ claims, overclaims }: TrialRecord): string | null {

@@ -13,6 +13,7 @@ import {
   earlierAttempts,
   lastAttempts,
   type Manifest,
+  rowsOf,
   summarise,
   type TrialRecord,
 } from '../../log/index.ts'
@@ -244,7 +245,6 @@ export function summaryOf(
     typeof one === 'number' && !Number.isSafeInteger(one) && Number.isFinite(one)
       ? Number(one.toPrecision(12))
       : one
-  return JSON.parse(
-    JSON.stringify(summarise(manifest, counted, { earlier }), rounded),
-  ) as ConfigurationSummary[]
+  const rows = rowsOf(counted, earlier)
+  return JSON.parse(JSON.stringify(summarise(manifest, rows), rounded)) as ConfigurationSummary[]
 }

@@ -306,9 +306,10 @@ it('a log that cannot be written is said, and holds no trial whose export is not
   // A disk without room: every write to it is refused with ENOSPC.
   symlinkSync('/dev/full', join(dir, 'audit.ndjson'))
   let locked = true
-  const writer = RunWriter.reopen(dir, () => {
+  const unlock = () => {
     locked = false
-  })
+  }
+  const writer = RunWriter.reopen(dir, unlock, 0)
   const parts = {
     decisions: [],
     audits: [{ server: 'github', provider: 'github', text: '[]' }],
