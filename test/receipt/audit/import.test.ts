@@ -119,7 +119,7 @@ describe('forms of an export', () => {
       assert.deepEqual(subjects(receipt.importAudit('github', bytes)), subjects(array))
   })
 
-  test('an entry that a later one of the same export takes back is no record, and says by which', () => {
+  test('an entry that a later one of the same export takes back, or says again, is no record, and says by which', () => {
     const event = (type: string, status: string) => ({
       id: `evt_${type}`,
       object: 'event',
@@ -134,6 +134,12 @@ describe('forms of an export', () => {
     )
     assert.deepEqual([made.counts.records, made.counts.skipped], [0, 2])
     assert.match(made.skipped[0]?.reason ?? '', /taken back at line 2: refund\.failed/)
+    const twice = receipt.importAudit(
+      'stripe',
+      JSON.stringify([event('refund.created', 'succeeded'), event('refund.updated', 'succeeded')]),
+    )
+    assert.equal(twice.counts.records, 1)
+    assert.match(twice.skipped[0]?.reason ?? '', /the same object as at line 1/)
   })
 
   test('a record holds the digest of its export, its line, and the digest of its entry', () => {
