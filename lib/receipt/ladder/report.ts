@@ -6,6 +6,7 @@ import type { Imported } from '../audit/import.ts'
 import type { Authenticity } from '../audit/record.ts'
 import { LEVELS, type Level, type VerificationSource } from '../surface/decision.ts'
 import type { Contradiction } from './confirm.ts'
+import { evidenceLines } from './evidence-text.ts'
 import type { Finding, FindingGroup, Severity } from './findings.ts'
 
 export const REPORT_SCHEMA = 'touchstone.side_effect_report.v0'
@@ -211,7 +212,7 @@ function render(report: Report, look: Look): string {
   const silent = report.calls.filter((call) => !call.asserted)
   if (silent.length > 0)
     lines.push('', `${count(silent.length, 'call')} asserted nothing (denied or failed).`)
-  lines.push('', ...recordLines(report, width, look))
+  lines.push('', ...evidenceLines(report, width, look))
   if (report.min_level) {
     const { required, met } = report.min_level
     lines.push(
@@ -263,106 +264,4 @@ function callLines(row: CallRow, several: boolean, width: number, look: Look): s
       ),
     )
   return lines
-}
-
-function signed({ method, verified }: Authenticity): string {
-  if (verified) return 'signed'
-  return method === 'none' ? 'not signed' : 'the check of the signature failed'
-}
-
-function recordLines({ records, imports, ignored }: Report, width: number, look: Look): string[] {
-  const lines = [
-    `${count(records.imported, 'audit record')}: ${records.used} used, ${records.unused.length} unused, ${records.rejected.length} rejected.`,
-  ]
-  for (const [word, rows] of [
-    ['unused', records.unused],
-    ['rejected', records.rejected],
-  ] as const) {
-    for (const row of rows.slice(0, SHOWN)) {
-      const from = row.source ? ` (${foreign(row.source.name, 60)}:${row.source.line})` : ''
-      lines.push(
-        wrap(
-          `${word} ${foreign(row.record_id || '?', 60)}${from}: ${row.reason}, ${foreign(row.detail)}`,
-          width,
-          '  ',
-        ),
-      )
-    }
-    if (rows.length > SHOWN)
-      lines.push(tone(`  and ${rows.length - SHOWN} more ${word}`, 'quiet', look))
-  }
-  // A folder of logs holds thousands of files: those that count for nothing share their lines.
-  const named = imports.length <= SHOWN ? imports : imports.filter(hasRecords).slice(0, SHOWN)
-  const others = imports.filter((one) => !named.includes(one))
-  for (const one of named) {
-    const { source, authenticity } = one
-    const text = `${tailOf(source.name)}: ${totalsOf([one])}; ${signed(authenticity)}: ${foreign(authenticity.detail)}`
-    lines.push(wrap(text, width, '  '), ...leftOutLines([one], width, look))
-  }
-  if (others.length > 0)
-    lines.push(
-      wrap(`${count(others.length, 'other export')}: ${totalsOf(others)}`, width, '  '),
-      ...leftOutLines(others, width, look),
-    )
-  const byReason = Map.groupBy(ignored, ({ reason }) => kindOf(reason))
-  for (const [reason, files] of [...byReason].sort(([, a], [, b]) => b.length - a.length)) {
-    const { name } = files[0] as (typeof files)[number]
-    const what =
-      files.length === 1 ? tailOf(name) : `${files.length} files, such as ${tailOf(name)}`
-    lines.push(wrap(`not used ${what}: ${reason}`, width, '  '))
-  }
-  return lines
-}
-
-type Import = Omit<Imported, 'records'>
-
-function hasRecords({ counts }: Import): boolean {
-  return counts.records > 0
-}
-
-function totalsOf(imports: readonly Import[]): string {
-  const sum = (of: (one: Import) => number) => imports.reduce((total, one) => total + of(one), 0)
-  const unmapped = sum(({ counts }) =>
-    Object.values(counts.unmapped).reduce((total, n) => total + n, 0),
-  )
-  return `${count(
-    sum(({ counts }) => counts.entries),
-    'entry',
-    'entries',
-  )}, ${sum(({ counts }) => counts.records)} imported, ${sum(({ counts }) => counts.skipped)} skipped, ${unmapped} of other kinds`
-}
-
-function leftOutLines(imports: readonly Import[], width: number, look: Look): string[] {
-  const reasons = reasonsOf(imports)
-  const rest = reasons.slice(SHOWN).reduce((total, [, n]) => total + n, 0)
-  return [
-    ...reasons.slice(0, SHOWN).map(([reason, n]) => `${n} left out: ${reason}`),
-    ...(rest > 0 ? [`${rest} left out for ${count(reasons.length - SHOWN, 'other reason')}`] : []),
-  ].map((text) => tone(wrap(text, width, '    '), 'quiet', look))
-}
-
-/** The end of a path, which tells one file of a folder from another. */
-function tailOf(path: string): string {
-  const text = foreign(path, 4096)
-  return text.length > 80 ? `…${text.slice(-79)}` : text
-}
-
-/** Why entries of an export are no records, most frequent first: those left out by reason, those of other kinds by kind. */
-function reasonsOf(imports: readonly Import[]): [string, number][] {
-  const made = new Map<string, number>()
-  const add = (kind: string, n: number) => made.set(kind, (made.get(kind) ?? 0) + n)
-  for (const { skipped, counts } of imports) {
-    for (const { reason } of skipped) add(kindOf(reason), 1)
-    for (const [kind, n] of Object.entries(counts.unmapped))
-      add(`no effect that is looked for: ${foreign(kind, 80)}`, n)
-  }
-  return [...made].sort((a, b) => b[1] - a[1])
-}
-
-/** A reason without the line or place that it names, by which it would differ for each entry. */
-function kindOf(reason: string): string {
-  const kind = reason
-    .replace(/line \d+/g, 'another line')
-    .replace(/ \([^()]*:\d+(:\d+)?\)$|:\d+.*$/, '')
-  return foreign(kind, 120)
 }
