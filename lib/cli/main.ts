@@ -11,6 +11,7 @@ const VERBS: { [name: string]: () => Promise<Verb> } = {
   start: async () => (await import('./run.ts')).start,
   run: async () => (await import('./run.ts')).run,
   list: async () => (await import('./list.ts')).list,
+  open: async () => (await import('./open.ts')).openPage,
   show: async () => (await import('./show.ts')).show,
   compare: async () => (await import('./compare.ts')).compare,
   cases: async () => (await import('./case-list.ts')).caseList,

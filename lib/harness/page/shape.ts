@@ -56,6 +56,8 @@ export type Overview = {
   metrics: { [metric in Metric]: { label: string; better: 'higher' | 'lower' } }
   configurations: ConfigurationShown[]
   comparisons: ComparisonShown[]
+  /** Over how many trials the rates speak: tables as text. */
+  coverage: string
   cases: CaseShown[]
   repeats: number
   charts: { title: string; notes: string; light: string; dark: string; link: string }[]

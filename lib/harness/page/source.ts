@@ -6,7 +6,18 @@ import { fileURLToPath } from 'node:url'
 import { readSourceOrThrow } from '../../code/strip.ts'
 
 /** In the order in which they are needed. */
-const SCRIPTS = ['dom', 'data', 'marks', 'overview', 'cases', 'side', 'trial', 'start']
+const SCRIPTS = [
+  'dom',
+  'data',
+  'marks',
+  'overview',
+  'pictures',
+  'cases',
+  'list',
+  'side',
+  'trial',
+  'start',
+]
 
 let made: Promise<{ script: string; style: string }> | undefined
 

@@ -18,6 +18,7 @@ import { differenceText, pText, rateText } from '../../rounding.ts'
 import { type PageOf, RunPage } from '../page/page.ts'
 import type { Answered, ComparisonShown, ConfigurationShown, Overview } from '../page/shape.ts'
 import { comparisonNotes } from './comparison-text.ts'
+import { coverageText } from './coverage-text.ts'
 import { requireSameCases } from './gate.ts'
 import { Run } from './result.ts'
 import type { RunComparison } from './run-comparison.ts'
@@ -98,6 +99,7 @@ export async function pageOf(run: Run, parts?: Parts): Promise<RunPage> {
       ? run.summary().map((one) => configurationShown(run, one))
       : manifest.configurations.map(unknownFigures),
     comparisons: sound ? pairs.map(([from, to]) => comparisonShown(run.compare(from, to))) : [],
+    coverage: sound ? coverageText(run.coverage(), run.summary(), { width: 116 }) : '',
     cases: manifest.cases.map(({ id, title, kind, adversarial, twin }) => ({
       id,
       title: foreign(title, 300),

@@ -29,6 +29,13 @@ export function overviewView(): Child[] {
         ratesTable(overview),
         'Rate with its 95% interval. First line: run again, on exactly these cases. Second line: other cases like these. An error of the machinery is in no rate. A number leads to the trials that it counts.',
       ),
+    overview.coverage !== '' &&
+      h(
+        'section',
+        {},
+        h('h2', {}, 'What the rates speak about'),
+        h('pre', { class: 'wide', tabindex: 0 }, overview.coverage),
+      ),
     sure && section('Cost', costTable(overview), 'Per trial, where it is known.'),
     section(
       'Kinds of cases',
@@ -338,33 +345,4 @@ function kindsBody(
     append(body, [rest])
   }
   return body
-}
-
-export function chartsSection({ charts }: Overview): Child {
-  if (charts.length === 0) return null
-  return h(
-    'section',
-    {},
-    h('h2', {}, 'Charts'),
-    h(
-      'div',
-      { class: 'charts' },
-      charts.map(({ title, notes, light, dark, link: to }) =>
-        h(
-          'figure',
-          {},
-          link(
-            to,
-            {},
-            h(
-              'picture',
-              {},
-              h('source', { srcset: dark, media: '(prefers-color-scheme: dark)' }),
-              h('img', { src: light, alt: `${title}. ${notes}` }),
-            ),
-          ),
-        ),
-      ),
-    ),
-  )
 }

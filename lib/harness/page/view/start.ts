@@ -1,8 +1,10 @@
 /** Which view the address asks for, and going from one to another. */
-import { casesSection, trialsView } from './cases.ts'
+import { casesSection } from './cases.ts'
 import { held, readIndex } from './data.ts'
 import { append, type Child, h, hrefOf, link, type Params } from './dom.ts'
-import { chartsSection, overviewView } from './overview.ts'
+import { trialsView } from './list.ts'
+import { overviewView } from './overview.ts'
+import { chartsSection } from './pictures.ts'
 import { caseView } from './side.ts'
 import { trialView } from './trial.ts'
 

@@ -1,0 +1,48 @@
+/** `touchstone open`: the page of a run that has ended, made anew from its log, in the browser. */
+import { spawn } from 'node:child_process'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openRun } from './finished.ts'
+import { EXIT, type Verb } from './verb.ts'
+
+/** What opens a file in the browser that a person uses. */
+const OPENERS: { [platform: string]: readonly string[] } = {
+  darwin: ['open'],
+  win32: ['explorer.exe'],
+}
+
+export const openPage: Verb = {
+  usage: 'touchstone open [RUN [EARLIER_RUN]] [options]',
+  says: 'Opens the page of a run: from the verdict to kinds, cases, trials side by side, and one trial with its reasons, conversation, calls and evidence. Default: the newest run. With an earlier run of the same cases their configurations stand beside each other. The page is made from the log each time; the folder of the run is not touched.',
+  options: {
+    to: {
+      type: 'string',
+      value: 'FILE',
+      says: 'write the page there, such as page.html, and open no browser. Details of a large run stand in a folder beside it',
+    },
+  },
+  exits: { 0: 'the page is written; off a terminal nothing is opened' },
+  examples: ['open', 'open checked --to page.html'],
+  takes: { least: 0, most: 2 },
+  async run(words) {
+    const [first, second] = words.positionals
+    const run = await openRun(first)
+    const page = await run.page(second === undefined ? {} : { against: await openRun(second) })
+    const to = words.text('to')
+    const file = await page.save(
+      to ?? join(mkdtempSync(join(tmpdir(), 'touchstone-page-')), 'report.html'),
+    )
+    process.stdout.write(`Page: ${file}\n`)
+    if (to === undefined && process.stdout.isTTY) browse(file)
+    return EXIT.asHoped
+  },
+}
+
+/** Where no browser can be started the path stands on the terminal. */
+function browse(file: string): void {
+  const [command = 'xdg-open', ...words] = OPENERS[process.platform] ?? ['xdg-open']
+  const child = spawn(command, [...words, file], { detached: true, stdio: 'ignore' })
+  child.on('error', () => {})
+  child.unref()
+}
