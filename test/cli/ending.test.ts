@@ -85,7 +85,7 @@ describe('output whose reader has left', () => {
       errors: '',
     })
     const { code, errors } = await reading(['probe', 'https://localhost/mcp'], 0)
-    assert.equal(code, 1)
+    assert.equal(code, 3)
     assert.doesNotMatch(errors, /EPIPE|^\s+at /m)
   })
 })
