@@ -545,6 +545,24 @@ describe('an entry’s type is not its outcome', () => {
     ['a pending charge', chargeLog(ch({ status: 'pending' })), charged],
     ['a charge in test mode', chargeLog(ch(), { livemode: false }), charged],
     [
+      'one refund that two exports name, for two calls',
+      {
+        steps: [refund, refund],
+        audit: [
+          log('stripe', stripe('refund.created', re('succeeded'))),
+          log('stripe', stripe('refund.updated', re('succeeded'))),
+        ],
+      },
+      {
+        steps: [refund, refund],
+        audit: [
+          log('stripe', stripe('refund.created', re('succeeded'))),
+          log('stripe', stripe('refund.updated', re('succeeded', { id: 're_2' }))),
+        ],
+      },
+      'ambiguous',
+    ],
+    [
       'one refund that two events name, for two calls',
       {
         steps: [refund, refund],
