@@ -160,7 +160,7 @@ export function* linesIn(bytes: Uint8Array): Generator<Line> {
 }
 
 /** A line's text. @throws TouchstoneError `json_utf8`, or `file_unreadable` for a line that is too long */
-export function textOf({ bytes, line }: Line, source: string): string {
+export function textOf({ bytes, line }: Pick<Line, 'bytes' | 'line'>, source: string): string {
   if (bytes.length > MAX_LINE_BYTES)
     throw new TouchstoneError(
       'file_unreadable',

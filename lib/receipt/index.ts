@@ -3,15 +3,6 @@
 export { checkFolder } from './attest/check-folder.ts'
 export type { GivenSet } from './attest/check-set.ts'
 export {
-  type Envelope,
-  type Opened,
-  open,
-  PAYLOAD_TYPE,
-  pae,
-  readEnvelope,
-  seal,
-} from './attest/dsse.ts'
-export {
   type IssueOptions,
   type IssueRunOptions,
   issueProbe,
@@ -20,8 +11,8 @@ export {
   Receipt,
   requireIssuable,
 } from './attest/issue.ts'
-export * as keys from './attest/keys.ts'
 export { PROBE_PREDICATE, type ProbePredicate } from './attest/probe-predicate.ts'
+export { prove, TrialProof, type TrialProofData } from './attest/prove.ts'
 export { type CaseRow, RUN_PREDICATE, type RunPredicate } from './attest/run-predicate.ts'
 export {
   type Descriptor,
@@ -81,6 +72,16 @@ export {
   type ReportData,
   type Weakest,
 } from './ladder/report.ts'
+export {
+  type Envelope,
+  type Opened,
+  open,
+  PAYLOAD_TYPE,
+  pae,
+  readEnvelope,
+  seal,
+} from './seal/dsse.ts'
+export * as keys from './seal/keys.ts'
 export { bindingDigest, type Projection, type Subject, subjectOf } from './surface/binding.ts'
 export {
   type Answer,

@@ -16,7 +16,7 @@ import type { Report } from './ladder/report.ts'
  *
  * The same files give the same bytes of report, wherever the folder lies.
  *
- * @param path a run's folder with its `receipt.json`, or a receipt's file
+ * @param path a run's folder with its `receipt.json`, a receipt's file, or a trial's proof
  * @param options `key`: your public key as PEM or a path, null for none; `set`: the set's text as a path, or `id@version`
  * @throws TouchstoneError `file_unreadable` when there is no receipt, `key_invalid`, `set_unknown`. A receipt that does not hold is
  *   a result
@@ -94,7 +94,7 @@ export function verify(
   return checkReceipt(what, options as CheckOptions)
 }
 
-/** True for a folder, and for a file that begins like an envelope. What cannot be read is none: reading it says why. */
+/** True for a folder, and for a file that begins like an envelope or a proof of a trial. What cannot be read is none: reading it says why. */
 export function isReceipt(path: string): boolean {
   let fd: number | undefined
   try {
@@ -103,7 +103,9 @@ export function isReceipt(path: string): boolean {
     fd = openSync(path, 'r')
     const start = Buffer.alloc(256)
     const text = start.toString('utf8', 0, readSync(fd, start, 0, start.length, 0))
-    return /^\s*\{\s*"(payloadType|payload|signatures)"\s*:/.test(text)
+    return /^\s*\{\s*"(payloadType|payload|signatures)"\s*:|^\s*\{\s*"schema"\s*:\s*"touchstone\.trial_proof\./.test(
+      text,
+    )
   } catch {
     return false
   } finally {

@@ -10,7 +10,7 @@ import { isObject } from '../surface/decision.ts'
 import { AUDIT_FOLDER } from './run-exports.ts'
 import { attempt, type RunBytes } from './run-folder.ts'
 import { logProblems, planProblems, recordProblems } from './run-log.ts'
-import { caseRows, countsOf, subjectsOf, summaryOf } from './run-predicate.ts'
+import { caseRows, countsOf, subjectsOf, summaryOf, treeOf } from './run-predicate.ts'
 import { checkTrials } from './run-trials.ts'
 import { differences, judged, objectsIn, type Problem, type Step, unchecked } from './step.ts'
 
@@ -56,7 +56,17 @@ export async function checkRun(
   const perTrial = await checkTrials(bytes, serversOf(set))
   const lines = (step: string, name: string, word: string, found: Problem[]) =>
     judged(step, [...found, ...files.of(name)], word)
-  const log = logProblems(bytes.log, predicate['attempts'])
+  const log = [
+    ...logProblems(bytes.log, predicate['attempts']),
+    ...(predicate['log'] === undefined
+      ? []
+      : differences(
+          treeOf(bytes.log.map(({ leaf }) => leaf)),
+          predicate['log'],
+          'predicate.log',
+          'log_root_differs',
+        )),
+  ]
   return [
     caseStep(predicate['cases'], manifest, records, set, withManifest),
     judged(

@@ -100,7 +100,7 @@ export class ExportLines {
   }
 }
 
-function exportOf({ value, line }: KeyedLine): FoundExport {
+export function exportOf({ value, line }: KeyedLine): FoundExport {
   const { provider, server, text } = value
   return {
     provider: typeof provider === 'string' ? provider : null,

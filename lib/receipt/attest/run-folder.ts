@@ -9,9 +9,10 @@ import { join } from 'node:path'
 import { type Digest, digest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { readBytes, unreadable } from '../../files.ts'
-import { type Json, parse } from '../../json.ts'
-import { streamLines, textOf } from '../../lines.ts'
+import { type Json, parse, parseLine } from '../../json.ts'
+import { type Line, streamLines, textOf } from '../../lines.ts'
 import { FILES, type Manifest, type TrialRecord } from '../../log/index.ts'
+import { leafHash } from '../seal/merkle.ts'
 
 /** The files that hold the receipt itself. No receipt can commit to them. */
 const RECEIPT_FILES = ['receipt.json', 'test-result.json'] as const
@@ -30,6 +31,8 @@ export type FileEntry = { path: string; digest: Digest | null; size_bytes: numbe
 export type LoggedAttempt = {
   line: number
   digest: Digest
+  /** Its hash as a leaf of the log's tree. */
+  leaf: Digest
   record: TrialRecord | null
   problem: string | null
 }
@@ -83,9 +86,10 @@ export async function readRunBytes(
       if (bytes.length === 0) continue
       const where = `${FILES.trials}:${line}`
       const { value, problem } = attempt(() =>
-        requireTrialRecord(parse(textOf(one, FILES.trials), where), where),
+        requireTrialRecord(parseLine(textOf(one, FILES.trials), where), where),
       )
-      log.push({ line, digest: digest(bytes), record: value, problem })
+      const leaf: Digest = `sha256:${leafHash(bytes).toString('hex')}`
+      log.push({ line, digest: digest(bytes), leaf, record: value, problem })
     }
   }
   const { value: manifest, problem } = attempt(() => {
@@ -135,28 +139,24 @@ export async function* keyedLines(
   const path = join(dir, file)
   // Only a plain file: a pipe or a device in its place need not have an end.
   if (!lstatSync(path, { throwIfNoEntry: false })?.isFile()) return
-  for await (const one of streamLines(path)) {
-    const { bytes, line } = one
-    if (bytes.length === 0) continue
-    const where = `${file}:${line}`
-    const { value, problem } = attempt(() => {
-      const text = textOf(one, file)
-      return { text, value: parse(text, where) as { [name: string]: Json } | null }
-    })
-    if (value === null) yield { line, problem: problem ?? 'unreadable' }
-    else {
-      const { key, attempt: number } = value.value ?? {}
-      if (typeof key !== 'string' || typeof number !== 'number')
-        yield { line, problem: 'expected a line with key and attempt' }
-      else
-        yield {
-          line,
-          id: attemptId(key, number),
-          text: value.text,
-          value: value.value as { [name: string]: Json },
-        }
-    }
-  }
+  for await (const one of streamLines(path)) if (one.bytes.length > 0) yield keyedLine(one, file)
+}
+
+/** A line that begins with a trial's key and attempt, or why it is none. */
+export function keyedLine(
+  one: Pick<Line, 'bytes' | 'line'>,
+  file: string,
+): { line: number; problem: string } | KeyedLine {
+  const { line } = one
+  const { value: read, problem } = attempt(() => {
+    const text = textOf(one, file)
+    return { text, value: parseLine(text, `${file}:${line}`) as { [name: string]: Json } | null }
+  })
+  if (read === null) return { line, problem: problem ?? 'unreadable' }
+  const { key, attempt: number } = read.value ?? {}
+  return typeof key === 'string' && typeof number === 'number'
+    ? { line, id: attemptId(key, number), text: read.text, value: read.value ?? {} }
+    : { line, problem: 'expected a line with key and attempt' }
 }
 
 async function digestOfFile(path: string): Promise<{ digest: Digest; size_bytes: number }> {

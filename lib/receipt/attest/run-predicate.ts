@@ -18,6 +18,7 @@ import {
   type TrialRecord,
 } from '../../log/index.ts'
 import { casesOf, type ScenarioSet } from '../../scenario/index.ts'
+import { bytesOf, MerkleRoot } from '../seal/merkle.ts'
 import type { FileEntry, RunBytes } from './run-folder.ts'
 import {
   type Descriptor,
@@ -87,6 +88,11 @@ export type RunPredicate = {
   summary: ConfigurationSummary[]
   /** Every line of the trial log, in its order. */
   attempts: LoggedLine[]
+  /**
+   * The root of the Merkle tree (RFC 6962) over the lines of the trial log, in their order, and how many there are. Receipts of
+   * before trials could be proved alone have none.
+   */
+  log?: { lines: number; root: Digest }
   /** Planned trials that have no line, by case and configuration. */
   absent: Absent[]
   /** Every file of the run, by path. */
@@ -126,10 +132,18 @@ export function predicateOf(bytes: RunBytes, set: ScenarioSet): RunPredicate {
     })),
     summary: summaryOf(manifest, records),
     attempts: attempts.map(({ record, digest }) => loggedLine(record, digest)),
+    log: treeOf(bytes.log.map(({ leaf }) => leaf)),
     absent: absentIn(manifest, counted),
     files,
     does_not_establish: nonClaims(set),
   }
+}
+
+/** What a receipt says of the lines of a trial log. @param leaves their hashes, in their order */
+export function treeOf(leaves: readonly Digest[]): NonNullable<RunPredicate['log']> {
+  const tree = new MerkleRoot()
+  for (const leaf of leaves) tree.add(bytesOf(leaf))
+  return { lines: tree.size, root: tree.digest() }
 }
 
 export function loggedLine(record: TrialRecord, digest: Digest): LoggedLine {

@@ -15,7 +15,13 @@ import { type Export, providerOfExport } from '../audit/evidence.ts'
 import { verify } from '../ladder/levels.ts'
 import type { ReportData } from '../ladder/report.ts'
 import { isObject, LEVELS, type Level } from '../surface/decision.ts'
-import { AUDIT_FOLDER, ExportFiles, ExportLines, type FoundExport } from './run-exports.ts'
+import {
+  AUDIT_FOLDER,
+  ExportFiles,
+  ExportLines,
+  exportOf,
+  type FoundExport,
+} from './run-exports.ts'
 import { attempt, attemptId, type KeyedLine, keyedLines, type RunBytes } from './run-folder.ts'
 import type { Problem } from './step.ts'
 
@@ -57,19 +63,26 @@ export async function checkTrials(
   })
   audits.push(...(await exports.problems(records)))
   const transcripts: Problem[] = []
-  await eachGroup(bytes, FILES.transcripts, records, 'transcript', transcripts, (record, lines) => {
-    const [line, more] = lines
-    const problem = (code: string, detail: string) =>
-      transcripts.push({ code, where: placeOf(record), detail })
-    if (!line) problem('transcript_removed', 'no line of transcripts.ndjson is this trial’s')
-    else if (more) problem('transcript_added', `line ${more.line} is a second transcript`)
-    else if (digest(line.text) !== record.digests.transcript)
-      problem(
-        'transcript_edited',
-        `line ${line.line} is not the one that the trial log has the digest of`,
-      )
-  })
+  await eachGroup(bytes, FILES.transcripts, records, 'transcript', transcripts, (record, lines) =>
+    transcripts.push(...transcriptProblems(record, lines)),
+  )
   return { decisions, audits, transcripts, levels, derived }
+}
+
+/** One attempt against its own evidence. */
+export function attemptProblems(
+  record: TrialRecord,
+  evidence: { [kind in 'decisions' | 'audits' | 'transcripts']: readonly KeyedLine[] },
+): Omit<TrialProblems, 'derived'> {
+  const { decisions, audits, transcripts } = evidence
+  const found = audits.map(exportOf)
+  const values = decisions.map(({ value }) => value['decision'] as Json)
+  return {
+    decisions: decisionProblems(record, decisions),
+    audits: auditProblems(record, found),
+    transcripts: transcriptProblems(record, transcripts),
+    levels: levelProblems(record, values, found, new Map()),
+  }
 }
 
 /** A trial as it is named in problems. */
@@ -159,6 +172,16 @@ function decisionProblems(record: TrialRecord, lines: readonly KeyedLine[]): Pro
     ]
   const detail = 'the lines are not the ones that the trial log has the digest of'
   return [...problems, { code: 'decision_edited', where, detail }]
+}
+
+function transcriptProblems(record: TrialRecord, lines: readonly KeyedLine[]): Problem[] {
+  const [line, more] = lines
+  const problem = (code: string, detail: string) => [{ code, where: placeOf(record), detail }]
+  if (!line) return problem('transcript_removed', 'no line of transcripts.ndjson is this trial’s')
+  if (more) return problem('transcript_added', `line ${more.line} is a second transcript`)
+  if (digest(line.text) === record.digests.transcript) return []
+  const detail = `line ${line.line} is not the one that the trial log has the digest of`
+  return problem('transcript_edited', detail)
 }
 
 function auditProblems(record: TrialRecord, found: readonly FoundExport[]): Problem[] {

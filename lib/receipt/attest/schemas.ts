@@ -21,10 +21,11 @@ import {
   VERSIONS as versions,
 } from '../../log/records.ts'
 import { RECORD_SCHEMA } from '../audit/record.ts'
+import { PAYLOAD_TYPE } from '../seal/dsse.ts'
 import { IRREVERSIBILITY } from '../surface/classifier.ts'
 import { LEVELS, SURFACE_SCHEMA } from '../surface/decision.ts'
-import { PAYLOAD_TYPE } from './dsse.ts'
 import { PROBE_PREDICATE } from './probe-predicate.ts'
+import { PROOF_SCHEMA } from './prove.ts'
 import { RUN_PREDICATE } from './run-predicate.ts'
 import { STATEMENT_TYPE, TEST_RESULT_TYPE } from './statement.ts'
 
@@ -257,6 +258,10 @@ const runPredicate = z.looseObject({
       changed: z.boolean().optional().describe('Whether its world may have been changed before.'),
     }),
   ),
+  log: z
+    .looseObject({ lines: count, root: digest })
+    .optional()
+    .describe('The Merkle tree (RFC 6962) over the lines of trials.ndjson, line feeds apart.'),
   absent: z
     .array(z.looseObject({ case: text, configuration: text, trials: z.array(count) }))
     .describe('Planned trials that have no line in the trial log.'),
@@ -310,6 +315,20 @@ const PUBLISHED: { [name: string]: { title: string; schema: z.ZodType } } = {
   'run-statement': {
     title: 'The payload of a run’s receipt.json',
     schema: statementOf(RUN_PREDICATE, runPredicate),
+  },
+  'trial-proof': {
+    title: 'What receipt.prove shows: one trial of a signed run',
+    schema: z.looseObject({
+      schema: z.literal(PROOF_SCHEMA),
+      line: text.describe('The trial’s line of trials.ndjson, without its line feed.'),
+      index: count.describe('Its place among the lines, from 0.'),
+      size: count,
+      path: z.array(digest).describe('RFC 9162, section 2.1.3.1: from the line upwards.'),
+      decisions: words,
+      audit: words,
+      transcripts: words,
+      receipt: envelope,
+    }),
   },
   'probe-statement': {
     title: 'The payload of a connection test’s receipt',

@@ -4,20 +4,21 @@ import { dirname, join } from 'node:path'
 import { canonical } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { readBytes } from '../../files.ts'
-import { decode, type Json, type JsonObject } from '../../json.ts'
+import { decode, type Json, type JsonObject, parse } from '../../json.ts'
 import { absentIn, FILES, lastAttempts } from '../../log/index.ts'
 import type { ScenarioSet } from '../../scenario/index.ts'
+import { open, readEnvelope } from '../seal/dsse.ts'
+import { keyIdOf, publicKeyOf } from '../seal/keys.ts'
 import { isObject } from '../surface/decision.ts'
 import { checkRun, RUN_STEPS } from './check-run.ts'
 import { checkSet, type GivenSet } from './check-set.ts'
-import { open, readEnvelope } from './dsse.ts'
-import { keyIdOf, publicKeyOf } from './keys.ts'
 import {
   checkProbe,
   PROBE_PREDICATE,
   type ProbePredicate,
   probeTestResult,
 } from './probe-predicate.ts'
+import { isProof, PROOF_NON_CLAIMS, proofSteps } from './prove.ts'
 import { attempt, type RunBytes, readRunBytes } from './run-folder.ts'
 import {
   caseRows,
@@ -65,7 +66,10 @@ export async function checkReceipt(
       'expected a readable file, got a folder or a device',
       { where: file },
     )
-  const opened = openEnvelope(readBytes(file), key)
+  const bytesOfFile = readBytes(file)
+  const proof = folder ? null : attempt(() => parse(bytesOfFile, file)).value
+  if (isProof(proof)) return checkProof(proof, key, options)
+  const opened = openEnvelope(bytesOfFile, key)
   const { value: statement } = opened
   if (statement === null) return new Verification({ ...NOTHING, steps: opened.steps })
 
@@ -106,6 +110,41 @@ export async function checkReceipt(
     recomputed: bytes && set ? recomputedOf(bytes, set) : null,
     does_not_establish: Array.isArray(said) ? said.filter((one) => typeof one === 'string') : [],
   })
+}
+
+/** Check one trial of a run without the run: see `prove`. */
+async function checkProof(
+  proof: JsonObject,
+  key: string | null,
+  options: CheckOptions,
+): Promise<Verification> {
+  const opened = openEnvelope(Buffer.from(JSON.stringify(proof['receipt'] ?? null)), key)
+  const { value: statement } = opened
+  if (statement === null) return new Verification({ ...NOTHING, steps: opened.steps })
+  const { predicate, predicateType } = statement
+  const { step } = checkSet(predicate['set'], options.set, options.root)
+  const said = predicate['does_not_establish']
+  const detail = `expected ${RUN_PREDICATE}, got ${predicateType}`
+  const steps =
+    predicateType === RUN_PREDICATE
+      ? [step, ...(await proofSteps(proof, predicate))]
+      : [judged('statement', [{ code: 'predicate_unknown', where: 'predicateType', detail }], '')]
+  return new Verification({
+    ...NOTHING,
+    of: nameOf('run', predicate),
+    set: setOf(predicate),
+    signed_by: opened.signedBy,
+    steps: [...opened.steps, ...steps],
+    does_not_establish: [
+      ...PROOF_NON_CLAIMS,
+      ...(Array.isArray(said) ? said.filter((one) => typeof one === 'string') : []),
+    ],
+  })
+}
+
+function setOf(predicate: JsonObject): VerificationData['set'] {
+  const { id, version, digest } = isObject(predicate['set']) ? predicate['set'] : {}
+  return { id: String(id), version: String(version), digest: String(digest) }
 }
 
 /** The sizes that a receipt commits to, by path. */

@@ -6,7 +6,7 @@ import { describe, test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { probe, receipt } from '../../../lib/index.ts'
 import { fileSchemas } from '../../../lib/receipt/attest/schemas.ts'
-import { linesIn, original, root, sealed } from './sealed-run.ts'
+import { linesIn, original, root, sealed, trials } from './sealed-run.ts'
 
 type Schema = { [name: string]: unknown }
 
@@ -30,6 +30,7 @@ const WRITTEN: { [schema: string]: unknown[] } = {
   envelope: [read('receipt.json'), read('test-result.json')],
   'run-statement': [sealed.statement],
   'test-result': [sealed.testResult.statement],
+  'trial-proof': [(await receipt.prove(original, trials[0].key)).toJSON()],
   'probe-statement': [(await probe.connect('https://localhost/mcp')).receipt().statement],
   'scenario-set': [JSON.parse(readFileSync(join(root, 'small-set/1.0.json'), 'utf8'))],
 }

@@ -1,0 +1,202 @@
+/** One trial of a signed run, shown without the others: its line, the path to the root that the receipt has, and its evidence. */
+import { join } from 'node:path'
+import { type Digest, isDigest } from '../../canonical.ts'
+import { TouchstoneError } from '../../errors.ts'
+import { readBytes, writeNew } from '../../files.ts'
+import { type Json, type JsonObject, parseLine } from '../../json.ts'
+import { streamLines } from '../../lines.ts'
+import { FILES, type TrialRecord } from '../../log/index.ts'
+import { Shown } from '../../shown.ts'
+import { type Envelope, open, readEnvelope } from '../seal/dsse.ts'
+import { leafHash, MerkleRoot, merklePath, rootOfPath } from '../seal/merkle.ts'
+import { isObject } from '../surface/decision.ts'
+import { attempt, attemptId, type KeyedLine, keyedLine, keyedLines } from './run-folder.ts'
+import { RUN_PREDICATE } from './run-predicate.ts'
+import { attemptProblems } from './run-trials.ts'
+import { readStatement } from './statement.ts'
+import { judged, type Problem, type Step, unchecked } from './step.ts'
+
+export const PROOF_SCHEMA = 'touchstone.trial_proof.v0'
+
+/** What a proof of one trial cannot show, since it shows that trial alone. */
+export const PROOF_NON_CLAIMS = [
+  'That the attempt is the one that counts: the rest of the log is not here.',
+  'That the trial was planned, and that its goal was judged as its case asks: neither the plan nor the case is here.',
+] as const
+
+export type TrialProofData = {
+  schema: typeof PROOF_SCHEMA
+  /** The trial's line of `trials.ndjson`, its place from 0, and how many lines the log has. */
+  line: string
+  index: number
+  size: number
+  /** From the line upwards: about log2(size) digests. */
+  path: Digest[]
+  /** The trial's lines of the other files. */
+  decisions: string[]
+  audit: string[]
+  transcripts: string[]
+  /** The run's receipt. */
+  receipt: Envelope
+}
+
+/** A trial of a run with a receipt, to be verified without the run: `receipt.verify(path, { key })`. */
+export class TrialProof extends Shown {
+  readonly data: TrialProofData
+
+  constructor(data: TrialProofData) {
+    super()
+    this.data = data
+  }
+
+  /** Write it as one file. @throws TouchstoneError `file_exists`, `file_unwritable` */
+  save(path: string): string {
+    writeNew(path, `${JSON.stringify(this.data, null, 2)}\n`)
+    return path
+  }
+
+  toJSON(): TrialProofData {
+    return this.data
+  }
+
+  text(): string {
+    const { line, index, size, path } = this.data
+    const { key, attempt: number } = parseLine(line, 'line') as unknown as TrialRecord
+    return `Proof of ${key}, attempt ${number}: line ${index + 1} of ${size}, by ${path.length} digests`
+  }
+}
+
+/**
+ * Show one trial of a run that has a receipt. The proof has the attempt that counts, its evidence, and about log2(n) digests.
+ *
+ * @param dir the run's folder with its `receipt.json`
+ * @param key `case|configuration|trial`
+ * @throws TouchstoneError `argument_invalid` for a key that the log does not have; `run_invalid` when the log is not the one that the
+ *   receipt commits to, or the receipt commits to no tree, as those of before do not
+ * @example
+ * // not run: it needs a signed run
+ * const proof = await prove('runs/2026-01-01', 'lying_success/deploy-key|naive|0')
+ * proof.save('proof.json')
+ */
+export async function prove(dir: string, key: string): Promise<TrialProof> {
+  const envelope = readEnvelope(readBytes(join(dir, 'receipt.json')))
+  const { predicateType, predicate } = readStatement(open(envelope).payload)
+  const told = predicate['log']
+  if (predicateType !== RUN_PREDICATE || !isObject(told))
+    throw new TouchstoneError(
+      'run_invalid',
+      'expected the receipt of a run with the root of its log, got another (issue it again)',
+      { where: join(dir, 'receipt.json') },
+    )
+  const tree = new MerkleRoot()
+  const leaves: Buffer[] = []
+  let found: { record: TrialRecord; line: string; index: number } | null = null
+  for await (const one of streamLines(join(dir, FILES.trials))) {
+    if (one.bytes.length === 0) continue
+    const leaf = leafHash(one.bytes)
+    tree.add(leaf)
+    leaves.push(leaf)
+    const keyed = keyedLine(one, FILES.trials)
+    if ('problem' in keyed || keyed.value['key'] !== key) continue
+    const record = keyed.value as unknown as TrialRecord
+    if (found === null || record.attempt >= found.record.attempt)
+      found = { record, line: keyed.text, index: leaves.length - 1 }
+  }
+  if (tree.digest() !== told['root'])
+    throw new TouchstoneError(
+      'run_invalid',
+      `expected the log that the receipt commits to, got another one (touchstone verify ${dir} says where)`,
+      { where: join(dir, FILES.trials) },
+    )
+  if (found === null)
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected the key of a trial (case|configuration|trial), got "${key}"`,
+      { where: 'key' },
+    )
+  const { record, line, index } = found
+  const id = attemptId(record.key, record.attempt)
+  const own = async (file: string) => {
+    const texts: string[] = []
+    for await (const one of keyedLines({ dir, tooLong: new Set() }, file))
+      if ('id' in one && one.id === id) texts.push(one.text)
+    return texts
+  }
+  return new TrialProof({
+    schema: PROOF_SCHEMA,
+    line,
+    index,
+    size: leaves.length,
+    path: merklePath(Buffer.concat(leaves), index),
+    decisions: await own(FILES.decisions),
+    audit: await own(FILES.audit),
+    transcripts: await own(FILES.transcripts),
+    receipt: envelope,
+  })
+}
+
+/** True for JSON that says it is a proof of a trial. */
+export function isProof(value: unknown): value is JsonObject {
+  return isObject(value) && value['schema'] === PROOF_SCHEMA
+}
+
+/** The steps by which a trial's proof is checked, once its receipt was opened. */
+export async function proofSteps(proof: JsonObject, predicate: JsonObject): Promise<Step[]> {
+  const { requireTrialRecord } = await import('../../log/records.ts')
+  const { line, index, size, path } = proof
+  const told = isObject(predicate['log']) ? predicate['log'] : {}
+  const { value: record, problem } = attempt(() =>
+    requireTrialRecord(parseLine(String(line), 'line'), 'line'),
+  )
+  const digests = Array.isArray(path) && path.every(isDigest) ? path : null
+  const root =
+    digests && rootOfPath(leafHash(Buffer.from(String(line))), Number(index), Number(size), digests)
+  const log: Problem[] = []
+  const add = (code: string, where: string, detail: string) => log.push({ code, where, detail })
+  if (record === null) add('trial_unreadable', 'line', problem ?? 'unreadable')
+  if (size !== told['lines'])
+    add(
+      'log_size_differs',
+      'size',
+      `the receipt has ${told['lines']} lines, the proof says ${size}`,
+    )
+  if (root === null || root !== told['root'])
+    add(
+      'trial_not_in_log',
+      'path',
+      `line and path give ${root ?? 'no root'}, the receipt has ${told['root']}`,
+    )
+  const steps = [
+    judged('trial log', log, 'the line is in the log that the receipt commits to, by its path'),
+  ]
+  const names = ['decisions', 'audit exports', 'transcripts', 'levels'] as const
+  if (record === null)
+    return [...steps, ...names.map((name) => unchecked(name, 'trial_unreadable', 'it names them'))]
+  const id = attemptId(record.key, record.attempt)
+  const unread: Problem[] = []
+  const lines = (name: string): KeyedLine[] =>
+    textsIn(proof[name]).flatMap((text, i) => {
+      const one = keyedLine({ bytes: Buffer.from(text), line: i + 1 }, name)
+      if ('id' in one && one.id === id) return [one]
+      const detail = 'problem' in one ? one.problem : `it is a line of ${one.id}`
+      unread.push({ code: 'evidence_foreign', where: `${name}:${i + 1}`, detail })
+      return []
+    })
+  const evidence = {
+    decisions: lines('decisions'),
+    audits: lines('audit'),
+    transcripts: lines('transcripts'),
+  }
+  const { decisions, audits, transcripts, levels } = attemptProblems(record, evidence)
+  return [
+    ...steps,
+    judged('decisions', [...unread, ...decisions], 'every call of the trial, by digest'),
+    judged('audit exports', audits, 'its exports, by digest'),
+    judged('transcripts', transcripts, 'its transcript, by digest'),
+    judged('levels', levels, 'derived again for every call from decisions and audit exports'),
+  ]
+}
+
+function textsIn(value: Json | undefined): string[] {
+  return Array.isArray(value) ? value.map((one) => (typeof one === 'string' ? one : '')) : []
+}
