@@ -554,3 +554,21 @@ describe('binding_strength', () => {
     assert.equal(verifyOne({}).binding_strength, null)
   })
 })
+
+test('a decision that claims an effect without success is an error, with or without a record', () => {
+  const made = receipt.observe({
+    server: 'github',
+    tool: 'add_deploy_key',
+    arguments: { owner: 'org', repo: 'prod-repo', title: 'ci-key' },
+    status: 'error',
+    runId: 'run-1',
+    seq: 0,
+  })
+  const claimed = {
+    ...made,
+    response: { ...made.response, side_effect_asserted: true, side_effect: undefined },
+  }
+  const kinds = (one: unknown) => receipt.verify([one]).errors.map(({ kind }) => kind)
+  assert.deepEqual(kinds(made), [])
+  assert.deepEqual(kinds(claimed), ['claim_without_success'])
+})
