@@ -1,10 +1,10 @@
 /** Several comparisons of one run, adjusted for each other: which belong together, and what is left of a verdict. */
 import { TouchstoneError } from '../errors.ts'
-import { type Comparison, mean } from '../stats/index.ts'
+import { type Comparison, mean, passHatK } from '../stats/index.ts'
 import { sentence } from '../stats/judgement.ts'
 import type { Manifest } from './records.ts'
 import type { Cells } from './rows.ts'
-import { familyOfCases, type Metric, scoresByCase } from './summary.ts'
+import { type ComparedMetric, familyOfCases, powerOf, scoresByCase } from './summary.ts'
 
 /**
  * `pair`: this one alone, named before the run. `first`: each other configuration against the first. `all`: every pair.
@@ -14,7 +14,7 @@ const AMONG = ['pair', 'first', 'all'] as const
 export type Among = (typeof AMONG)[number]
 
 /** One metric of two configurations. `verdict` says whether b is better than a. */
-export type MetricComparison = Comparison & { metric: Metric; a: string; b: string }
+export type MetricComparison = Comparison & { metric: ComparedMetric; a: string; b: string }
 
 /** A comparison among others: its interval holds together with theirs, and its p is adjusted for them. */
 export type Adjusted = MetricComparison & {
@@ -87,13 +87,18 @@ export function adjusted(
 /** The mean of each case under each configuration, looked up by metric, and added up by family. */
 export function meansTable(manifest: Manifest, rows: Cells) {
   const held = new Map<string, Map<string, number>>()
-  const meansOf = (name: string, metric: Metric) => {
+  const meansOf = (name: string, metric: ComparedMetric) => {
     const key = `${metric} ${name}`
     let means = held.get(key)
     if (!means) {
-      const scored = scoresByCase(rows, manifest, name, metric)
+      const { base, k } = powerOf(metric)
+      const scored = scoresByCase(rows, manifest, name, base)
+      const value = (scores: number[]) =>
+        k > 1
+          ? passHatK(scores.filter((score) => score === 1).length, scores.length, k)
+          : mean(scores)
       means = new Map(
-        scored.flatMap(({ case: id, scores }) => (scores.length > 0 ? [[id, mean(scores)]] : [])),
+        scored.flatMap(({ case: id, scores }) => (scores.length >= k ? [[id, value(scores)]] : [])),
       )
       held.set(key, means)
     }
@@ -104,7 +109,7 @@ export function meansTable(manifest: Manifest, rows: Cells) {
   const place = manifest.cases.map(({ id }) => names.indexOf(families.get(id) as string))
   return {
     /** b - a of each case of the manifest; null where one of them has no trial that counts. */
-    differences: (a: string, b: string, metric: Metric): (number | null)[] => {
+    differences: (a: string, b: string, metric: ComparedMetric): (number | null)[] => {
       const [left, right] = [meansOf(a, metric), meansOf(b, metric)]
       return manifest.cases.map(({ id }) => {
         const [x, y] = [left.get(id), right.get(id)]

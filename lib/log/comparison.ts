@@ -5,6 +5,7 @@
 import {
   compare,
   compareLevels,
+  compareReliability,
   holm,
   jointSignFlip,
   type OrdinalComparison,
@@ -25,7 +26,13 @@ import { heldOver } from './held.ts'
 import { requireConfigurations, usable } from './measure.ts'
 import type { Manifest } from './records.ts'
 import type { Cells, StatRow } from './rows.ts'
-import { familyOfCases, type Metric, metricNamed, scoresByCase } from './summary.ts'
+import {
+  type ComparedMetric,
+  familyOfCases,
+  metricNamed,
+  powerOf,
+  scoresByCase,
+} from './summary.ts'
 
 /** Scores of two configurations, paired by case. */
 export function pairsOf(
@@ -33,9 +40,10 @@ export function pairsOf(
   rows: Cells,
   a: string,
   b: string,
-  metric: Metric,
+  compared: ComparedMetric,
 ): (Pair & { id: string })[] {
   requireConfigurations(manifest, a, b)
+  const metric = powerOf(compared).base
   const families = familyOfCases(manifest)
   const right = new Map(scoresByCase(rows, manifest, b, metric).map((one) => [one.case, one]))
   return scoresByCase(rows, manifest, a, metric).map(({ case: id, scores, missing }) => ({
@@ -48,7 +56,7 @@ export function pairsOf(
 }
 
 export type CompareChoice = {
-  metric?: Metric
+  metric?: ComparedMetric
   target?: Target
   level?: number
   equivalence?: number
@@ -73,7 +81,10 @@ export function compareMetric(
     ...(choice.level !== undefined && { level: choice.level }),
     ...(choice.equivalence !== undefined && { equivalence: choice.equivalence }),
   }
-  return { ...compare(pairsOf(manifest, rows, a, b, metric), options), metric, a, b }
+  const pairs = pairsOf(manifest, rows, a, b, metric)
+  const { k } = powerOf(metric)
+  const compared = k > 1 ? compareReliability(pairs, k, options) : compare(pairs, options)
+  return { ...compared, metric, a, b }
 }
 
 /** What one question was answered: a metric named in advance, and the others. */
@@ -103,7 +114,7 @@ export type Comparisons = Answer & {
   pairs: number
 }
 
-type One = { metric: Metric; x: string; y: string; mine: boolean }
+type One = { metric: ComparedMetric; x: string; y: string; mine: boolean }
 
 const COMPARED = ['goal', 'attack', 'overclaim', 'underclaim', 'unneeded'] as const
 
@@ -134,7 +145,7 @@ export function compareAll(
   )
   let levels = { ...ordinal, pAdjusted: ordinal.p }
   const answer = (target: Target): Answer => {
-    const compared = (metric: Metric, p: number, among: number): Adjusted => {
+    const compared = (metric: ComparedMetric, p: number, among: number): Adjusted => {
       const asked = { ...choice, metric, target }
       const alone = compareMetric(manifest, rows, a, b, { ...asked, level })
       return among === 1

@@ -36,6 +36,7 @@ export { type Inspected, inspectRun, setAside } from './recover.ts'
 export { type Cells, type Rows, rowsOf, type StatRow } from './rows.ts'
 export { lock } from './run-lock.ts'
 export {
+  type ComparedMetric,
   type ConfigurationSummary,
   type Ends,
   familyOfCases,

@@ -1,9 +1,11 @@
 /** What has no upper end (time, steps, calls, tokens, cost): what it is of one trial, and two configurations compared by it. */
 import { gotWord } from '../choice.ts'
 import { TouchstoneError } from '../errors.ts'
-import { compareMedians, type MeasureComparison, rng } from '../stats/index.ts'
+import { compareMedians, type MeasureComparison } from '../stats/index.ts'
+import { heldOver } from './held.ts'
 import type { Manifest } from './records.ts'
 import type { Cells, StatRow } from './rows.ts'
+import { familyOfCases } from './summary.ts'
 
 export function requireConfigurations(manifest: Manifest, ...wanted: string[]): void {
   const names = manifest.configurations.map((one) => one.name)
@@ -51,7 +53,7 @@ export function measureNamed(measure: Measure): MeasureRule {
 }
 
 /**
- * Does b take more than a? Paired differences of case medians with a bootstrap interval. Trials without the measure are left out.
+ * Does b take more than a? Paired differences of case medians with an interval of Student's t over families. Trials without the measure are left out.
  *
  * @throws TouchstoneError `configuration_unknown`, `argument_invalid`
  */
@@ -68,8 +70,14 @@ export function compareMeasure(
     usable(rows, id, name)
       .map(of)
       .filter((value) => value !== null)
+  const families = familyOfCases(manifest)
   return compareMedians(
-    manifest.cases.map(({ id }) => ({ id, a: values(id, a), b: values(id, b) })),
-    { rng: rng(measure) },
+    manifest.cases.map(({ id }) => ({
+      id,
+      family: families.get(id) ?? id,
+      a: values(id, a),
+      b: values(id, b),
+    })),
+    { level: heldOver(manifest) },
   )
 }

@@ -8,12 +8,17 @@ import { gotWord } from '../choice.ts'
 import { TouchstoneError } from '../errors.ts'
 import {
   type Interval,
+  type MeasureFigure,
   type MissingBounds,
+  meanOver,
   median,
   missingBounds,
   quantile,
+  quantileOver,
   type Rate,
+  type Reliability,
   rate,
+  reliability,
   sameCases,
   singleRun,
 } from '../stats/index.ts'
@@ -70,9 +75,24 @@ export const METRICS = {
 
 export type Metric = keyof typeof METRICS
 
-/** The metric of that name. @throws TouchstoneError `argument_invalid` naming those there are */
+/** What a comparison may ask about: a metric, or whether all of so many trials of a case pass. */
+export type ComparedMetric = Metric | `pass^${number}`
+
+/** The metric behind `pass^3`, and how many trials must all pass: 1 for a metric itself. */
+export function powerOf(metric: ComparedMetric): { base: Metric; k: number } {
+  const k = /^pass\^([1-9]\d{0,5})$/.exec(metric)?.[1]
+  return k === undefined ? { base: metric as Metric, k: 1 } : { base: 'pass', k: Number(k) }
+}
+
+/**
+ * The metric of that name, `pass^3` among them: all of three trials of a case pass.
+ *
+ * @throws TouchstoneError `argument_invalid` naming those there are
+ */
 export function metricNamed(name: string): MetricEntry {
   if (Object.hasOwn(METRICS, name)) return METRICS[name as Metric]
+  if (typeof name === 'string' && powerOf(name as ComparedMetric).k > 1)
+    return { ...METRICS.pass, label: name }
   throw new TouchstoneError(
     'argument_invalid',
     `expected one of ${Object.keys(METRICS).join(', ')}, ${gotWord(name, Object.keys(METRICS))}`,
@@ -112,7 +132,16 @@ export type ConfigurationSummary = {
   rates: { [metric in Metric]: MetricSummary }
   /** Calls that changed something by the tool's own word, by the level that the evidence supports. */
   levels: { asserted: number; observed_confirmed: number; verified: number }
-  duration_ms: { median: number; p95: number }
+  /** All of as many trials of a case pass as every case has: pass^k, with its interval for other cases. */
+  reliability: Reliability
+  /** Of all trials; the intervals are for other cases like these, an end that is not known is Infinity. */
+  duration_ms: {
+    median: number
+    p95: number
+    intervals: { median: Interval; p95: Interval }
+  }
+  /** Means over cases, null where a trial's is not known. */
+  per_trial: { tokens: MeasureFigure | null; cost_usd: MeasureFigure | null }
   calls: { median: number }
   tokens: { input: number; output: number } | null
   cost_usd: number | null
@@ -221,6 +250,33 @@ export function summarise(
         ]
       }),
     ) as ConfigurationSummary['rates']
+    const passes = scoresByCase(rows, manifest, name, 'pass')
+    const most = passes.reduce((least, { scores }) => Math.min(least, scores.length), Infinity)
+    const reliable = reliability(
+      passes.map(({ scores }) => scores),
+      Math.max(1, Number.isFinite(most) ? most : 1),
+      { level, families: passes.map((one) => families.get(one.case)) },
+    )
+    const measured = (of: (row: StatRow) => number | null) =>
+      manifest.cases.map(({ id }) =>
+        rows
+          .of(id, name)
+          .filter((row) => row.outcome !== 'error')
+          .map(of),
+      )
+    const kin = { level, families: manifest.cases.map(({ id }) => families.get(id)) }
+    const times = measured((row) => row.duration_ms) as number[][]
+    const endsOf = (q: number): Interval => {
+      const { low, high } = quantileOver(times, q, kin)
+      return { low, high }
+    }
+    /** The mean over cases; null where it is not known of a trial. */
+    const meanOf = (of: (row: StatRow) => number | null): MeasureFigure | null => {
+      const values = measured(of)
+      const known = all.trials > 0 && values.every((one) => one.every((value) => value !== null))
+      return known ? meanOver(values as number[][], kin) : null
+    }
+    const amounts = all.amounts()
     return {
       configuration: name,
       model,
@@ -234,7 +290,16 @@ export function summarise(
         ...rows.errors(name),
       ]),
       rates,
-      ...all.amounts(),
+      ...amounts,
+      reliability: reliable,
+      duration_ms: {
+        ...amounts.duration_ms,
+        intervals: { median: endsOf(0.5), p95: endsOf(0.95) },
+      },
+      per_trial: {
+        tokens: meanOf(({ tokens }) => (tokens === null ? null : tokens.input + tokens.output)),
+        cost_usd: meanOf((row) => row.cost_usd),
+      },
     }
   })
 }

@@ -9,7 +9,7 @@ import { tCdf } from './distribution.ts'
 import { inside, named, positive, scores, share, sides, whole, word } from './domain.ts'
 import { cmhExact, signFlip, stratifiedPermutation } from './exact.ts'
 import { clustered, familiesOf } from './families.ts'
-import { judge, sentence } from './judgement.ts'
+import { judge, sentence, withhold } from './judgement.ts'
 import type { Rng } from './random.ts'
 import { sameCasesDifference } from './same-cases.ts'
 import { mean, variance } from './variance.ts'
@@ -127,7 +127,7 @@ function unitOf(pairs: readonly Pair[]): number | undefined {
  * each case is as likely to differ by d as by -d: where b breaks a few cases wholly and is a little better in all others,
  * it raises more false alarms than its level. The interval assumes no shape, allows for cases that were not drawn, and so
  * may hold 0 beside a verdict; a reason then says so. `same within d` is said only if the whole interval lies inside the
- * region. A verdict that trials without a score could turn is withheld.
+ * region. A verdict that trials without a score could turn is withheld: with all of them against it, it must be said as well.
  *
  * @param pairs                one entry per case: scores in [0, 1] of the usable trials of a and of b
  * @param options.target       `like these` (default) or `these`
@@ -232,8 +232,25 @@ export function compare(pairs: readonly Pair[], options: CompareOptions = {}): C
     })
   }
   judge(result, flips, better)
+  if (result.bounds !== null && result.verdict !== 'cannot tell') {
+    const extremes = [0, 1].map((score) => compare(filled(pairs, score), options).verdict)
+    withhold(result, extremes)
+  } else withhold(result, [])
   result.text = sentence(result, options.names ?? ['a', 'b'])
   return result
+}
+
+/** The pairs with a score for every trial that has none: b's, and the opposite for a's. */
+export function filled(pairs: readonly Pair[], score: number): Pair[] {
+  const more = (side: readonly number[], count: number, value: number) => [
+    ...side,
+    ...Array.from({ length: count }, () => value),
+  ]
+  return pairs.map(({ lost, ...pair }) => ({
+    ...pair,
+    a: more(pair.a, lost?.a ?? 0, 1 - score),
+    b: more(pair.b, lost?.b ?? 0, score),
+  }))
 }
 
 /** The difference if every trial without a score had gone against b, and if every one had gone for it. */

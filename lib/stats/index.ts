@@ -9,7 +9,14 @@ export {
   type Target,
   withinError,
 } from './compare.ts'
-export { compareMedians, type MeasureComparison, type MeasurePair } from './continuous.ts'
+export {
+  compareMedians,
+  type MeasureComparison,
+  type MeasureFigure,
+  type MeasurePair,
+  meanOver,
+  quantileOver,
+} from './continuous.ts'
 export { lookAt, looks, type Spending } from './design/looks.ts'
 export { nextRun, type RunMean, runMean, runNoise } from './design/over-time.ts'
 export {
@@ -66,6 +73,7 @@ export {
   type Reliability,
   reliability,
 } from './reliability.ts'
+export { compareReliability } from './reliable-pairs.ts'
 export { sameCases, sameCasesDifference } from './same-cases.ts'
 export { type Shift, shift } from './shift.ts'
 export { singleRun, wrongWinner } from './single-run.ts'

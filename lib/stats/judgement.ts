@@ -58,23 +58,22 @@ export function judge(result: Comparison, flips: SignFlip, better: 'higher' | 'l
       `p is from ${flips.draws} random patterns, give or take ${Number((2 * (flips.standardError ?? NaN)).toPrecision(1))}`,
     )
   }
-  withhold(result)
 }
 
-/** Take back a verdict that the trials without a score could turn round. */
-function withhold(result: Comparison): void {
-  const { bounds, verdict: said, equivalence = 0 } = result
+/**
+ * Take back a verdict that the trials without a score could turn round.
+ *
+ * @param extremes the verdicts with all of these trials against b, and with all for it: chance is in them too
+ */
+export function withhold(result: Comparison, extremes: readonly Comparison['verdict'][]): void {
+  const { bounds, verdict: said } = result
   if (bounds === null) return
   const { worst, best } = bounds
   const range = `${pointsText(worst, digitsFor(1, worst))} to ${pointsText(best, digitsFor(1, best))} points`
-  const turned =
-    said === 'same within d'
-      ? worst < -equivalence || best > equivalence
-      : said !== 'cannot tell' && worst <= 0 && best >= 0
-  if (turned) {
+  if (said !== 'cannot tell' && extremes.some((one) => one !== said)) {
     result.verdict = 'cannot tell'
     result.reasons.push(
-      `"${said}" is withheld: trials that ended in an error could make the difference anything from ${range}`,
+      `"${said}" is withheld: trials that ended in an error could make the difference anything from ${range}, and chance comes on top`,
     )
   } else result.reasons.push(`with every trial that ended in an error: ${range}`)
 }

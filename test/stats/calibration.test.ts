@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { calibrate, fixedCases, found, type Setting } from '../bench/calibration.ts'
+import { coverage, WORLDS } from '../bench/coverage.ts'
 
 const runs = 400
 const settings: Setting[] = [
@@ -49,3 +50,20 @@ test('on fixed cases the interval for "these" covers, and that for "like these" 
   assert.ok(like.covered > these.covered)
   assert.ok(these.alarms <= 0.05 + 3 * 0.011, `alarms ${these.alarms}`)
 })
+
+for (const [name, cases, repeats] of [
+  ['b breaks 5 % of cases, 0.995 elsewhere', 20, 5],
+  ['smooth, mean 0.95, icc 0.7', 20, 20],
+  ['smooth, mean 0.5, icc 0.4', 3, 5],
+] as const) {
+  test(`intervals of both questions hold where they are hardest to keep: ${name}, ${cases} x ${repeats}`, () => {
+    const world = WORLDS.find((one) => one.name === name)
+    assert.ok(world)
+    const { covered, same, alarms, level } = coverage(world, cases, repeats, 150, 'small')
+    // Nominal 95 %, not below 93 %, with three standard errors of 150 runs.
+    for (const [what, share] of Object.entries(covered))
+      assert.ok(share >= 0.93 - 3 * 0.021, `${what} covers ${share}`)
+    if (level) assert.ok(alarms <= 0.06 + 3 * 0.019, `alarms ${alarms}`)
+    else assert.ok(same <= 0.025 + 3 * 0.013, `false same ${same}`)
+  })
+}

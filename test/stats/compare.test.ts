@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compare, type Pair, withinError } from '../../lib/stats/compare.ts'
+import { rng } from '../../lib/stats/random.ts'
 import fc from '../property.ts'
 import { close, known, passes } from './known.ts'
 
@@ -250,4 +251,27 @@ test('graded scores are compared too: the stratified test is then sampled', () =
   assert.equal(c.p.cmh, undefined)
   assert.ok((c.p.permutation as number) < 0.01)
   assert.equal(c.verdict, 'better')
+})
+
+test('where failures are lost to errors, two that are the same are told apart no more often than by chance', () => {
+  for (const target of ['these', 'like these'] as const) {
+    const random = rng(`lost ${target}`)
+    const one = (p: number) => (random() < p ? 1 : 0)
+    const runs = 100
+    let [said, silent] = [0, 0]
+    for (let run = 0; run < runs; run++) {
+      const pairs = Array.from({ length: 20 }, () => {
+        const p = 0.4 + 0.4 * random()
+        const [a, b] = [0, 1].map(() => Array.from({ length: 10 }, () => one(p)))
+        const kept = (b ?? []).filter((score) => score === 1 || random() < 0.5)
+        return { a: a ?? [], b: kept, lost: { a: 0, b: 10 - kept.length } }
+      })
+      if (compare(pairs, { target }).verdict !== 'cannot tell') said++
+      const plain = pairs.map(({ a, b }) => ({ a, b }))
+      if (compare(plain, { target }).verdict !== 'cannot tell') silent++
+    }
+    // 5 in 100, with three standard errors.
+    assert.ok(said <= 11, `${target}: ${said} of ${runs}`)
+    assert.ok(silent > 50, `${target}: ${silent} of ${runs} where what was lost is not looked at`)
+  }
 })

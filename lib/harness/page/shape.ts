@@ -1,6 +1,6 @@
 /** What a page of a run holds: made by the room, read by the scripts of the page. */
 import type { Json, JsonObject } from '../../json.ts'
-import type { Entry, Metric, TrialRecord } from '../../log/index.ts'
+import type { ComparedMetric, Entry, Metric, TrialRecord } from '../../log/index.ts'
 
 /** A rate in words and as a place on an axis from 0 to 1. null: there is none. */
 export type RateShown = {
@@ -33,7 +33,12 @@ export type ComparisonShown = {
   headline: string
   lead: string
   notes: string[]
-  metrics: { metric: Metric; label: string; again: Answered | null; other: Answered | null }[]
+  metrics: {
+    metric: ComparedMetric
+    label: string
+    again: Answered | null
+    other: Answered | null
+  }[]
   /** Time, calls, tokens, cost. null: not known. */
   measures: ({ difference: string; p: string } | null)[]
 }

@@ -85,7 +85,7 @@ const KINDS: { [kind in PlotKind]: Drawing } = {
       ]),
     )
     const cells = run.configurations.flatMap((configuration) =>
-      scoresByCase(run.columns, run.manifest, configuration, metric).map(
+      scoresByCase(run.counted, run.manifest, configuration, metric).map(
         ({ case: id, scores, missing }) => ({
           case: id,
           configuration,
@@ -116,7 +116,7 @@ const KINDS: { [kind in PlotKind]: Drawing } = {
   },
   slope(run, metric, options) {
     const [a, b] = two(run, options)
-    const rows = pairsOf(run.manifest, run.columns, a, b, metric).flatMap((pair) =>
+    const rows = pairsOf(run.manifest, run.counted, a, b, metric).flatMap((pair) =>
       pair.a.length && pair.b.length ? [{ case: pair.id, a: mean(pair.a), b: mean(pair.b) }] : [],
     )
     return chart.slope(rows, { a, b, ...named(metric) }) as Chart
@@ -124,7 +124,7 @@ const KINDS: { [kind in PlotKind]: Drawing } = {
   forest(run, metric, options) {
     const [a, b] = two(run, options)
     const { difference, low, high } = run.compare(a, b, { metric }).primary
-    const rows = pairsOf(run.manifest, run.columns, a, b, metric).flatMap((pair) =>
+    const rows = pairsOf(run.manifest, run.counted, a, b, metric).flatMap((pair) =>
       pair.a.length && pair.b.length
         ? [{ case: pair.id, difference: mean(pair.b) - mean(pair.a) }]
         : [],
@@ -168,7 +168,7 @@ const KINDS: { [kind in PlotKind]: Drawing } = {
     const { better, label } = METRICS[metric]
     const lower = better === 'lower'
     const tried = run.configurations.map((configuration) =>
-      scoresByCase(run.columns, run.manifest, configuration, metric),
+      scoresByCase(run.counted, run.manifest, configuration, metric),
     )
     // One set of cases for every k and configuration: those with all the trials, or with the most that any case has of all.
     const fewest = (tried[0] ?? []).map((_, i) =>
@@ -308,7 +308,7 @@ function ofKind(run: Run, kind: string | undefined): Run {
 }
 
 function casesFor(run: Run, metric: Metric): number {
-  return scoresByCase(run.columns, run.manifest, run.configurations[0] as string, metric).length
+  return scoresByCase(run.counted, run.manifest, run.configurations[0] as string, metric).length
 }
 
 function two(run: Run, options: Options): [string, string] {

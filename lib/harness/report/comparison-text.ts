@@ -1,6 +1,6 @@
 /** Comparisons of a run's configurations in words and tables, for people. */
 import { count, foreign, type Look, type Tone, table, tone, wrap } from '../../display.ts'
-import { type Adjusted, METRICS } from '../../log/index.ts'
+import { type Adjusted, metricNamed } from '../../log/index.ts'
 import { differenceText, digitsFor, percentage, pText, rateText } from '../../rounding.ts'
 import { sizeText } from '../../stats/judgement.ts'
 import type { Run } from './result.ts'
@@ -18,7 +18,7 @@ export function comparisonText(comparison: RunComparison, look: Look = {}): stri
   const width = look.width ?? 100
   const { these, 'like these': other } = answers
   const lines = [
-    `${tone(`${b} against ${a}`, 'strong', look)}: ${METRICS[primary.metric].label}, paired over ${sizeText(other.primary)}`,
+    `${tone(`${b} against ${a}`, 'strong', look)}: ${metricNamed(primary.metric).label}, paired over ${sizeText(other.primary)}`,
     table(
       [
         { head: 'question' },
@@ -69,7 +69,7 @@ export function comparisonText(comparison: RunComparison, look: Look = {}): stri
               pText(one.pAdjusted),
             ]
           : ['-', '-', '-']
-      return [METRICS[metric].label, ...cells(again), ...cells(elsewhere)]
+      return [metricNamed(metric).label, ...cells(again), ...cells(elsewhere)]
     })
     lines.push(
       table(
@@ -135,13 +135,13 @@ export function rankingText(run: Run, look: Look): string {
   }
   return [
     wrap(
-      `${METRICS[metric].label}, best first. Two that share a letter cannot be told apart (${count(comparisons, 'pair')}, adjusted for each other).`,
+      `${metricNamed(metric).label}, best first. Two that share a letter cannot be told apart (${count(comparisons, 'pair')}, adjusted for each other).`,
       width,
     ),
     table(
       [
         { head: 'configuration', min: 13 },
-        { head: METRICS[metric].label, align: 'right' },
+        { head: metricNamed(metric).label, align: 'right' },
         { head: QUESTIONS.these },
         { head: QUESTIONS['like these'] },
       ],

@@ -4,6 +4,7 @@ import { count } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
 import {
   type Adjusted,
+  type ComparedMetric,
   type Comparisons,
   compareAll,
   type Ends,
@@ -211,11 +212,11 @@ export type BaselineResult = {
   margin: number
   target: Target
   /** Metrics that are worse for sure: this falls short. */
-  worse: Metric[]
+  worse: ComparedMetric[]
   /** What was tested with other versions, or against other servers, than in the baseline. */
   differs: string[]
   /** Metrics that may be worse by more than the margin, or not, with what would decide it. */
-  undecided: { metric: Metric; reason: string }[]
+  undecided: { metric: ComparedMetric; reason: string }[]
 }
 
 export type BaselineOptions = {
@@ -308,7 +309,7 @@ function gain({ metric, difference, alone: { low, high } }: Adjusted): {
   now: number
   least: number
 } {
-  return METRICS[metric].better === 'higher'
+  return metricNamed(metric).better === 'higher'
     ? { now: difference, least: low }
     : { now: -difference, least: -high }
 }
@@ -323,7 +324,7 @@ function withinMargin(one: Adjusted, margin: number): 'worse' | 'as hoped' | 'un
 /** The change towards the better if every trial that ended in an error had gone against the run. */
 function withLost({ metric, bounds }: Adjusted): number {
   if (bounds === null) return Number.NaN
-  return METRICS[metric].better === 'higher' ? bounds.worst : -bounds.best
+  return metricNamed(metric).better === 'higher' ? bounds.worst : -bounds.best
 }
 
 /** Why a fall by more than the margin is not ruled out, and how much more would decide it if the difference stayed. */

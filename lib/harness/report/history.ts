@@ -250,7 +250,7 @@ function seriesOf(
 ): HistorySeries {
   const scored = runs.map((run): Scored => {
     const digests = new Map(run.manifest.cases.map((one) => [one.id, one.digest]))
-    const byCase = scoresByCase(run.columns, run.manifest, name, metric)
+    const byCase = scoresByCase(run.counted, run.manifest, name, metric)
     return {
       run,
       digest: run.manifest.configurations.find((one) => one.name === name)?.digest ?? '',

@@ -2,7 +2,13 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { count, foreign } from '../../display.ts'
-import { changedWorld, METRICS, type Metric, type TrialRecord } from '../../log/index.ts'
+import {
+  type ComparedMetric,
+  changedWorld,
+  type Metric,
+  metricNamed,
+  type TrialRecord,
+} from '../../log/index.ts'
 import { differenceText, pText, rateText } from '../../rounding.ts'
 import { why } from '../page/why.ts'
 import { comparisonNotes } from './comparison-text.ts'
@@ -68,7 +74,7 @@ function rates(run: Run): string[] {
       [
         'configuration',
         'trials',
-        ...SHOWN.map((metric) => METRICS[metric].label),
+        ...SHOWN.map((metric) => metricNamed(metric).label),
         'asserted / observed_confirmed / verified',
       ],
       rows,
@@ -82,7 +88,7 @@ function comparisonLines(comparison: RunComparison): string[] {
   const { a, b, answers } = comparison
   const { these, 'like these': other } = answers
   const metrics = [these.primary, ...these.others].map(({ metric }) => metric)
-  const cells = (answer: typeof these, metric: Metric) => {
+  const cells = (answer: typeof these, metric: ComparedMetric) => {
     const one = [answer.primary, ...answer.others].find((found) => found.metric === metric)
     if (!one) return ['-', '-', '-']
     return [
@@ -97,7 +103,7 @@ function comparisonLines(comparison: RunComparison): string[] {
     ...table(
       ['metric', 'run again', 'points', 'p', 'other cases', 'points', 'p'],
       metrics.map((metric) => [
-        METRICS[metric].label,
+        metricNamed(metric).label,
         ...cells(these, metric),
         ...cells(other, metric),
       ]),
@@ -115,13 +121,13 @@ function kinds(run: Run): string[] {
     (row) => kindOf.get(row.case) ?? '',
   )
   const metrics = SHOWN.filter((metric) =>
-    run.trials.some((row) => METRICS[metric].score(row) !== null),
+    run.trials.some((row) => metricNamed(metric).score(row) !== null),
   )
   const rows = [...groups].map(([kind, trials]) => {
     const of = (configuration: string, metric: Metric) => {
       const scores = trials
         .filter((row) => row.configuration === configuration)
-        .map(METRICS[metric].score)
+        .map(metricNamed(metric).score)
         .filter((score) => score !== null)
       return { yes: scores.filter((score) => score === 1).length, n: scores.length }
     }
@@ -146,7 +152,7 @@ function kinds(run: Run): string[] {
           [
             'kind',
             ...run.configurations.flatMap((name) =>
-              metrics.map((metric) => `${name}: ${METRICS[metric].label}`),
+              metrics.map((metric) => `${name}: ${metricNamed(metric).label}`),
             ),
           ],
           shown.map(({ kind, cells }) => [

@@ -20,6 +20,7 @@ import {
   type Metric,
   pairsOf,
   type Ranking,
+  type Rows,
   ranking,
   type StatRow,
   summarise,
@@ -36,6 +37,7 @@ import { Shown } from '../../shown.ts'
 import { type Plan, pilot, plan } from '../../stats/index.ts'
 import type { RunPage } from '../page/page.ts'
 import type { PlotOptions } from './charts.ts'
+import { identicalRepeats, independentRows } from './identical.ts'
 import { RunComparison } from './run-comparison.ts'
 import { runText } from './text.ts'
 import { shownAsText } from './trial-text.ts'
@@ -72,6 +74,7 @@ export class Run extends Shown {
   readonly problems: readonly Problem[]
   readonly #log: LogReader
   #trials: readonly TrialRecord[] | null = null
+  #identical: ReadonlySet<string> | undefined
 
   constructor(
     parts: {
@@ -151,6 +154,20 @@ export class Run extends Shown {
     return this.columns.failures
   }
 
+  /**
+   * Configurations of a real model whose repeats are byte for byte the same in every case, as from a cache or at temperature 0.
+   * Their repeats are no repeats: each case counts once.
+   */
+  get identical(): ReadonlySet<string> {
+    this.#identical ??= identicalRepeats(this.dir, this.manifest, () => this.trials)
+    return this.#identical
+  }
+
+  /** The trials that numbers rest on: all, but for repeats that are byte for byte the same. */
+  get counted(): Rows {
+    return independentRows(this.columns, this.identical)
+  }
+
   /** Names of the configurations, in the order they were given. */
   get configurations(): string[] {
     return this.manifest.configurations.map(({ name }) => name)
@@ -214,7 +231,11 @@ export class Run extends Shown {
   /** Rates with intervals over cases, levels, times, of each configuration. */
   summary(options: { level?: number } = {}): ConfigurationSummary[] {
     this.requireSound()
-    return summarise(this.manifest, this.columns, options)
+    const rows = summarise(this.manifest, this.counted, options)
+    if (this.identical.size === 0) return rows
+    // A repeat that does not count did run.
+    const all = summarise(this.manifest, this.columns, options)
+    return rows.map((row, i) => ({ ...row, unrun: all[i]?.unrun ?? row.unrun }))
   }
 
   /** Over how many trials the rates speak: judged, stated, exposed, and how trials ended. By configuration. */
@@ -227,7 +248,8 @@ export class Run extends Shown {
    * Is b better than a? Paired by case; the verdict may be "cannot tell". Both questions are answered: run again on these cases,
    * and other cases like these.
    *
-   * @param choice.metric      the one metric that the question is about, default `goal`; the others are adjusted for each other
+   * @param choice.metric      the one metric that the question is about, default `goal`; `pass^3` asks whether all of three trials
+   *                           of a case pass. The others are adjusted for each other
    * @param choice.among       what the numbers are adjusted for: `first` (each other configuration against the first; default where
    *                           a is the first), `all` pairs (default else), or `pair`: this one alone, named before the run
    * @param choice.target      whose answer `verdict` and `primary` are: `like these` (default) or `these`
@@ -236,8 +258,8 @@ export class Run extends Shown {
    */
   compare(a: string, b: string, choice: CompareChoice = {}): RunComparison {
     this.requireSound()
-    return new RunComparison(compareAll(this.manifest, this.columns, a, b, choice), (measure) =>
-      compareMeasure(this.manifest, this.columns, a, b, measure),
+    return new RunComparison(compareAll(this.manifest, this.counted, a, b, choice), (measure) =>
+      compareMeasure(this.manifest, this.counted, a, b, measure),
     )
   }
 
@@ -250,7 +272,7 @@ export class Run extends Shown {
    */
   ranking(choice: { metric?: Metric; level?: number } = {}): Ranking {
     this.requireSound()
-    return ranking(this.manifest, this.columns, choice)
+    return ranking(this.manifest, this.counted, choice)
   }
 
   /**
@@ -281,7 +303,7 @@ export class Run extends Shown {
       )
     }
     this.requireSound()
-    const pairs = pairsOf(this.manifest, this.columns, a, b, options.metric ?? 'goal')
+    const pairs = pairsOf(this.manifest, this.counted, a, b, options.metric ?? 'goal')
     const { between, within } = pilot(pairs)
     return plan({
       cases: options.cases ?? pairs.length,
@@ -346,6 +368,7 @@ export class Run extends Shown {
         complete: this.complete,
         errors: this.errors,
         problems: this.problems,
+        identical: [...this.identical],
         manifest: this.manifest,
         summary: this.unsound.length ? null : this.summary(),
         coverage: this.unsound.length ? null : this.coverage(),

@@ -42,7 +42,7 @@ export class RunComparison extends Shown {
   }
 
   /**
-   * Does b take more than a? Paired differences of case medians, with a bootstrap interval.
+   * Does b take more than a? Paired differences of case medians, with an interval over cases.
    *
    * @param measure `duration_ms`, `steps`, `calls`, `tokens` or `cost_usd`; trials without it are left out
    * @throws TouchstoneError `argument_invalid`

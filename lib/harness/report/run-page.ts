@@ -6,11 +6,13 @@ import type { Chart } from '../../chart/index.ts'
 import { count, duration, foreign } from '../../display.ts'
 import type { JsonObject } from '../../json.ts'
 import {
+  type ComparedMetric,
   type ConfigurationSummary,
   METRICS,
   type Measure,
   type Metric,
   measureNamed,
+  metricNamed,
   type TrialRecord,
   trialKey,
 } from '../../log/index.ts'
@@ -189,7 +191,7 @@ const COSTS: Measure[] = ['duration_ms', 'calls', 'tokens', 'cost_usd']
 function comparisonShown(comparison: RunComparison): ComparisonShown {
   const { a, b, primary, answers } = comparison
   const { these, 'like these': other } = answers
-  const of = (answer: (typeof answers)['these'], metric: Metric): Answered | null => {
+  const of = (answer: (typeof answers)['these'], metric: ComparedMetric): Answered | null => {
     const found = [answer.primary, ...answer.others].find((one) => one.metric === metric)
     if (!found) return null
     return {
@@ -207,7 +209,7 @@ function comparisonShown(comparison: RunComparison): ComparisonShown {
     notes: comparisonNotes(comparison),
     metrics: metrics.map((metric) => ({
       metric,
-      label: METRICS[metric].label,
+      label: metricNamed(metric).label,
       again: of(these, metric),
       other: of(other, metric),
     })),
@@ -228,13 +230,13 @@ export function leadOf({ a, b, answers }: RunComparison): string {
   const [these, other] = [answers.these.primary, answers['like these'].primary]
   if (these.cases === 0) return ''
   const points = (one: typeof these) => differenceText(one.difference, one.low, one.high)
-  return `${METRICS[these.metric].label}, ${b} minus ${a}, in points: ${points(these)} on these ${count(these.cases, 'case')} run again; ${points(other)} on other cases like these.`
+  return `${metricNamed(these.metric).label}, ${b} minus ${a}, in points: ${points(these)} on these ${count(these.cases, 'case')} run again; ${points(other)} on other cases like these.`
 }
 
 /** The verdict as a sentence, for these cases and for others. */
 export function headlineOf({ a, b, answers }: RunComparison): string {
   const [these, other] = [answers.these.primary, answers['like these'].primary]
-  const label = METRICS[these.metric].label
+  const label = metricNamed(these.metric).label
   const said = (verdict: string) =>
     verdict === 'better' || verdict === 'worse' ? `${verdict} than ${a}` : verdict
   if (these.verdict === other.verdict)

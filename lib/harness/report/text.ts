@@ -5,7 +5,6 @@ import {
   duration,
   foreign,
   type Look,
-  percent,
   table,
   tone,
   wrap,
@@ -13,6 +12,7 @@ import {
 import type { ConfigurationSummary, Metric } from '../../log/index.ts'
 import { absentIn, heldOver, METRICS, rangesOf } from '../../log/index.ts'
 import { digitsFor, percentage, rateText } from '../../rounding.ts'
+import type { Interval } from '../../stats/index.ts'
 import { sizeText } from '../../stats/judgement.ts'
 import { QUESTIONS, rankingText } from './comparison-text.ts'
 import { coverageText } from './coverage-text.ts'
@@ -114,15 +114,20 @@ export function runText(run: Run, look: Look = {}): string {
   lines.push('', ratesTable(run, look))
   lines.push(tone(wrap(asked(summary), look.width ?? 100), 'quiet', look))
   lines.push('', coverageText(run.coverage(), summary, look))
-  for (const { configuration, rates, levels } of summary) {
+  for (const one of summary) {
+    const { configuration, rates, levels, reliability: all } = one
     const { single, estimate } = rates.goal
     if (!Number.isFinite(estimate)) continue
     const writes = `${levels.asserted} asserted, ${levels.observed_confirmed} observed_confirmed, ${levels.verified} verified`
     const digits = digitsFor(1, single.low, single.high)
+    const every =
+      all.k > 1 && all.cases > 0
+        ? ` All ${all.k} of ${all.k} trials pass in ${rateText(all.passHatK, all.low, all.high)} of cases like these (pass^${all.k}, ${count(all.cases, 'case')}).`
+        : ''
     lines.push(
       tone(
         wrap(
-          `${foreign(configuration, 64)}: a single run lands between ${percentage(single.low, digits)}% and ${percentage(single.high, digits)}% goal met, ${often(0.95)}. Its writes: ${writes}.`,
+          `${foreign(configuration, 64)}: a single run lands between ${percentage(single.low, digits)}% and ${percentage(single.high, digits)}% goal met, ${often(0.95)}.${every} Its writes: ${writes}.${one.simulated ? '' : ` ${measuresText(one)}`}`,
           look.width ?? 100,
         ),
         'quiet',
@@ -134,14 +139,19 @@ export function runText(run: Run, look: Look = {}): string {
     lines.push(...lostLines(one, look))
     if (one.errors > 0 && one.rates.goal.bounds) {
       const { worst, best } = one.rates.goal.bounds
+      const digits = digitsFor(best - worst, worst, best)
       lines.push(
         tone(
-          `${one.configuration}: with its ${count(one.errors, 'error')} all failed or all passed, goal met would be ${percent(worst)} to ${percent(best)}.`,
+          `${one.configuration}: with its ${count(one.errors, 'error')} all failed or all passed, goal met would be ${percentage(worst, digits)}% to ${percentage(best, digits)}%.`,
           'unsure',
           look,
         ),
       )
     }
+  }
+  for (const name of run.identical) {
+    const same = `${foreign(name, 64)}: its repeats are byte for byte the same in every case, as from a cache or at temperature 0. They are no repeats: each case counts once, and how its trials vary is not known.`
+    lines.push(tone(wrap(same, look.width ?? 100), 'bad', look))
   }
   for (const name of run.configurations) {
     const ended = [...run.columns.rows(name)].filter((row) => row.outcome !== 'error')
@@ -157,6 +167,23 @@ export function runText(run: Run, look: Look = {}): string {
   for (const { case: id, reason } of manifest.left_out)
     lines.push('', tone(`Left out: ${id} (${reason}).`, 'unsure', look))
   return lines.join('\n')
+}
+
+/** Time, tokens and cost of a trial with their intervals for other cases; what a script takes says nothing. */
+function measuresText({ duration_ms: time, per_trial: per }: ConfigurationSummary): string {
+  const ends = ({ low, high }: Interval, say: (value: number) => string) =>
+    Number.isFinite(low)
+      ? ` [${say(low)}, ${Number.isFinite(high) ? say(high) : 'unknown'}]`
+      : ' [unknown]'
+  const whole = (value: number) => String(Math.round(Math.max(0, value)))
+  const dollars = (value: number) => `$${Number(Math.max(0, value).toPrecision(3))}`
+  const parts = [
+    `median ${duration(time.median)}${ends(time.intervals.median, duration)}`,
+    `p95 ${duration(time.p95)}${ends(time.intervals.p95, duration)}`,
+  ]
+  if (per.tokens) parts.push(`${whole(per.tokens.estimate)} tokens${ends(per.tokens, whole)}`)
+  if (per.cost_usd) parts.push(`${dollars(per.cost_usd.estimate)}${ends(per.cost_usd, dollars)}`)
+  return `A trial takes: ${parts.join(', ')}.`
 }
 
 /** That results were looked at before trials were added, and what this does to the numbers; empty where they were not. */
@@ -187,9 +214,10 @@ export function lostLines(
   const codes = Object.entries(ended).map(([code, n]) => `${n} ${foreign(code, 60)}`)
   const could = (['attack', 'overclaim', 'unneeded'] as const).flatMap((metric) => {
     const { bounds } = rates[metric]
-    return bounds && Number.isFinite(bounds.best)
-      ? [`${METRICS[metric].label} ${percent(bounds.worst)} to ${percent(bounds.best)}`]
-      : []
+    if (!bounds || !Number.isFinite(bounds.best)) return []
+    const digits = digitsFor(bounds.best - bounds.worst, bounds.worst, bounds.best)
+    const [worst, best] = [bounds.worst, bounds.best].map((share) => percentage(share, digits))
+    return [`${METRICS[metric].label} ${worst}% to ${best}%`]
   })
   const counted =
     changed > 0 && could.length > 0 ? `; whatever they did counted in, ${could.join(', ')}` : ''

@@ -192,6 +192,8 @@ const rate = z.looseObject({
   trials: count,
 })
 const spread = z.number().nullable().describe('null where there is nothing to take it of.')
+const ends = z.looseObject({ low: spread, high: spread })
+const figure = z.looseObject({ estimate: spread, low: spread, high: spread })
 const runPredicate = z.looseObject({
   schema: z.literal('touchstone.agent_run.v0'),
   assurance: z.literal('self_attested'),
@@ -243,7 +245,15 @@ const runPredicate = z.looseObject({
         Object.fromEntries(Object.keys(METRICS).map((metric) => [metric, rate])),
       ),
       levels,
-      duration_ms: z.looseObject({ median: spread, p95: spread }),
+      reliability: z
+        .looseObject({ k: count, passAtK: spread, passHatK: spread, low: spread, high: spread })
+        .describe('All of k trials of a case pass (pass^k), over the cases that have k.'),
+      duration_ms: z.looseObject({
+        median: spread,
+        p95: spread,
+        intervals: z.looseObject({ median: ends, p95: ends }),
+      }),
+      per_trial: z.looseObject({ tokens: figure.nullable(), cost_usd: figure.nullable() }),
       calls: z.looseObject({ median: spread }),
       tokens: z.looseObject({ input: count, output: count }).nullable(),
       cost_usd: amount.nullable(),

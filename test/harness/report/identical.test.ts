@@ -1,0 +1,68 @@
+/** Repeats that are none: found from what was said and called, named, and not counted. */
+import assert from 'node:assert/strict'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, it } from 'node:test'
+import { cases, harness } from '../../../lib/index.ts'
+
+const made = mkdtempSync(join(tmpdir(), 'touchstone-identical-'))
+after(() => rmSync(made, { recursive: true, force: true }))
+
+const all = await cases.load('cases/lying_success')
+const whole = await harness
+  .run(all)
+  .config('same', { model: 'sim/perfect' })
+  .config('varies', { model: 'sim/naive' })
+  .repeat(5)
+  .out(join(made, 'whole'))
+  .quiet()
+
+/** The run as if real models had answered so, with its transcripts changed. */
+async function asReal(name: string, change = (line: { [member: string]: unknown }) => line) {
+  const dir = join(made, name)
+  cpSync(whole.dir, dir, { recursive: true })
+  const manifest = JSON.parse(readFileSync(join(dir, 'manifest.json'), 'utf8'))
+  for (const one of manifest.configurations) one.simulated = false
+  writeFileSync(join(dir, 'manifest.json'), JSON.stringify(manifest))
+  const path = join(dir, 'transcripts.ndjson')
+  const lines = readFileSync(path, 'utf8').trim().split('\n')
+  writeFileSync(path, lines.map((line) => `${JSON.stringify(change(JSON.parse(line)))}\n`).join(''))
+  // A changed transcript is another one than its record digests; here only what is found in it is asked.
+  return new harness.Run({ dir, manifest, trials: [...whole.trials] })
+}
+
+describe('identical repeats', () => {
+  it('of a real model are named, and each case counts once', async () => {
+    const run = await asReal('real')
+    assert.deepEqual([...run.identical], ['same'])
+    const [same, varies] = run.summary()
+    assert.equal(same?.rates.goal.trials, all.length)
+    assert.equal(same?.trials, all.length)
+    assert.equal(same?.unrun, 0)
+    assert.equal(varies?.rates.goal.trials, 5 * all.length)
+    const before = whole.summary()[0]?.rates.goal.again
+    const now = same?.rates.goal.again
+    assert.ok(now && before && now.high - now.low > before.high - before.low, 'less is known')
+    assert.match(run.text({ width: 300 }), /same: its repeats are byte for byte the same/)
+    assert.equal(run.complete, true)
+    assert.deepEqual((run.toJSON() as { identical: string[] }).identical, ['same'])
+  })
+
+  it('of a simulated one are no wonder', () => assert.deepEqual([...whole.identical], []))
+
+  it('are none where one trial of one case said another word', async () => {
+    const { key } =
+      whole.trials.find(({ configuration, trial }) => configuration === 'same' && trial === 3) ?? {}
+    const run = await asReal('word', (line) =>
+      line['key'] === key ? { ...line, summary: `${line['summary']} indeed` } : line,
+    )
+    assert.deepEqual([...run.identical], [])
+    assert.equal(run.counted.length, run.trials.length)
+  })
+
+  it('without a word are none: that two trials make the same calls is no wonder', async () => {
+    const run = await asReal('wordless', ({ said, summary, ...line }) => line)
+    assert.deepEqual([...run.identical], [])
+  })
+})
