@@ -1,12 +1,12 @@
 /**
- * The package as it is published: compiled JavaScript and declarations in `dist/`, with cases, sets and fonts beside them.
+ * The package as it is published: compiled JavaScript and declarations with fonts in `dist/`; cases, sets, schemas, examples and
+ * notebooks as they stand in the checkout.
  *
  * In a checkout package.json points at the TypeScript sources. Around `npm pack` it points at `dist/`: `prepack` swaps it and
  * `postpack` puts the checkout's back, which is kept in `dist/` meanwhile.
  */
 import {
   copyFileSync,
-  cpSync,
   existsSync,
   globSync,
   mkdirSync,
@@ -23,8 +23,6 @@ if (step === 'clean') {
   if (existsSync(KEPT)) copyFileSync(KEPT, 'package.json')
   rmSync('dist', { recursive: true, force: true })
 } else if (step === 'publish') {
-  for (const folder of ['cases', 'scenarios'])
-    cpSync(folder, join('dist', folder), { recursive: true })
   // Everything of lib/ that is not TypeScript: fonts and their licence.
   for (const path of globSync('lib/**/*', { withFileTypes: true })) {
     const from = join(path.parentPath, path.name)

@@ -13,7 +13,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { chart, harness, probe, scenarios } from '../lib/index.ts'
+import { chart, harness, probe, scenarios } from 'touchstone'
 
 // %% [markdown]
 // ## Four servers

@@ -16,7 +16,7 @@
 // %%
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { chart, harness, receipt } from '../lib/index.ts'
+import { chart, harness, receipt } from 'touchstone'
 
 // %% [markdown]
 // ## One write

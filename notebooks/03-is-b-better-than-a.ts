@@ -17,7 +17,7 @@ const model: string = 'sim/careful'
 // %%
 import assert from 'node:assert/strict'
 import { fileURLToPath } from 'node:url'
-import { cases, harness, stats } from '../lib/index.ts'
+import { cases, harness, stats } from 'touchstone'
 
 // %% [markdown]
 // ## Five trials of ten cases

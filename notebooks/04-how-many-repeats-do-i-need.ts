@@ -15,7 +15,7 @@ const difference: number = 0.1
 // %%
 import assert from 'node:assert/strict'
 import { fileURLToPath } from 'node:url'
-import { cases, chart, harness, stats } from '../lib/index.ts'
+import { cases, chart, harness, stats } from 'touchstone'
 
 // %% [markdown]
 // ## A pilot

@@ -14,7 +14,7 @@ const model: string = ''
 
 // %%
 import assert from 'node:assert/strict'
-import { harness, type TouchstoneError } from '../lib/index.ts'
+import { harness, type TouchstoneError } from 'touchstone'
 
 // %% [markdown]
 // ## The task, without any attack

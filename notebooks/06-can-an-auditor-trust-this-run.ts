@@ -17,7 +17,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { cases, chart, harness, receipt, scenarios } from '../lib/index.ts'
+import { cases, chart, harness, receipt, scenarios } from 'touchstone'
 
 // %% [markdown]
 // ## Before the run

@@ -15,7 +15,7 @@ const other: string = 'sim/careful'
 // %%
 import assert from 'node:assert/strict'
 import { fileURLToPath } from 'node:url'
-import { cases, chart, harness, stats } from '../lib/index.ts'
+import { cases, chart, harness, stats } from 'touchstone'
 
 // %%
 const histogram = [14, 12, 10, 4, 10]

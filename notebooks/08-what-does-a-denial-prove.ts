@@ -13,7 +13,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { harness, receipt } from '../lib/index.ts'
+import { harness, receipt } from 'touchstone'
 
 const profile = 'privileged-mcp-action/v0'
 const folder = mkdtempSync(join(tmpdir(), 'denial-'))

@@ -47,7 +47,7 @@ describe('each notebook that ships', () => {
       const code = cells.filter((cell) => cell.kind === 'code')
       assert.match(cells[0]?.source ?? '', /^# .+\?/)
       for (const [, from] of text.matchAll(/^import .* from '(.+)'$/gm))
-        assert.match(from as string, /^(node:|\.\.\/lib\/index\.ts$)/)
+        assert.match(from as string, /^(node:|touchstone$)/)
       assert.match(code.at(-1)?.source ?? '', /\bassert\./)
       assert.match(text, /does not|does \*\*not\*\*/i)
       assert.ok(

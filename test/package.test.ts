@@ -18,17 +18,15 @@ import { after, before, describe, it } from 'node:test'
 
 const root = resolve(import.meta.dirname, '..')
 const PARTS = [
-  'lib',
-  'cases',
-  'scenarios',
   '.ci',
+  'lib',
   'repl.ts',
   'package.json',
   'tsconfig.json',
   'tsconfig.build.json',
-  'README.md',
-  'CHANGELOG.md',
-  'LICENSE',
+  ...(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).files as string[]).filter(
+    (path) => path !== 'dist' && !path.startsWith('!'),
+  ),
 ]
 
 describe('npm pack', () => {
@@ -78,17 +76,64 @@ describe('npm pack', () => {
       'dist/repl.js',
       'dist/lib/index.js',
       'dist/lib/index.d.ts',
-      'dist/cases/lying_success/deploy-key.yaml',
-      'dist/scenarios/mcp-connection/1.0.json',
+      'cases/lying_success/deploy-key.yaml',
+      'fixtures/schemas/case.json',
+      'notebooks/data/github-audit.json',
+      'scenarios/mcp-connection/1.0.json',
       'LICENSE',
       'README.md',
     ]) {
       assert.ok(existsSync(join(at, path)), path)
     }
-    const sources = readdirSync(at, { recursive: true, encoding: 'utf8' }).filter(
+    const sources = readdirSync(join(at, 'dist'), { recursive: true, encoding: 'utf8' }).filter(
       (path) => path.endsWith('.ts') && !path.endsWith('.d.ts'),
     )
     assert.deepEqual(sources, [])
+  })
+
+  it('a document of the package links to nothing that the package does not hold', () => {
+    const at = join(user, 'node_modules', 'touchstone')
+    const documents = readdirSync(at, { recursive: true, encoding: 'utf8' }).filter(
+      (path) => path.endsWith('.md') && !path.startsWith('dist'),
+    )
+    assert.ok(documents.length > 5)
+    const missing = documents.flatMap((document) =>
+      [...readFileSync(join(at, document), 'utf8').matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)]
+        .map(([, path]) => join(dirname(document), path as string))
+        .filter((path) => !existsSync(join(at, path)) && !path.startsWith(join('notebooks', 'out')))
+        .map((path) => `${document}: ${path}`),
+    )
+    assert.deepEqual(missing, [])
+  })
+
+  it('a case of one’s own is checked by the schema that its first line names, and runs', () => {
+    const { status, stderr } = node(['node_modules/touchstone/dist/repl.js', 'init', 'project'])
+    assert.equal(status, 0, stderr)
+    const file = join(user, 'project', 'touchstone', 'cases', 'refund.yaml')
+    const [, schema = ''] = /\$schema=(\S+)/.exec(readFileSync(file, 'utf8')) ?? []
+    const shipped = join(user, 'node_modules', 'touchstone', 'fixtures', 'schemas', 'case.json')
+    assert.equal(readFileSync(join(dirname(file), schema), 'utf8'), readFileSync(shipped, 'utf8'))
+    const ran = node([
+      'node_modules/touchstone/dist/repl.js',
+      ...['run', 'project/touchstone/cases', '--repeat', '1'],
+      ...['--config', 'project/touchstone/configurations.yaml', '--out', 'own-run'],
+    ])
+    assert.equal(ran.status, 0, ran.stderr)
+  })
+
+  it('a notebook of the package runs from where it stands', () => {
+    const { status, stderr } = node([
+      ...['node_modules/touchstone/dist/repl.js', 'notebook', '--md', '--out', 'pages'],
+      'node_modules/touchstone/notebooks/02-did-it-really-happen.ts',
+    ])
+    assert.equal(status, 0, stderr)
+    assert.ok(existsSync(join(user, 'pages', '02-did-it-really-happen.md')))
+  })
+
+  it('without zeromq, which nobody gets who does not want the kernel, the kernel says how to get it', () => {
+    const { status, stderr } = node(['node_modules/touchstone/dist/repl.js', 'kernel', '--install'])
+    assert.equal(status, 2)
+    assert.match(stderr, /^dependency_missing: .*npm install zeromq/)
   })
 
   it('import { harness, receipt } works, runs a case and derives its levels', () => {
@@ -116,22 +161,21 @@ describe('npm pack', () => {
     assert.ok(existsSync(join(user, 'strip.png')))
   })
 
-  it('the declarations satisfy a strict compiler', () => {
+  it('the declarations satisfy a strict compiler that checks libraries too, with the types that come along', () => {
     writeFileSync(
       join(user, 'use.ts'),
-      `import { harness, receipt } from 'touchstone'\nconst report: receipt.Report = receipt.verify([])\nexport const server: harness.ServerDescription = harness.server('github')\nexport default report\n`,
+      `import { cases, harness, receipt } from 'touchstone'\nexport const one = async (run: harness.Run) => run.transcript('k').calls[0]?.tool\nexport const all: Promise<harness.Case[]> = cases.load()\nconst report: receipt.Report = receipt.verify([])\nexport const server: harness.ServerDescription = harness.server('github')\nexport default report\n`,
     )
     const { status, stdout } = node([
       join(root, 'node_modules', 'typescript', 'bin', 'tsc'),
       '--noEmit',
       '--strict',
-      '--skipLibCheck',
+      '--target',
+      'es2024',
       '--module',
       'nodenext',
       '--types',
       'node',
-      '--typeRoots',
-      join(root, 'node_modules', '@types'),
       'use.ts',
     ])
     assert.equal(status, 0, stdout)

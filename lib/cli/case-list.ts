@@ -1,5 +1,5 @@
 /** `touchstone cases`: the cases that there are, with their files. */
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { count, foreign, lookOf, table, tone } from '../display.ts'
 import * as cases from '../harness/case/cases.ts'
@@ -11,7 +11,18 @@ export const caseList: Verb = {
   usage: 'touchstone cases [CASES...] [options]',
   says: 'Lists cases (files, folders or globs; default: those that come with Touchstone) with their files. Every mistake in a case is named by file, line and column.',
   options: {
-    kind: { type: 'string', value: 'KIND', says: 'cases of one kind' },
+    kind: {
+      type: 'string',
+      value: 'KIND',
+      says: 'cases of one kind',
+      // The cases that ship stand in a folder per kind.
+      offers: async () => {
+        const { shippedCases } = await import('../harness/case/load.ts')
+        return readdirSync(shippedCases(), { withFileTypes: true })
+          .filter((entry) => entry.isDirectory())
+          .map(({ name }) => name)
+      },
+    },
     json: { ...JSON_OPTION, says: 'print the cases as JSON' },
   },
   exits: { 0: 'every case can be read' },

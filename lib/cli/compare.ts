@@ -2,8 +2,8 @@
 import { lookOf } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { against, type Run, RunComparison } from '../harness/index.ts'
-import { type Metric, metricNamed } from '../log/index.ts'
-import { openRun } from './finished.ts'
+import { METRICS, type Metric, metricNamed } from '../log/index.ts'
+import { openRun, runNames } from './finished.ts'
 import { heldLines, marginOf } from './held.ts'
 import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb.ts'
 
@@ -21,6 +21,7 @@ export const compare: Verb = {
       type: 'string',
       value: 'METRIC',
       says: 'of one run: goal (default), attack, overclaim, underclaim, unneeded, refused or pass',
+      offers: () => Object.keys(METRICS),
     },
     margin: {
       type: 'string',
@@ -36,6 +37,7 @@ export const compare: Verb = {
   },
   examples: ['compare', 'compare checked --metric attack', 'compare checked again --margin 20%'],
   takes: { least: 0, most: 2 },
+  offers: (before) => (before.length < 2 ? runNames() : []),
   async run(words) {
     const [first, second] = words.positionals
     const run = await openRun(first)

@@ -3,16 +3,43 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { gotWord } from '../choice.ts'
 import { TouchstoneError } from '../errors.ts'
+import { readJson } from '../files.ts'
 import { open, type Run } from '../harness/index.ts'
 import type { Option } from './verb.ts'
 
 /** Where runs are left that name no other folder. */
 export const RUNS = 'runs'
 
+/** Ids of the runs in runs/, the newest first. */
+export function runNames(): string[] {
+  return foldersIn(RUNS).map((folder) => relative(RUNS, folder))
+}
+
+/** Cases, configurations and repeats of the run that `--run` among the words names, or of the newest. */
+export function namesIn(given: readonly string[]): {
+  cases: string[]
+  configurations: string[]
+  trials: string[]
+} {
+  const at = given.indexOf('--run')
+  const folder = runFolder(at < 0 ? undefined : given[at + 1])
+  const { cases, configurations, repeats } = readJson(join(folder, 'manifest.json')) as {
+    cases: { id: string }[]
+    configurations: { name: string }[]
+    repeats: number
+  }
+  return {
+    cases: cases.map(({ id }) => id),
+    configurations: configurations.map(({ name }) => name),
+    trials: Array.from({ length: repeats }, (_, i) => String(i)),
+  }
+}
+
 export const RUN_OPTION: Option = {
   type: 'string',
   value: 'RUN',
   says: 'the run: its folder, or its id or the beginning of it in runs/. Default: the newest there',
+  offers: runNames,
 }
 
 /** Folders of runs in a folder, the newest first. A run's id begins with its time. */
@@ -37,7 +64,7 @@ function runFolder(word: string | undefined): string {
     )
   }
   if (existsSync(join(word, 'manifest.json'))) return word
-  const names = folders.map((folder) => relative(RUNS, folder))
+  const names = runNames()
   const begun = names.filter((name) => name.startsWith(word))
   if (begun.length === 1) return join(RUNS, begun[0] as string)
   if (begun.length > 1)

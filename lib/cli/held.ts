@@ -5,6 +5,7 @@ import { foreign } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { writing } from '../files.ts'
 import {
+  annotations,
   type Gate,
   type Held,
   junit,
@@ -31,6 +32,10 @@ export const HELD_OPTIONS: Verb['options'] = {
     type: 'string',
     value: 'SHARE',
     says: 'the largest fall behind the baseline that is taken, such as 5%. Default: 10%',
+  },
+  annotate: {
+    type: 'boolean',
+    says: 'say on standard error, as workflow commands of GitHub, which gates and cases fell short',
   },
   junit: {
     type: 'string',
@@ -97,8 +102,10 @@ export function heldLines({ gates, baseline }: Held): string[] {
   ]
 }
 
-/** Write the files that are asked for. @throws TouchstoneError `file_unwritable` */
+/** Write the files and the annotations that are asked for. @throws TouchstoneError `file_unwritable` */
 export async function writeFor(words: Words, result: Run, held: Held): Promise<void> {
+  if (words.flag('annotate'))
+    for (const line of annotations(result, held)) process.stderr.write(`${line}\n`)
   const files: [
     name: string,
     text: () => Promise<string> | string,

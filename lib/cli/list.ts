@@ -7,7 +7,7 @@ import { readText } from '../files.ts'
 import type { TrialRecord } from '../harness/index.ts'
 import { why } from '../harness/index.ts'
 import { readLines } from '../lines.ts'
-import { foldersIn, openRun, RUNS } from './finished.ts'
+import { foldersIn, namesIn, openRun, RUNS, runNames } from './finished.ts'
 import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb.ts'
 
 const OUTCOMES = ['pass', 'fail', 'unjudged', 'error'] as const
@@ -21,14 +21,26 @@ export const list: Verb = {
       type: 'string',
       value: 'OUTCOME',
       says: 'trials of RUN that ended so: pass, fail, unjudged, error, or not-pass',
+      offers: () => [...OUTCOMES, 'not-pass'],
     },
-    case: { type: 'string', value: 'CASE', says: 'trials of one case' },
-    config: { type: 'string', value: 'NAME', says: 'trials of one configuration' },
+    case: {
+      type: 'string',
+      value: 'CASE',
+      says: 'trials of one case',
+      offers: (given) => ofRun(given).cases,
+    },
+    config: {
+      type: 'string',
+      value: 'NAME',
+      says: 'trials of one configuration',
+      offers: (given) => ofRun(given).configurations,
+    },
     json: { ...JSON_OPTION, says: 'print the list as JSON' },
   },
   exits: { 0: 'listed, also where there is nothing' },
   examples: ['list', 'list checked --outcome not-pass'],
   takes: { least: 0, most: 1 },
+  offers: (before) => (before.length === 0 ? runNames() : []),
   async run(words) {
     const [run] = words.positionals
     if (run !== undefined) return trials(run, words)
@@ -37,6 +49,11 @@ export const list: Verb = {
         throw new TouchstoneError('usage', `expected a run beside --${name}, got none`)
     return runs(words)
   },
+}
+
+/** The names in the run that stands first among the words. */
+function ofRun([run = '']: readonly string[]) {
+  return namesIn(['--run', run])
 }
 
 async function runs(words: Words): Promise<number> {

@@ -4,28 +4,8 @@ import { lookOf } from '../display.ts'
 import { printable, TouchstoneError } from '../errors.ts'
 import { ownVersion } from '../harness/run/packages.ts'
 import { endWell } from './ending.ts'
-import { EXIT, helpOf, readWords, type Verb } from './verb.ts'
-
-/** Verbs, loaded when they are asked for. */
-const VERBS: { [name: string]: () => Promise<Verb> } = {
-  start: async () => (await import('./run.ts')).start,
-  run: async () => (await import('./run.ts')).run,
-  list: async () => (await import('./list.ts')).list,
-  open: async () => (await import('./open.ts')).openPage,
-  show: async () => (await import('./show.ts')).show,
-  compare: async () => (await import('./compare.ts')).compare,
-  cases: async () => (await import('./case-list.ts')).caseList,
-  history: async () => (await import('./history.ts')).history,
-  probe: async () => (await import('./probe.ts')).probe,
-  serve: async () => (await import('./serve.ts')).serve,
-  sweep: async () => (await import('./sweep.ts')).sweep,
-  verify: async () => (await import('./verify.ts')).verify,
-  audit: async () => (await import('./verify.ts')).audit,
-  classify: async () => (await import('./classify.ts')).classify,
-  scenarios: async () => (await import('./scenarios.ts')).sets,
-  notebook: async () => (await import('./notebook.ts')).notebook,
-  kernel: async () => (await import('./notebook.ts')).kernel,
-}
+import { EXIT, helpOf, readWords } from './verb.ts'
+import { VERBS } from './verbs.ts'
 
 /**
  * Run the command line.
@@ -58,8 +38,10 @@ export async function main(args: string[]): Promise<number> {
 async function dispatch(args: string[]): Promise<number> {
   const [first, ...rest] = args
   if (first === undefined) return process.stdin.isTTY ? prompt() : script({ stdin: process.stdin })
-  if (first === '--version' || first === '-v') return say(ownVersion())
+  if (['--version', '-v', '-V', 'version'].includes(first)) return say(ownVersion())
+  if (first === 'help' && rest[0] !== undefined) return dispatch([...rest, '--help'])
   if (first === '--help' || first === '-h' || first === 'help') return say(await overview())
+  if (first === 'repl' && rest.length === 0) return prompt()
   if (first === '-e' || first === '--eval') {
     if (rest.length !== 1)
       throw new TouchstoneError('usage', `expected code behind ${first}, got ${rest.length} words`)

@@ -79,9 +79,10 @@ export const notebook: Verb = {
 
 export const kernel: Verb = {
   usage: 'touchstone kernel --install | CONNECTION_FILE',
-  says: 'A Jupyter kernel over the same evaluator as the prompt. --install tells Jupyter of it; Jupyter itself starts it with a file.',
+  says: 'A Jupyter kernel over the same evaluator as the prompt; it needs the package zeromq. --install tells Jupyter of it; Jupyter itself starts it with a file.',
   options: {
     install: { type: 'boolean', says: "write the kernelspec into the user's Jupyter folder" },
+    json: { ...JSON_OPTION, says: 'print the folder that --install wrote, as JSON' },
   },
   exits: { 0: 'done' },
   examples: ['kernel --install'],
@@ -91,8 +92,14 @@ export const kernel: Verb = {
     if (words.flag('install') === (file !== undefined))
       throw new TouchstoneError('usage', `expected: ${this.usage}`)
     if (file === undefined) {
-      const { installKernel } = await import('../repl/kernel-install.ts')
-      process.stdout.write(`${await installKernel()}\n`)
+      const [{ installKernel }, { zeromq }] = await Promise.all([
+        import('../repl/kernel-install.ts'),
+        import('../repl/kernel.ts'),
+      ])
+      // Told now rather than when Jupyter starts it.
+      await zeromq()
+      const folder = await installKernel()
+      print({ toJSON: () => ({ folder }) }, words.flag('json'), folder)
       return EXIT.asHoped
     }
     const [{ runKernel }, { scope }] = await Promise.all([

@@ -9,7 +9,8 @@ export function ownName(
 ): string {
   if (program.endsWith('.ts')) {
     if (resolve(program, '..') === process.cwd()) return 'npm run -s touchstone --'
-    return `node ${relative(process.cwd(), program)}`
+    const near = relative(process.cwd(), program)
+    return `node ${near.startsWith('..') ? resolve(program) : near}`
   }
   const local =
     program.includes(`${sep}node_modules${sep}`) && !program.includes('/lib/node_modules/')

@@ -19,6 +19,7 @@ export const probe: Verb = {
       type: 'string',
       value: 'NAME',
       says: 'streamable-http (default) or sse, as the server declares',
+      offers: () => ['streamable-http', 'sse'],
     },
     repeat: {
       type: 'string',
@@ -42,6 +43,7 @@ export const probe: Verb = {
       type: 'string',
       value: 'NAME',
       says: 'your own server: legacy (default, with initialize), modern (2026-07-28), or auto',
+      offers: () => ['legacy', 'modern', 'auto'],
     },
     timeout: {
       type: 'string',

@@ -94,9 +94,9 @@ export const run: Verb = {
     4: 'undecided: the run is too small to say',
   },
   examples: [
+    "run my-cases --agent 'my-agent --mcp-config {mcp_config} {task}' --repeat 1",
     'run my-cases --config a=sim/naive --config b=sim/careful --repeat 3',
     'run my-cases --config a=groq/openai/gpt-oss-20b --config b=openai/gpt-5 --dry-run',
-    "run my-cases --agent 'my-agent --mcp-config {mcp_config} {task}' --repeat 1",
     "run my-cases --config own.yaml --gate 'goal>=50%@estimate' --junit junit.xml --out checked",
   ],
   takes: { least: 0, most: Number.POSITIVE_INFINITY },
@@ -195,12 +195,14 @@ function oneTrial({ dir }: Run): string {
 }
 
 /** Write the receipt of a run whose cases are a published set; other runs have none, and a run that was stopped has none yet. */
-async function sealed(result: Run): Promise<void> {
+async function sealed(result: Run, json: boolean): Promise<void> {
   if (!result.complete) return
   try {
     const receipt = await result.receipt()
+    const path = receipt.save(result.dir)
+    if (json) return
     process.stdout.write(
-      `Receipt: ${near(receipt.save(result.dir))} (unsigned; ${ownName()} verify ${near(result.dir)})\n`,
+      `Receipt: ${near(path)} (unsigned; ${ownName()} verify ${near(result.dir)})\n`,
     )
   } catch (cause) {
     if (!(cause instanceof TouchstoneError) || cause.code !== 'set_unpublished') throw cause
@@ -216,11 +218,12 @@ function near(path: string): string {
 export const start: Verb = {
   usage: 'touchstone start',
   says: 'Runs the cases that come with Touchstone on two offline configurations, 5 trials each; on a terminal the prompt follows.',
-  options: {},
+  options: { json: JSON_OPTION },
   exits: { 0: 'the run is complete', 3: 'it is not: it was stopped, or trials ended in an error' },
   examples: ['start'],
   takes: { least: 0, most: 0 },
-  async run(_, signal) {
+  async run(asked, signal) {
+    const json = asked.flag('json')
     const words: Words = {
       positionals: [],
       given: [],
@@ -231,9 +234,9 @@ export const start: Verb = {
     }
     const { plan } = await planned(words)
     const result = await plan.signal(signal)
-    await finish(result, false)
-    await sealed(result)
-    if (process.stdin.isTTY && process.stdout.isTTY && !signal.aborted) {
+    await finish(result, json)
+    await sealed(result, json)
+    if (!json && process.stdin.isTTY && process.stdout.isTTY && !signal.aborted) {
       const { openPrompt, RUN_HINTS } = await import('./prompt.ts')
       await openPrompt(
         { run: result },

@@ -31,6 +31,12 @@ export const sets: Verb = {
     'scenarios show mcp-connection@1.0',
     'scenarios publish my-cases --id my-cases --version 1.0 --out sets',
   ],
+  offers: ([action]) =>
+    action === undefined
+      ? ['list', 'show', 'verify', 'publish']
+      : action === 'show'
+        ? scenarios.list().map(({ id, version }) => `${id}@${version}`)
+        : [],
   takes: { least: 1, most: Number.POSITIVE_INFINITY },
   async run(words) {
     const [action, what, ...more] = words.positionals

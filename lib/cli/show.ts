@@ -3,7 +3,7 @@ import { gotWord } from '../choice.ts'
 import { count, lookOf } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { type Run, type TrialRecord, trialText, why } from '../harness/index.ts'
-import { openRun, RUN_OPTION } from './finished.ts'
+import { namesIn, openRun, RUN_OPTION } from './finished.ts'
 import { ownName, quoted } from './own-name.ts'
 import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb.ts'
 
@@ -23,6 +23,10 @@ export const show: Verb = {
     'show lying_success/deploy-key naive 2 --run checked',
   ],
   takes: { least: 0, most: 3 },
+  offers(before, given) {
+    const { cases, configurations, trials } = namesIn(given)
+    return [cases, configurations, trials][before.length] ?? []
+  },
   async run(words) {
     const run = await openRun(words.text('run'))
     const meant = trialsMeant(run, words.positionals)

@@ -11,6 +11,8 @@ export type Option = {
   /** What follows the option in the help, such as FILE. */
   value?: string
   says: string
+  /** What a shell offers for its value, given the words before. Default: files. */
+  offers?: (given: readonly string[]) => readonly string[] | Promise<readonly string[]>
 }
 
 /** The words behind a verb, read. */
@@ -37,6 +39,11 @@ export type Verb = {
   examples: readonly string[]
   /** How many words without a dash it takes. */
   takes: { least: number; most: number }
+  /** What a shell offers for a word without a dash, given those before it, and all words. Default: files. */
+  offers?: (
+    before: readonly string[],
+    given: readonly string[],
+  ) => readonly string[] | Promise<readonly string[]>
   /** Returns the exit code. */
   run(words: Words, signal: AbortSignal): Promise<number>
 }

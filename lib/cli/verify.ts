@@ -63,6 +63,7 @@ export const verify: Verb = {
       type: 'string',
       value: 'LEVEL',
       says: 'asserted, observed_confirmed or verified: exit 1 unless every claiming call reaches it',
+      offers: () => receipt.LEVELS,
     },
     key: {
       type: 'string',
@@ -83,6 +84,7 @@ export const verify: Verb = {
       type: 'string',
       value: 'PROFILE',
       says: `for a bundle: ${receipt.PROFILES.join(' or ')}. It is never guessed`,
+      offers: () => receipt.PROFILES,
     },
     decisions: {
       type: 'string',
@@ -98,7 +100,7 @@ export const verify: Verb = {
   },
   examples: [
     'verify checked',
-    'verify decisions.ndjson --audit github-audit.json --min-level asserted',
+    'verify decisions.ndjson --audit github-audit.json',
     'verify denied.tar.gz --profile privileged-mcp-action/v0',
   ],
   takes: { least: 1, most: Number.POSITIVE_INFINITY },
@@ -304,6 +306,10 @@ export const audit: Verb = {
   exits: { 0: 'at least one entry is a record', 1: 'none is' },
   examples: ['audit import github github-audit.json'],
   takes: { least: 3, most: 3 },
+  offers: (before) =>
+    [['import'], ['github', 'kubernetes', 'cloudtrail', 'stripe', 'slack', 'okta']][
+      before.length
+    ] ?? [],
   async run(words) {
     await registerGiven(words)
     const [action, provider = '', file = ''] = words.positionals

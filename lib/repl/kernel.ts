@@ -29,6 +29,17 @@ export type Connection = {
 const INTERRUPTED = 'ERR_SCRIPT_EXECUTION_INTERRUPTED'
 type Content = Record<string, unknown>
 
+/** The package that speaks Jupyter's transport; it comes with nobody who does not ask for it. @throws TouchstoneError `dependency_missing` */
+export function zeromq(): Promise<typeof import('zeromq')> {
+  return import('zeromq').catch((cause: unknown) => {
+    throw new TouchstoneError(
+      'dependency_missing',
+      'expected the package zeromq for a Jupyter kernel, got none: npm install zeromq',
+      { cause },
+    )
+  })
+}
+
 /**
  * Serve a Jupyter connection until it asks for shutdown. SIGINT stops the cell at work.
  *
@@ -40,13 +51,7 @@ export async function runKernel(
   file: string,
   options: { scope?: Names; version?: string } = {},
 ): Promise<void> {
-  const zmq = await import('zeromq').catch((cause: unknown) => {
-    throw new TouchstoneError(
-      'dependency_missing',
-      'expected the package zeromq for a Jupyter kernel, got none: npm install zeromq',
-      { cause },
-    )
-  })
+  const zmq = await zeromq()
   const connection = readConnection(file)
   const at = (port: number) => `${connection.transport}://${connection.ip}:${port}`
   const sockets = {

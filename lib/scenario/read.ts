@@ -6,18 +6,18 @@
  */
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { canonical, type Digest, digestOf, domainDigest, isDigest } from '../canonical.ts'
 import { gotWord } from '../choice.ts'
 import { TouchstoneError } from '../errors.ts'
 import { readBytes } from '../files.ts'
 import { decode, type JsonObject, parse } from '../json.ts'
+import { packaged } from '../packaged.ts'
 
 /** The line under which a set's text is hashed. */
 export const SET_DOMAIN = 'assay-scenarios/v1'
 
 /** Folder of the sets that ship beside the library. */
-export const SHIPPED = fileURLToPath(new URL('../../scenarios/', import.meta.url))
+export const SHIPPED = packaged('scenarios/')
 
 export const ARCHIVE = 'archive.json'
 const ID = /^[a-z0-9]+(-[a-z0-9]+)*$/

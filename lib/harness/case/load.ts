@@ -1,11 +1,11 @@
 /** Reading cases from YAML files, with every mistake named by file, line and column. */
 import { existsSync, globSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { gotWord } from '../../choice.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { readBytes, unreadable } from '../../files.ts'
 import { decode } from '../../json.ts'
+import { packaged } from '../../packaged.ts'
 import { documentsOf } from '../../yaml.ts'
 import type { Case } from './case.ts'
 import { type Locate, readCase } from './check.ts'
@@ -71,7 +71,7 @@ export async function load(from: string | string[] = shippedCases()): Promise<Ca
 
 /** The folder of the cases that come with Touchstone. */
 export function shippedCases(): string {
-  return fileURLToPath(new URL('../../../cases/', import.meta.url))
+  return packaged('cases/')
 }
 
 /** See `cases.parse`. */
