@@ -168,13 +168,13 @@ export type Column = {
   head: string
   /** Default left; numbers go right. */
   align?: 'left' | 'right'
-  /** The narrowest this column may be cut to when the table is too wide. Default: it is never cut. */
+  /** The narrowest this column may be cut to when the table is too wide. Default: it is never cut, but broken at spaces. */
   min?: number
 }
 
 /**
- * An aligned table: heads, then rows, two spaces between columns, no line wider than `look.width` while columns with a
- * `min` can still give.
+ * An aligned table: heads, then rows, two spaces between columns. Where it is wider than `look.width`, columns with a `min` are
+ * cut first; then the others are broken at spaces, so that a row takes several lines.
  *
  * @example
  * table([{ head: 'case' }, { head: 'pass', align: 'right' }], [['a', '5/5'], ['longer', '0/5']])
@@ -185,29 +185,56 @@ export function table(columns: Column[], rows: string[][], look: Look = {}): str
     Math.max(textWidth(column.head), ...rows.map((row) => textWidth(row[i] ?? ''))),
   )
   const limit = look.width ?? 100
-  let over = widths.reduce((sum, width) => sum + width + 2, -2) - limit
-  while (over > 0) {
-    let widest = -1
-    for (const [i, column] of columns.entries()) {
-      const width = widths[i] ?? 0
-      if (
-        column.min !== undefined &&
-        width > column.min &&
-        (widest < 0 || width > (widths[widest] ?? 0))
-      )
-        widest = i
+  const shrink = (floors: (number | undefined)[]) => {
+    for (let over = totalOf(widths) - limit; over > 0; over--) {
+      let widest = -1
+      for (const [i, width] of widths.entries())
+        if (width > (floors[i] ?? width) && (widest < 0 || width > (widths[widest] ?? 0)))
+          widest = i
+      if (widest < 0) return
+      widths[widest] = (widths[widest] ?? 0) - 1
     }
-    if (widest < 0) break
-    widths[widest] = (widths[widest] ?? 0) - 1
-    over--
   }
-  const line = (cells: string[]) =>
-    columns
-      .map((column, i) => pad(cut(cells[i] ?? '', widths[i] ?? 0), widths[i] ?? 0, column.align))
-      .join('  ')
-      .trimEnd()
-  const head = columns.map((column) => tone(column.head, 'quiet', look))
-  return [head, ...rows].map(line).join('\n')
+  shrink(columns.map(({ min }) => min))
+  shrink(
+    columns.map(({ head, min }, i) =>
+      min === undefined ? longestWord([head, ...rows.map((row) => row[i] ?? '')]) : undefined,
+    ),
+  )
+  const fitted = (cells: string[], as?: Tone) => {
+    const parts = columns.map(({ min }, i) => {
+      const [cell = '', width = 0] = [cells[i], widths[i]]
+      if (min === undefined && textWidth(cell) > width) return wrap(cell, width).split('\n')
+      return [cut(cell, width)]
+    })
+    const height = Math.max(...parts.map((lines) => lines.length))
+    return Array.from({ length: height }, (_, line) =>
+      columns
+        .map(({ align }, i) => {
+          const text = parts[i]?.[line] ?? ''
+          return pad(as ? tone(text, as, look) : text, widths[i] ?? 0, align)
+        })
+        .join('  ')
+        .trimEnd(),
+    )
+  }
+  return [
+    ...fitted(
+      columns.map(({ head }) => head),
+      'quiet',
+    ),
+    ...rows.flatMap((row) => fitted(row)),
+  ].join('\n')
+}
+
+function totalOf(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width + 2, -2)
+}
+
+/** Columns of the longest part that is not broken. A coloured text is not, since its colour would run on. */
+function longestWord(texts: readonly string[]): number {
+  const parts = texts.flatMap((text) => (text.includes('\u001b') ? [text] : text.split(' ')))
+  return Math.max(0, ...parts.map(textWidth))
 }
 
 /** `1 case`, `2 cases`: a count with its noun. */

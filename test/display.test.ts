@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { cut, pad, table, textWidth } from '../lib/display.ts'
+import { cut, pad, table, textWidth, tone } from '../lib/display.ts'
 
 describe('columns of a text', () => {
   // Unicode 16: East Asian Width (UAX 11) W and F take two, an emoji presentation sequence (UTS 51)
@@ -41,5 +41,37 @@ describe('columns of a text', () => {
       ],
     ).split('\n')
     assert.deepEqual(lines, ['a   b', '\u2705  x', 'no  y'])
+  })
+})
+
+describe('a table that is too wide', () => {
+  const columns = [
+    { head: 'configuration', min: 6 },
+    { head: 'goal met' },
+    { head: 'attack succeeded', align: 'right' as const },
+  ]
+  const rows = [['a-long-configuration', '95.8% [80.0, 99.9]', '4.2% [0.1, 20.0]']]
+
+  test('cuts what may be cut before it breaks anything', () => {
+    assert.deepEqual(table(columns, rows, { width: 50 }).split('\n'), [
+      'configurati…  goal met            attack succeeded',
+      'a-long-conf…  95.8% [80.0, 99.9]  4.2% [0.1, 20.0]',
+    ])
+  })
+
+  test('then breaks heads and cells at spaces, each part in its column, and loses nothing', () => {
+    assert.deepEqual(table(columns, rows, { width: 30 }).split('\n'), [
+      'confi…  goal met        attack',
+      '                     succeeded',
+      'a-lon…  95.8%       4.2% [0.1,',
+      '        [80.0,           20.0]',
+      '        99.9]',
+    ])
+  })
+
+  test('breaks no coloured cell, whose colour would run on', () => {
+    const cell = tone('cannot tell', 'unsure', { colors: true })
+    const text = table([{ head: 'careful is' }], [[cell]], { width: 6, colors: true })
+    assert.ok(text.includes(cell))
   })
 })
