@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openRun } from './finished.ts'
-import { EXIT, type Verb } from './verb.ts'
+import { openRun, runNames } from './finished.ts'
+import { EXIT, JSON_OPTION, print, type Verb } from './verb.ts'
 
 /** What opens a file in the browser that a person uses. */
 const OPENERS: { [platform: string]: readonly string[] } = {
@@ -21,10 +21,12 @@ export const openPage: Verb = {
       value: 'FILE',
       says: 'write the page there, such as page.html, and open no browser. Details of a large run stand in a folder beside it',
     },
+    json: { ...JSON_OPTION, says: 'print the path of the page, as JSON' },
   },
   exits: { 0: 'the page is written; off a terminal nothing is opened' },
   examples: ['open', 'open checked --to page.html'],
   takes: { least: 0, most: 2 },
+  offers: (before) => (before.length < 2 ? runNames() : []),
   async run(words) {
     const [first, second] = words.positionals
     const run = await openRun(first)
@@ -33,7 +35,7 @@ export const openPage: Verb = {
     const file = await page.save(
       to ?? join(mkdtempSync(join(tmpdir(), 'touchstone-page-')), 'report.html'),
     )
-    process.stdout.write(`Page: ${file}\n`)
+    print({ toJSON: () => ({ page: file }) }, words.flag('json'), `Page: ${file}`)
     if (to === undefined && process.stdout.isTTY) browse(file)
     return EXIT.asHoped
   },

@@ -6,6 +6,7 @@ export const VERBS: { [name: string]: () => Promise<Verb> } = {
   init: async () => (await import('./init.ts')).init,
   run: async () => (await import('./run.ts')).run,
   list: async () => (await import('./list.ts')).list,
+  open: async () => (await import('./open.ts')).openPage,
   show: async () => (await import('./show.ts')).show,
   compare: async () => (await import('./compare.ts')).compare,
   cases: async () => (await import('./case-list.ts')).caseList,
