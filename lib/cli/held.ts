@@ -5,7 +5,6 @@ import { foreign } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { writing } from '../files.ts'
 import {
-  annotations,
   type Gate,
   type Held,
   junit,
@@ -14,6 +13,7 @@ import {
   sarif,
   stepSummary,
 } from '../harness/index.ts'
+import { annotations } from './annotations.ts'
 import type { Verb, Words } from './verb.ts'
 
 export const HELD_OPTIONS: Verb['options'] = {

@@ -22,7 +22,6 @@ export { define as case } from './case/define-case.ts'
 export type { Ending, GoalEnding, GoalFunction } from './case/goal.ts'
 export type { Prices } from './model/cost.ts'
 export { why } from './page/why.ts'
-export { annotations } from './report/annotations.ts'
 export {
   against,
   type BaselineResult,

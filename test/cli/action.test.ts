@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { parse } from 'yaml'
+import { annotations } from '../../lib/cli/annotations.ts'
 import { cases, harness } from '../../lib/index.ts'
 
 const root = resolve(import.meta.dirname, '..', '..')
@@ -135,7 +136,7 @@ describe('annotations', () => {
       goal: false,
     }))
     const hostile = new harness.Run({ dir: run.dir, manifest: run.manifest, trials: many })
-    const lines = harness.annotations(hostile)
+    const lines = annotations(hostile)
     assert.equal(lines.length, 10)
     for (const line of lines) {
       assert.match(line, /^::warning title=case-\d+%2C naive::/)
@@ -147,6 +148,6 @@ describe('annotations', () => {
   it('a run in which everything passed has none', async () => {
     const [, benign] = await cases.load('cases/lying_success/deploy-key.yaml')
     const plan = harness.run([benign as harness.Case]).config('perfect', { model: 'sim/perfect' })
-    assert.deepEqual(harness.annotations(await plan.repeat(1).quiet().out(null)), [])
+    assert.deepEqual(annotations(await plan.repeat(1).quiet().out(null)), [])
   })
 })

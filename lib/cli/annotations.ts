@@ -1,9 +1,6 @@
 /** A run as workflow commands: what GitHub shows beside the job and in its log. */
-import { count, foreign } from '../../display.ts'
-import type { TrialRecord } from '../../log/index.ts'
-import { why } from '../page/why.ts'
-import type { Run } from './result.ts'
-import type { Held } from './step-summary.ts'
+import { count, foreign } from '../display.ts'
+import { type Held, type Run, type TrialRecord, why } from '../harness/index.ts'
 
 /** GitHub shows this many per kind and step. */
 const MOST = 10
