@@ -127,6 +127,7 @@ describe('annotations', () => {
     const [row] = run.trials
     const many = Array.from({ length: 30 }, (_, i) => ({
       ...(row as harness.TrialRecord),
+      key: `case-${i}|naive|0`,
       case: `case-${i}`,
       outcome: 'fail' as const,
       reasons: {
