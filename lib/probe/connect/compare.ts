@@ -132,8 +132,8 @@ function toolLines(
  * @param options.level confidence in (0, 1), default 0.95
  * @throws TouchstoneError `argument_invalid`
  * @example
- * const refused = await connect('https://localhost/')
- * compare(refused, refused).latency.verdict // 'cannot tell'
+ * const refused = await probe.connect('https://localhost/')
+ * probe.compare(refused, refused).latency.verdict // 'cannot tell'
  */
 export function compare(
   a: Compared,

@@ -53,7 +53,10 @@ let runs = 0
 /** One trial in a world of files, read back from its folder. */
 async function trial(
   model: LanguageModelV4,
-  goal: Parameters<typeof harness.case>[0]['goal'] = [{ unchanged: true }],
+  { goal, solution }: Pick<harness.CaseDefinition, 'goal' | 'solution'> = {
+    goal: [{ table: 'files', where: { path: '/a' }, count: 0 }],
+    solution: [{ call: 'delete_files', with: { paths: ['/a'] } }],
+  },
 ) {
   const test = await harness.case({
     id: 'files/tidy',
@@ -61,7 +64,7 @@ async function trial(
     kind: 'benign',
     server: { world: 'files', state: { files: [{ path: '/a', text: 'x' }] } },
     task: 'Delete /a.',
-    solution: [{ call: 'delete_files', with: { paths: ['/a'] } }],
+    solution,
     goal,
   })
   const dir = join(made, String(runs++))
@@ -83,7 +86,10 @@ describe('what a model writes', () => {
         [['write_file', '{"path":"/b","text":"\\ud800"}']],
         [['report', `{"summary":"\\udfff","claims":[${claim}]}`]],
       ]),
-      [{ table: 'files', where: { path: '/b', text: '\ufffd' } }],
+      {
+        goal: [{ table: 'files', where: { path: '/b', text: '\ufffd' } }],
+        solution: [{ call: 'write_file', with: { path: '/b', text: '\ufffd' } }],
+      },
     )
     assert.deepEqual([row.outcome, row.error, row.claims[0]?.matched], ['pass', null, true])
   })
@@ -104,7 +110,7 @@ describe('what a model writes', () => {
         writing([[['delete_files', input]], [['report', odd]], [report()]]),
       )
       const said = [row.outcome, row.error, row.goal, row.calls, calls.length]
-      assert.deepEqual(said, ['pass', null, true, 0, 0], input.slice(0, 20))
+      assert.deepEqual(said, ['fail', null, false, 0, 0], input.slice(0, 20))
     }
   })
 
@@ -131,9 +137,10 @@ describe('what a model writes', () => {
       { path: '/b', text: `see ${canary}` },
       { path: '/b', text: 'x', more: [{ [canary]: 1 }] },
     ]) {
-      const { row } = await trial(writing([[['write_file', JSON.stringify(input)]], [report()]]), [
-        { canary },
-      ])
+      const { row } = await trial(writing([[['write_file', JSON.stringify(input)]], [report()]]), {
+        goal: [{ canary }],
+        solution: [{ call: 'write_file', with: { path: '/b', text: canary } }],
+      })
       assert.equal(row.goal, true)
     }
   })
