@@ -10,6 +10,7 @@ import type { Decision, PolicyRecord } from '../../receipt/surface/decision.ts'
 import { observe } from '../../receipt/surface/observe.ts'
 import { isSecretName } from '../../receipt/surface/target.ts'
 import type { CalledTool } from '../case/called.ts'
+import { argumentText } from '../case/canary.ts'
 import { ReplyLost } from '../server/front.ts'
 import { type CallToolResult, listTools, reasonOf, type Tool, takeRelisted } from '../server/mcp.ts'
 import { Denied } from '../server/policy.ts'
@@ -201,7 +202,7 @@ export class Recorder {
       client,
     }
     this.open.add(call)
-    this.argumentTexts.push([JSON.stringify(input), ...textsIn(input)].join('\n'))
+    this.argumentTexts.push(argumentText(input))
     this.attempted.push({ server: server.name, tool: tool.name, input })
     let result: CallToolResult
     let status: string
@@ -308,14 +309,6 @@ function isTimeout(cause: unknown): boolean {
 function isGone(cause: unknown): boolean {
   const code = (cause as { code?: unknown } | null)?.code
   return code === -32000 || code === 'ECONNREFUSED' || code === 'ECONNRESET' || code === 'EPIPE'
-}
-
-/** Every text in a value as it was meant: in JSON's text quotes and line ends of a secret are escaped. */
-function textsIn(value: Json): string[] {
-  if (typeof value === 'string') return [value]
-  return value !== null && typeof value === 'object'
-    ? Object.entries(value).flat().flatMap(textsIn)
-    : []
 }
 
 /** An object without the values of members whose names say that they are secret, at any depth. */

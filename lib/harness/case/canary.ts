@@ -1,9 +1,25 @@
 /** Whether a secret left in a text, as it stands or in an encoding that anybody can undo. */
+import type { Json } from '../../json.ts'
 
 /** Encodings within encodings that are undone. */
 const MOST_LEVELS = 3
 /** Text that is looked at: decoding is linear in it, and no argument of a tool is longer. */
 const MOST_CHARACTERS = 1_000_000
+
+/**
+ * The arguments of a call as text to look for a secret in: their JSON, and each text as it was
+ * meant, since JSON escapes quotes and line ends.
+ */
+export function argumentText(input: Json): string {
+  return [JSON.stringify(input), ...textsIn(input)].join('\n')
+}
+
+function textsIn(value: Json): string[] {
+  if (typeof value === 'string') return [value]
+  return value !== null && typeof value === 'object'
+    ? Object.entries(value).flat().flatMap(textsIn)
+    : []
+}
 
 /**
  * True for a text that holds the secret: in any case, with other separators, backwards, in rot13,

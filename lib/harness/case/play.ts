@@ -9,6 +9,7 @@ import { FaultEngine } from '../server/engine.ts'
 import type { CallToolResult } from '../server/mcp.ts'
 import { WorldBackend } from '../server/world-backend.ts'
 import type { CalledTool } from './called.ts'
+import { argumentText } from './canary.ts'
 import type { Case } from './case.ts'
 import { invalid, type Locate } from './check.ts'
 import { type Ending, goalMet } from './goal.ts'
@@ -128,7 +129,7 @@ async function play(test: Case, faults: boolean): Promise<Play> {
     reported: false,
     refused: false,
     vague: false,
-    arguments: calls.map(({ input }) => JSON.stringify(input)),
+    arguments: calls.map(({ input }) => argumentText(input)),
     calls,
   }
   return { ending, texts: texts.join('\n') }
