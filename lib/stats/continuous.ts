@@ -115,7 +115,7 @@ export type MeasureFigure = { estimate: number; low: number; high: number }
  * @example
  * const f = quantileOver([[10, 12, 11], [14, 15, 13], [9, 10, 11], [20, 16, 18]], 0.5)
  * f.estimate // 12.5
- * f.high // 18
+ * f.high // Infinity
  */
 export function quantileOver(
   cases: readonly (readonly number[])[],
@@ -164,7 +164,7 @@ export function quantileOver(
  * @throws                 `argument_invalid`
  * @see                    R's t.test; known answers: fixtures/stats/continuous.json
  * @example
- * meanOver([[10, 12], [14, 16], [9, 11]]) // { estimate: 12, low: 5.4275, high: 18.5725 }
+ * meanOver([[10, 12], [14, 16], [9, 11]]) // { estimate: 12, low: 5.42759, high: 18.57241 }
  */
 export function meanOver(
   cases: readonly (readonly number[])[],

@@ -31,7 +31,7 @@ function spent(at: number, alpha: number, spending: Spending): number {
  *                         repeated intervals; known answers: fixtures/stats/looks.json
  * @example
  * looks([0.5, 1]) // [0.99695, 0.951]
- * looks([0.5, 1], { spending: 'even' }) // [0.969, 0.9725]
+ * looks([0.5, 1], { spending: 'even' }) // [0.969, 0.97226]
  */
 export function looks(
   shares: readonly number[],
