@@ -1,8 +1,8 @@
 /** Waiting that a signal ends. */
 
 /**
- * The promise's own end, or the signal's reason if the signal aborts first. The promise itself goes on; a failure that
- * comes after the abort is ignored.
+ * The promise's own end, or the signal's reason if the signal aborts first. The promise itself goes
+ * on; a failure that comes after the abort is ignored.
  */
 export async function untilAborted<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T> {
   if (!signal) return promise

@@ -25,7 +25,8 @@ export function digest(data: string | Uint8Array): Digest {
 }
 
 /**
- * SHA-256 of a text under a domain line, so that equal texts with different meanings have different digests.
+ * SHA-256 of a text under a domain line, so that equal texts with different meanings have different
+ * digests.
  *
  * @param domain one line without its line feed, such as `assay-scenarios/v1`
  */
@@ -36,8 +37,9 @@ export function domainDigest(domain: string, text: string): Digest {
 /**
  * RFC 8785 text of a JSON value.
  *
- * @throws TouchstoneError `json_value` for anything that JSON cannot say: undefined, NaN, a Map, a Date, a class instance,
- *   a hole in an array, a cycle or half a surrogate pair. Nothing is dropped in silence.
+ * @throws TouchstoneError `json_value` for anything that JSON cannot say: undefined, NaN, a Map, a
+ *   Date, a class instance, a hole in an array, a cycle or half a surrogate pair. Nothing is
+ *   dropped in silence.
  * @example
  * canonical({ b: 1.0, a: [true, null] }) // '{"a":[true,null],"b":1}'
  */

@@ -1,8 +1,8 @@
 /** A word of a list that was mistyped: what was given, and what was probably meant. */
 
 /**
- * The word of a list that is most like another: a prefix that only one of them has, or else the one at the least distance,
- * where at most a third of its letters differ. Case does not count.
+ * The word of a list that is most like another: a prefix that only one of them has, or else the one
+ * at the least distance, where at most a third of its letters differ. Case does not count.
  *
  * @returns null where none is like it
  * @example
@@ -39,7 +39,10 @@ export function gotWord(word: unknown, known: Iterable<string>): string {
   return meant === null ? `got "${word}"` : `got "${word}"; did you mean "${meant}"?`
 }
 
-/** Optimal string alignment distance: insertions, deletions, replacements, and neighbours that changed places. */
+/**
+ * Optimal string alignment distance: insertions, deletions, replacements, and neighbours that
+ * changed places.
+ */
 function editDistance(a: string, b: string): number {
   let before: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, i) => i)

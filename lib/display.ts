@@ -24,7 +24,10 @@ export type Look = {
   width?: number
 }
 
-/** The look that fits a stream: colours on a terminal unless NO_COLOR is set, its width, else 100 characters. */
+/**
+ * The look that fits a stream: colours on a terminal unless NO_COLOR is set, its width, else 100
+ * characters.
+ */
 export function lookOf(stream: {
   isTTY?: boolean
   columns?: number
@@ -43,8 +46,9 @@ export function tone(text: string, as: Tone, look: Look = {}): string {
 }
 
 /**
- * Somebody else's text, safe to print: control characters, escape sequences, bidirectional overrides and invisible
- * characters become U+FFFD, line breaks become spaces, and it is cut at `max` characters.
+ * Somebody else's text, safe to print: control characters, escape sequences, bidirectional
+ * overrides and invisible characters become U+FFFD, line breaks become spaces, and it is cut at
+ * `max` characters.
  *
  * @param max characters, default 200
  * @example
@@ -58,7 +62,10 @@ export function foreign(text: string, max = 200): string {
   return characters.length > max ? `${characters.slice(0, max - 1).join('')}…` : safe
 }
 
-/** A text for a terminal, safe to print: colours stay, other control sequences and characters do not. */
+/**
+ * A text for a terminal, safe to print: colours stay, other control sequences and characters do
+ * not.
+ */
 export function coloured(text: string): string {
   return text
     .split(/(\u001b\[[\d;]*m)/)
@@ -67,7 +74,8 @@ export function coloured(text: string): string {
 }
 
 /**
- * The JSON text of a value, safe to print: what a terminal would obey or not show is escaped, so that it reads back as it was.
+ * The JSON text of a value, safe to print: what a terminal would obey or not show is escaped, so
+ * that it reads back as it was.
  *
  * @param indent spaces, default 0: one line
  * @example
@@ -85,7 +93,8 @@ export function jsonText(value: unknown, indent = 0): string {
 }
 
 /**
- * Text that is safe between tags and in quoted attributes of HTML and of XML 1.0. What XML cannot hold becomes U+FFFD.
+ * Text that is safe between tags and in quoted attributes of HTML and of XML 1.0. What XML cannot
+ * hold becomes U+FFFD.
  *
  * @example
  * escapeMarkup('a<b') // 'a&lt;b'
@@ -168,13 +177,17 @@ export type Column = {
   head: string
   /** Default left; numbers go right. */
   align?: 'left' | 'right'
-  /** The narrowest this column may be cut to when the table is too wide. Default: it is never cut, but broken at spaces. */
+  /**
+   * The narrowest this column may be cut to when the table is too wide. Default: it is never cut,
+   * but broken at spaces.
+   */
   min?: number
 }
 
 /**
- * An aligned table: heads, then rows, two spaces between columns. Where it is wider than `look.width`, columns with a `min` are
- * cut first; then the others are broken at spaces, so that a row takes several lines.
+ * An aligned table: heads, then rows, two spaces between columns. Where it is wider than
+ * `look.width`, columns with a `min` are cut first; then the others are broken at spaces, so that a
+ * row takes several lines.
  *
  * @example
  * table([{ head: 'case' }, { head: 'pass', align: 'right' }], [['a', '5/5'], ['longer', '0/5']])
@@ -231,7 +244,10 @@ function totalOf(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width + 2, -2)
 }
 
-/** Columns of the longest part that is not broken. A coloured text is not, since its colour would run on. */
+/**
+ * Columns of the longest part that is not broken. A coloured text is not, since its colour would
+ * run on.
+ */
 function longestWord(texts: readonly string[]): number {
   const parts = texts.flatMap((text) => (text.includes('\u001b') ? [text] : text.split(' ')))
   return Math.max(0, ...parts.map(textWidth))

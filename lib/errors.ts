@@ -1,7 +1,8 @@
 /**
  * What went wrong with a call, as a stable word: code is for programs, message is for people.
  *
- * Only bad *calls* throw. A bad *result* (a refused address, a failed trial, an unbound record) is a value.
+ * Only bad *calls* throw. A bad *result* (a refused address, a failed trial, an unbound record) is
+ * a value.
  */
 export type ErrorCode =
   // what was handed in
@@ -70,7 +71,8 @@ export type ErrorCode =
 /**
  * The one error that Touchstone throws on purpose.
  *
- * The message has the form "expected X, got Y (where)". `where` names a file with line and column, or a field.
+ * The message has the form "expected X, got Y (where)". `where` names a file with line and column,
+ * or a field.
  *
  * @example
  * const e = new TouchstoneError('argument_invalid', 'expected a rate in [0, 1], got 2', { where: 'options.rate' })

@@ -1,9 +1,14 @@
-/** Files, and what the system says when it refuses one: always a `TouchstoneError` that names the path. */
+/**
+ * Files, and what the system says when it refuses one: always a `TouchstoneError` that names the
+ * path.
+ */
 import { closeSync, fstatSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs'
 import { TouchstoneError } from './errors.ts'
 import { type Json, parse } from './json.ts'
 
-/** The error for what cannot be read. An error that is a `TouchstoneError` already stays as it is. */
+/**
+ * The error for what cannot be read. An error that is a `TouchstoneError` already stays as it is.
+ */
 export function unreadable(
   path: string,
   cause: unknown,
@@ -12,7 +17,10 @@ export function unreadable(
   return refused('file_unreadable', path, cause, expected)
 }
 
-/** The error for what cannot be written. An error that is a `TouchstoneError` already stays as it is. */
+/**
+ * The error for what cannot be written. An error that is a `TouchstoneError` already stays as it
+ * is.
+ */
 export function unwritable(
   path: string,
   cause: unknown,
@@ -47,7 +55,10 @@ export function writing<T>(path: string, write: () => T, expected?: string): T {
   }
 }
 
-/** Refuse what is no path. The system takes a number for a file that is open already, such as standard input. */
+/**
+ * Refuse what is no path. The system takes a number for a file that is open already, such as
+ * standard input.
+ */
 function requirePath(path: unknown): void {
   if (typeof path === 'string') return
   const got = path === null ? 'null' : typeof path
@@ -68,7 +79,9 @@ export function writeNew(path: string, text: string, options: { mode?: number } 
   }
 }
 
-/** Read a file of JSON strictly. @throws TouchstoneError `file_unreadable`, and what `parse` throws. */
+/**
+ * Read a file of JSON strictly. @throws TouchstoneError `file_unreadable`, and what `parse` throws.
+ */
 export function readJson(path: string): Json {
   return parse(readBytes(path), path)
 }
@@ -91,7 +104,10 @@ export function readBytes(path: string, expected?: string): Uint8Array {
   }
 }
 
-/** Read a person's own text, such as a notebook: line ends become line feeds. @throws TouchstoneError `file_unreadable` */
+/**
+ * Read a person's own text, such as a notebook: line ends become line feeds. @throws
+ * TouchstoneError `file_unreadable`
+ */
 export function readText(path: string, expected?: string): string {
   return Buffer.from(readBytes(path, expected)).toString('utf8').replace(/\r\n?/g, '\n')
 }

@@ -1,7 +1,8 @@
 /**
  * Touchstone: test MCP servers and the agents that use them.
  *
- * Four calls: `probe.connect()`, `harness.server()`, `harness.run()`, `receipt.verify()`. Heavy packages are loaded on first use.
+ * Four calls: `probe.connect()`, `harness.server()`, `harness.run()`, `receipt.verify()`. Heavy
+ * packages are loaded on first use.
  */
 
 export * as chart from './chart/index.ts'

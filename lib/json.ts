@@ -1,6 +1,7 @@
 /**
- * JSON in, strictly. Reading refuses what `JSON.parse` repairs in silence: bad UTF-8, a key given twice, an integer that a
- * double cannot hold, half a surrogate pair. Two texts that mean different things must never share a digest.
+ * JSON in, strictly. Reading refuses what `JSON.parse` repairs in silence: bad UTF-8, a key given
+ * twice, an integer that a double cannot hold, half a surrogate pair. Two texts that mean different
+ * things must never share a digest.
  */
 import { isUtf8 } from 'node:buffer'
 import { type ErrorCode, TouchstoneError } from './errors.ts'
@@ -14,12 +15,14 @@ export const MAX_DEPTH = 512
 /**
  * Read JSON text or bytes strictly.
  *
- * Refused, with file, line and column: bytes that are not UTF-8, a duplicate key (however it is escaped), an integer beyond
- * 2^53 - 1 in size, a number beyond a double, half a surrogate pair, nesting beyond `MAX_DEPTH`. Refusing large integers is
- * stricter than RFC 8785 asks. A byte order mark at the start is skipped.
+ * Refused, with file, line and column: bytes that are not UTF-8, a duplicate key (however it is
+ * escaped), an integer beyond 2^53 - 1 in size, a number beyond a double, half a surrogate pair,
+ * nesting beyond `MAX_DEPTH`. Refusing large integers is stricter than RFC 8785 asks. A byte order
+ * mark at the start is skipped.
  *
  * @param source name for error messages: a path, or what the text is
- * @throws TouchstoneError `json_utf8`, `json_syntax`, `json_duplicate_key`, `json_unsafe_number`, `json_lone_surrogate`, `json_depth`
+ * @throws TouchstoneError `json_utf8`, `json_syntax`, `json_duplicate_key`, `json_unsafe_number`,
+ *   `json_lone_surrogate`, `json_depth`
  * @example
  * parse('{"a":[1,2]}') // { a: [1, 2] }
  */
@@ -28,8 +31,8 @@ export function parse(input: string | Uint8Array, source = 'JSON'): Json {
 }
 
 /**
- * Like `parse`, in half the time for text as `JSON.stringify` writes it: what is written back the same has no key twice and no
- * number that was rounded.
+ * Like `parse`, in half the time for text as `JSON.stringify` writes it: what is written back the
+ * same has no key twice and no number that was rounded.
  *
  * @throws TouchstoneError what `parse` throws
  */
@@ -55,7 +58,10 @@ function openings(text: string): number {
   return count
 }
 
-/** Decode UTF-8, refusing what is not. @throws TouchstoneError `json_utf8` with the place of the first wrong byte, `file_unreadable` beyond what a text can hold. */
+/**
+ * Decode UTF-8, refusing what is not. @throws TouchstoneError `json_utf8` with the place of the
+ * first wrong byte, `file_unreadable` beyond what a text can hold.
+ */
 export function decode(bytes: Uint8Array, source: string): string {
   try {
     // Twice as fast as the decoder, which then only has the byte order marks and what is wrong.

@@ -1,8 +1,10 @@
 /**
- * Files of one JSON text per line (NDJSON): written by appending, read line by line in the memory of one line.
+ * Files of one JSON text per line (NDJSON): written by appending, read line by line in the memory
+ * of one line.
  *
- * A line ends with a line feed. A line without one stands at the end of the file: a crash interrupted its writer, or
- * another program left the last line feed out. Readers are told (`whole`) and decide.
+ * A line ends with a line feed. A line without one stands at the end of the file: a crash
+ * interrupted its writer, or another program left the last line feed out. Readers are told
+ * (`whole`) and decide.
  */
 import { constants } from 'node:buffer'
 import {
@@ -25,12 +27,18 @@ import { decode, type Json, parse, parseLine } from './json.ts'
 const NEWLINE = 10
 const CHUNK_BYTES = 1 << 18
 
-/** Longest line that is held. A small gzip file may unpack to a line without end, and no longer text can be made. */
+/**
+ * Longest line that is held. A small gzip file may unpack to a line without end, and no longer text
+ * can be made.
+ */
 const MAX_LINE_BYTES: number = constants.MAX_STRING_LENGTH
 
 /** One line of a file. */
 export type Line = {
-  /** Without the line feed. At most `MAX_LINE_BYTES`; what a longer line holds behind them is left out. */
+  /**
+   * Without the line feed. At most `MAX_LINE_BYTES`; what a longer line holds behind them is left
+   * out.
+   */
   bytes: Uint8Array
   /** Number of the line, from 1. */
   line: number
@@ -43,7 +51,9 @@ export type Line = {
 /** A line as JSON. `sizeBytes` counts no line feed. */
 export type JsonLine = { value: Json; line: number; text: string; next: number; sizeBytes: number }
 
-/** Cuts chunks into lines. Of a line longer than `mostBytes` that many bytes and one more are kept. */
+/**
+ * Cuts chunks into lines. Of a line longer than `mostBytes` that many bytes and one more are kept.
+ */
 export class Splitter {
   private parts: Uint8Array[] = []
   private held = 0
@@ -90,9 +100,11 @@ export class Splitter {
 }
 
 /**
- * The lines of a file as a stream; a file named `.gz` is unpacked. `bytes` are valid until the next line is asked for.
+ * The lines of a file as a stream; a file named `.gz` is unpacked. `bytes` are valid until the next
+ * line is asked for.
  *
- * @param options `from`: byte at which a line begins, default 0; line numbers count from there. `signal` stops the reading
+ * @param options `from`: byte at which a line begins, default 0; line numbers count from there.
+ *   `signal` stops the reading
  * @throws TouchstoneError `file_unreadable`; the signal's reason
  */
 export async function* streamLines(
@@ -159,7 +171,10 @@ export function* linesIn(bytes: Uint8Array): Generator<Line> {
   yield* splitter.end()
 }
 
-/** A line's text. @throws TouchstoneError `json_utf8`, or `file_unreadable` for a line that is too long */
+/**
+ * A line's text. @throws TouchstoneError `json_utf8`, or `file_unreadable` for a line that is too
+ * long
+ */
 export function textOf({ bytes, line }: Pick<Line, 'bytes' | 'line'>, source: string): string {
   if (bytes.length > MAX_LINE_BYTES)
     throw new TouchstoneError(
@@ -171,7 +186,8 @@ export function textOf({ bytes, line }: Pick<Line, 'bytes' | 'line'>, source: st
 }
 
 /**
- * Read lines as strict JSON. Empty lines are passed over, and so is a last line that nobody finished.
+ * Read lines as strict JSON. Empty lines are passed over, and so is a last line that nobody
+ * finished.
  *
  * @param options `from`: byte at which a line begins, default 0
  * @throws TouchstoneError `file_unreadable`, or what `parse` throws, with file, line and column
@@ -204,8 +220,8 @@ function jsonOf(line: Line, path: string): JsonLine | null {
 }
 
 /**
- * The JSON documents in bytes: one on any number of lines, or one per line where the first line is a whole document and
- * another line follows. Empty bytes hold none.
+ * The JSON documents in bytes: one on any number of lines, or one per line where the first line is
+ * a whole document and another line follows. Empty bytes hold none.
  *
  * @returns each with the number of its line, or null for one document alone
  * @throws TouchstoneError the codes of `parse`, and `file_unreadable` for a line that is too long
@@ -259,8 +275,9 @@ export function isDocument(text: string): boolean {
 const SYNC_EVERY_MS = 1000
 
 /**
- * A file that only grows. Each `append` is one write of whole lines; the disk is asked to keep them at most once per
- * second, and at the end. What a crash left of an unfinished line is cut when the file is opened.
+ * A file that only grows. Each `append` is one write of whole lines; the disk is asked to keep them
+ * at most once per second, and at the end. What a crash left of an unfinished line is cut when the
+ * file is opened.
  */
 export class LineWriter {
   readonly path: string

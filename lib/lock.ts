@@ -1,4 +1,7 @@
-/** One process writes at a time: a file that names the process, recognised as stale when that process is gone. */
+/**
+ * One process writes at a time: a file that names the process, recognised as stale when that
+ * process is gone.
+ */
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 
@@ -9,7 +12,8 @@ type Owner = { pid: number; host: string; started: string | null }
  *
  * @param path the lock's file
  * @param busy the error for a lock that somebody else holds, by who it is
- * @param waitMs how long to wait for it. The whole process stands still meanwhile, so keep it for what is short. Default 0
+ * @param waitMs how long to wait for it. The whole process stands still meanwhile, so keep it for
+ *   what is short. Default 0
  */
 export function hold(path: string, busy: (who: string) => Error, waitMs = 0): () => void {
   const own = JSON.stringify({
@@ -59,7 +63,8 @@ function takeAway(path: string, stale: string): void {
     try {
       linkSync(aside, path)
     } catch {
-      // A third process took the lock by then; the second will find out when it writes nothing more than it owns.
+      // A third process took the lock by then; the second will find out when it writes nothing more
+      // than it owns.
     }
   }
   rmSync(aside, { force: true })
@@ -84,7 +89,10 @@ function ownerOf(text: string): Owner | null {
   }
 }
 
-/** A process of another machine cannot be asked, so it counts as alive. A number given to a new process is not the old one. */
+/**
+ * A process of another machine cannot be asked, so it counts as alive. A number given to a new
+ * process is not the old one.
+ */
 function alive({ pid, host, started }: Owner): boolean {
   if (host !== hostname()) return true
   try {
@@ -96,7 +104,10 @@ function alive({ pid, host, started }: Owner): boolean {
   return started === null || now === null || started === now
 }
 
-/** When a process was started, in the kernel's ticks since boot; null where there is no /proc. A zombie has ended. */
+/**
+ * When a process was started, in the kernel's ticks since boot; null where there is no /proc. A
+ * zombie has ended.
+ */
 function startOf(pid: number): string | null {
   const stat = textOf(`/proc/${pid}/stat`)
   if (stat === null) return null

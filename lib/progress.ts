@@ -1,4 +1,7 @@
-/** Progress of long work on standard error: one line that changes on a terminal, a line now and then elsewhere. */
+/**
+ * Progress of long work on standard error: one line that changes on a terminal, a line now and then
+ * elsewhere.
+ */
 import { cut, duration, pad } from './display.ts'
 import { signalOf } from './signal.ts'
 
@@ -17,12 +20,15 @@ export type Progress = {
 type Stream = { isTTY?: boolean; columns?: number; write(text: string): unknown }
 
 /**
- * Start a progress bar. While it lives, `console` output is printed above it rather than through it.
+ * Start a progress bar. While it lives, `console` output is printed above it rather than through
+ * it.
  *
- * Off a terminal it writes a line per tenth of the work, at most one in 5 s; one after 30 s without any; and one per long wait.
+ * Off a terminal it writes a line per tenth of the work, at most one in 5 s; one after 30 s without
+ * any; and one per long wait.
  *
  * @param total   things to do, a whole number >= 1
- * @param options `failures` names what a failed tick counts, default `failed`; `stream` defaults to standard error
+ * @param options `failures` names what a failed tick counts, default `failed`; `stream` defaults to
+ *   standard error
  * @example
  * using bar = progress(10, 'trials')
  * bar.tick()
@@ -93,7 +99,10 @@ export function progress(
   }
 }
 
-/** Milliseconds: the least between two lines, the most without one, and the shortest wait that is told. */
+/**
+ * Milliseconds: the least between two lines, the most without one, and the shortest wait that is
+ * told.
+ */
 const [LEAST_MS, MOST_MS, LONG_MS] = [5_000, 30_000, 10_000]
 
 /** Progress where nobody can take a line back, such as a log of continuous integration. */

@@ -4,11 +4,13 @@
 const MOST = 5
 
 /**
- * How many decimals some shares want, as percentages: whole points, and one decimal more for each tenth that the interval is
- * narrower than 2 points. A share that is not 0 or 1 must not come out as 0 or 100.
+ * How many decimals some shares want, as percentages: whole points, and one decimal more for each
+ * tenth that the interval is narrower than 2 points. A share that is not 0 or 1 must not come out
+ * as 0 or 100.
  *
  * @param width  width of the interval, in [0, 2]; NaN where there is none
- * @param values the shares or differences that stand side by side; those that are not finite do not count
+ * @param values the shares or differences that stand side by side; those that are not finite do not
+ *   count
  * @example
  * digitsFor(0.2, 0.625) // 0
  * digitsFor(0.015, 0.625) // 1
@@ -25,7 +27,8 @@ export function digitsFor(width: number, ...values: number[]): number {
 }
 
 /**
- * A share as a percentage without its sign. What is closer to 0 than the last digit stays apart from 0.
+ * A share as a percentage without its sign. What is closer to 0 than the last digit stays apart
+ * from 0.
  *
  * @example
  * percentage(0.625, 0) // '63'
@@ -42,7 +45,8 @@ export function percentage(share: number, digits: number): string {
 }
 
 /**
- * A rate with its interval: `62% [40, 80]`; `[unknown]` where it has none, and a dash where the rate is undefined.
+ * A rate with its interval: `62% [40, 80]`; `[unknown]` where it has none, and a dash where the
+ * rate is undefined.
  *
  * @example
  * rateText(0.625, 0.4, 0.8) // '63% [40, 80]'
@@ -90,7 +94,8 @@ export function differenceText(difference: number, low: number, high: number): s
 }
 
 /**
- * A p value: three decimals, `<0.001` below that, and one more where rounding would put it on the other side of the line.
+ * A p value: three decimals, `<0.001` below that, and one more where rounding would put it on the
+ * other side of the line.
  *
  * @param line the value that it is held against, default 0.05
  * @example

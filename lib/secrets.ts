@@ -23,7 +23,9 @@ export function keepSecret(value: string): string {
 /** Names of variables, headers and members of a query whose values are secret. */
 const SECRET_NAME = /key|token|secret|passw|credential|auth|cookie|signature/i
 
-/** Remember the values of those members whose names say that they are secret. Returns the members. */
+/**
+ * Remember the values of those members whose names say that they are secret. Returns the members.
+ */
 export function keepSecrets<T extends { readonly [name: string]: string | undefined }>(
   members: T,
 ): T {
@@ -39,7 +41,8 @@ export function keepSecrets<T extends { readonly [name: string]: string | undefi
 
 /**
  * An address to show or to write: without a password, and without the values of members of its
- * query whose names say that they are secret. Both are remembered. Another text comes back as it is.
+ * query whose names say that they are secret. Both are remembered. Another text comes back as it
+ * is.
  */
 export function shownAddress(address: string): string {
   if (!URL.canParse(address)) return address

@@ -1,4 +1,7 @@
-/** Values that show themselves: at the prompt and in `console.log` as their text, in a notebook as the same text. */
+/**
+ * Values that show themselves: at the prompt and in `console.log` as their text, in a notebook as
+ * the same text.
+ */
 import { inspect } from 'node:util'
 import { type Look, lookOf } from './display.ts'
 

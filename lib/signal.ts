@@ -1,4 +1,7 @@
-/** The signal of the line, cell or script at work: one place for long calls to find what Ctrl-C aborts. */
+/**
+ * The signal of the line, cell or script at work: one place for long calls to find what Ctrl-C
+ * aborts.
+ */
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 /** On the global object, so that a second copy of the package finds the same signal. */

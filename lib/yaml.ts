@@ -1,4 +1,7 @@
-/** YAML for people: values with the place of every member, and mistakes named by line and column. JSON is YAML too. */
+/**
+ * YAML for people: values with the place of every member, and mistakes named by line and column.
+ * JSON is YAML too.
+ */
 import { type Document, isNode, isScalar, LineCounter, parseAllDocuments, visit } from 'yaml'
 import { TouchstoneError } from './errors.ts'
 

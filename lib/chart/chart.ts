@@ -1,4 +1,6 @@
-/** What every kind of chart hands back: a public spec, and the ways to look at it and to keep it. */
+/**
+ * What every kind of chart hands back: a public spec, and the ways to look at it and to keep it.
+ */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, extname, resolve } from 'node:path'
 import { inspect } from 'node:util'
@@ -82,7 +84,10 @@ export class Chart<Row = unknown> {
     return toPng(await this.svg(), options.scale)
   }
 
-  /** A page that needs nothing else: interactive, light or dark as the reader's system is, and it makes no request. */
+  /**
+   * A page that needs nothing else: interactive, light or dark as the reader's system is, and it
+   * makes no request.
+   */
   async html(): Promise<string> {
     const { page } = await import('./page.ts')
     return page(this)
@@ -98,11 +103,12 @@ export class Chart<Row = unknown> {
   }
 
   /**
-   * Write the chart to a file, by its extension: `.svg`, `.png`, `.html`, `.json` (the spec) or `.txt`. Folders are made;
-   * a chart that is there is replaced.
+   * Write the chart to a file, by its extension: `.svg`, `.png`, `.html`, `.json` (the spec) or
+   * `.txt`. Folders are made; a chart that is there is replaced.
    *
    * @returns the file's absolute path
-   * @throws  TouchstoneError `argument_invalid` for another extension, `file_unwritable` when the file cannot be written
+   * @throws  TouchstoneError `argument_invalid` for another extension, `file_unwritable` when the
+   *   file cannot be written
    */
   async save(path: string): Promise<string> {
     const file = resolve(path)
@@ -154,7 +160,8 @@ export class Chart<Row = unknown> {
   /**
    * For notebooks: an interactive chart, a picture for readers that run no scripts, and text.
    *
-   * A promise, since drawing is asynchronous; kernels await it. The spec names Vega-Lite v5, which is what front ends have.
+   * A promise, since drawing is asynchronous; kernels await it. The spec names Vega-Lite v5, which
+   * is what front ends have.
    */
   async [Symbol.for('Jupyter.display')](): Promise<MimeBundle> {
     const bundle: MimeBundle = {

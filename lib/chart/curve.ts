@@ -1,4 +1,7 @@
-/** Step curves: which share lies at or below each value. What ecdf and latency charts have in common. */
+/**
+ * Step curves: which share lies at or below each value. What ecdf and latency charts have in
+ * common.
+ */
 
 import { type Column, foreign, pad, table, textWidth, tone, wrap } from '../display.ts'
 import type { Json, JsonObject } from '../json.ts'
@@ -13,7 +16,9 @@ export type Curve = {
   name: string
   /** Finite; above zero on a logarithmic axis. */
   values: number[]
-  /** What the share is of: at least as many as there are values, more where some never came to one. */
+  /**
+   * What the share is of: at least as many as there are values, more where some never came to one.
+   */
   total: number
   /** Said behind the name, such as `n = 5`. */
   remark: string
@@ -31,7 +36,10 @@ type Drawing = {
 
 const WIDTH_PX = 420
 const HEIGHT_PX = 230
-/** Steps of one curve that a picture this wide can show; curves with more are thinned, their ends kept. */
+/**
+ * Steps of one curve that a picture this wide can show; curves with more are thinned, their ends
+ * kept.
+ */
 const MOST_STEPS = 400
 
 function range({ curves, log }: Drawing): { low: number; high: number; ticks: number[] } {
@@ -85,7 +93,8 @@ export function drawCurves(drawing: Drawing): JsonObject {
   const values = curves.flatMap((curve, c) => {
     const corners = steps(curve.values, curve.total)
     if (curve.total === 0) return []
-    // From zero up to the first value, and on to the right edge at the height that was reached: zero for no value at all.
+    // From zero up to the first value, and on to the right edge at the height that was reached:
+    // zero for no value at all.
     const first = { x: corners[0]?.x ?? low, share: 0, count: 0 }
     const line = [first, ...corners, { ...(corners.at(-1) ?? first), x: high }]
     return line.map((corner, order) => ({

@@ -1,4 +1,7 @@
-/** ECDF: for times, tokens and cost, which share of the runs stayed at or below each value. Every value is in the picture. */
+/**
+ * ECDF: for times, tokens and cost, which share of the runs stayed at or below each value. Every
+ * value is in the picture.
+ */
 import { foreign } from '../display.ts'
 import { Chart } from './chart.ts'
 import { curvesInText, drawCurves } from './curve.ts'

@@ -33,7 +33,8 @@ export type ForestOptions = Target &
   }
 
 /**
- * Forest plot: one row per case from the best difference to the worst, and the difference over all cases below.
+ * Forest plot: one row per case from the best difference to the worst, and the difference over all
+ * cases below.
  *
  * @param rows intervals are optional, since five repeats of one case rarely support one
  * @throws TouchstoneError `chart_invalid` naming row and field

@@ -248,7 +248,10 @@ function toneOf(share: number | null, lower: boolean): Tone {
   return (share === 1) !== lower ? 'good' : 'bad'
 }
 
-/** Digits with a bar of one block a trial; configurations that do not fit beside each other stand in tables below each other. */
+/**
+ * Digits with a bar of one block a trial; configurations that do not fit beside each other stand in
+ * tables below each other.
+ */
 function inText(grid: Grid, look: TextLook, lower: boolean): string[] {
   const width = look.width ?? 100
   const g = glyphs(look)

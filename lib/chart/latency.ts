@@ -1,8 +1,9 @@
 /**
- * Latency: how long servers took to answer probes, as the share of all probes that were answered within each time.
+ * Latency: how long servers took to answer probes, as the share of all probes that were answered
+ * within each time.
  *
- * A probe that was never answered has no time, and still counts in the share: a server that times out every second probe
- * levels off at one half, rather than looking as quick as its better half.
+ * A probe that was never answered has no time, and still counts in the share: a server that times
+ * out every second probe levels off at one half, rather than looking as quick as its better half.
  */
 import { foreign } from '../display.ts'
 import { Chart } from './chart.ts'
@@ -15,7 +16,10 @@ export type LatencyRow = {
   server: string
   /** Milliseconds of each answered probe, above zero. */
   values: number[]
-  /** How many probes ended in each way, the answered ones among them; at least as many in all as there are values. */
+  /**
+   * How many probes ended in each way, the answered ones among them; at least as many in all as
+   * there are values.
+   */
   outcomes?: Record<string, number>
 }
 

@@ -25,7 +25,10 @@ export type LevelsOptions = {
   title?: string
 }
 
-/** Grey, orange, blue, dark blue: darker with each rung, so that the ladder also stands on a grey print. */
+/**
+ * Grey, orange, blue, dark blue: darker with each rung, so that the ladder also stands on a grey
+ * print.
+ */
 const COLORS: Record<Rung, string> = {
   none: '#e9ecee',
   asserted: '#edb45f',
@@ -50,7 +53,8 @@ const WIDTH_PX = 420
 type Ladder = { name: string; label: string; counts: Record<Rung, number>; total: number }
 
 /**
- * Stacked ladder: one bar per configuration, as long as the whole, split by level; counts inside, the total beside it.
+ * Stacked ladder: one bar per configuration, as long as the whole, split by level; counts inside,
+ * the total beside it.
  *
  * @param rows one per configuration and level; a level that is not there counts 0
  * @throws TouchstoneError `chart_invalid` naming row and field, also for a pair given twice
@@ -190,7 +194,10 @@ function drawn(ladders: Ladder[], noun: string, title: string, notes: string[]):
   )
 }
 
-/** Parts of a whole as whole cells: largest remainders get the cells that rounding down leaves, and no part that is there gets none. */
+/**
+ * Parts of a whole as whole cells: largest remainders get the cells that rounding down leaves, and
+ * no part that is there gets none.
+ */
 function cells(counts: number[], total: number, width: number): number[] {
   if (total === 0 || width === 0) return counts.map(() => 0)
   const exact = counts.map((n) => (n / total) * width)

@@ -1,4 +1,7 @@
-/** Noise: differences of a configuration with itself beside the differences that are claimed, on one axis. */
+/**
+ * Noise: differences of a configuration with itself beside the differences that are claimed, on one
+ * axis.
+ */
 import { foreign } from '../display.ts'
 import { Chart } from './chart.ts'
 import {
@@ -37,8 +40,8 @@ export type NoiseOptions = Counted &
   }
 
 /**
- * Noise chart: how large a difference comes about without any cause, beside the differences in question. The ranges of A/A
- * rows are shaded over the whole height.
+ * Noise chart: how large a difference comes about without any cause, beside the differences in
+ * question. The ranges of A/A rows are shaded over the whole height.
  *
  * @throws TouchstoneError `chart_invalid` naming row and field
  * @example

@@ -1,4 +1,7 @@
-/** A chart of one's own: any Vega-Lite drawing over rows, in the frame, fonts and colours of the others. */
+/**
+ * A chart of one's own: any Vega-Lite drawing over rows, in the frame, fonts and colours of the
+ * others.
+ */
 
 import { type Column, foreign, table } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
@@ -21,8 +24,9 @@ const SHOWN = 60
  *
  * @param rows    plain objects; they become the data of the drawing and, in a terminal, a table
  * @param drawing a Vega-Lite unit, layer or facet without its data: `{ mark, encoding }`
- * @throws TouchstoneError `chart_invalid` for rows that are no plain objects, and for a drawing that reads or links to anything but
- *   its rows (`url`, `href`); a drawing that does not compile is refused when drawn
+ * @throws TouchstoneError `chart_invalid` for rows that are no plain objects, and for a drawing
+ *   that reads or links to anything but its rows (`url`, `href`); a drawing that does not compile
+ *   is refused when drawn
  * @example
  * const c = own([{ k: 1, error: 0.4 }, { k: 5, error: 0.2 }], {
  *   mark: 'line',
@@ -47,7 +51,10 @@ export function own<Row extends object>(
   return new Chart<Row>({ kind: 'own', title, notes, rows: [...rows], spec, text })
 }
 
-/** Members of a drawing that name something elsewhere, or that a page would take as settings of its own. */
+/**
+ * Members of a drawing that name something elsewhere, or that a page would take as settings of its
+ * own.
+ */
 const ELSEWHERE = new Set(['url', 'href', 'usermeta'])
 
 function requireOwnRows(value: Json, where: string): void {

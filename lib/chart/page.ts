@@ -1,4 +1,7 @@
-/** A chart as a page of its own: scripts and data inside, light or dark as the reader's system is, no request to anywhere. */
+/**
+ * A chart as a page of its own: scripts and data inside, light or dark as the reader's system is,
+ * no request to anywhere.
+ */
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -11,8 +14,8 @@ import { config } from './draw/theme.ts'
 const PACKAGES = ['vega', 'vega-lite', 'vega-embed']
 
 /**
- * What a page with charts may do: run what stands in it, and nothing else. Vega's own interpreter of expressions is used,
- * so that no text is ever run as code.
+ * What a page with charts may do: run what stands in it, and nothing else. Vega's own interpreter
+ * of expressions is used, so that no text is ever run as code.
  */
 export const POLICY =
   "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
@@ -24,8 +27,8 @@ export function scriptJson(value: Json): string {
 }
 
 /**
- * Script elements with vega, vega-lite and vega-embed, their licences before them, and the code that brings every mounted
- * chart of the page to life. Once per page.
+ * Script elements with vega, vega-lite and vega-embed, their licences before them, and the code
+ * that brings every mounted chart of the page to life. Once per page.
  *
  * @throws TouchstoneError `dependency_missing`
  */
@@ -46,7 +49,9 @@ export async function scripts(): Promise<string> {
   return [...(await Promise.all(elements)), `<script>${starter()}</script>`].join('\n')
 }
 
-/** The code that draws every `.chart` of a page, and draws it again when the reader's theme changes. */
+/**
+ * The code that draws every `.chart` of a page, and draws it again when the reader's theme changes.
+ */
 function starter(): string {
   return `
 const dark = ${scriptJson(config('dark'))}
@@ -76,7 +81,10 @@ addEventListener('DOMContentLoaded', draw)
 `.trim()
 }
 
-/** The place of one chart in a page that has the `scripts()`: its spec, and a picture for readers that run no scripts. */
+/**
+ * The place of one chart in a page that has the `scripts()`: its spec, and a picture for readers
+ * that run no scripts.
+ */
 export function mount(spec: JsonObject, title: string, svg: string): string {
   return `<div class="chart" role="figure" aria-label="${escapeMarkup(title)}"><div class="stage"></div>
 <script type="application/json">${scriptJson(spec)}</script>

@@ -1,4 +1,7 @@
-/** A chart's axis in characters: a value becomes a column, and marks are set into a line of fixed width. */
+/**
+ * A chart's axis in characters: a value becomes a column, and marks are set into a line of fixed
+ * width.
+ */
 import { cut, foreign, type Look, pad, textWidth, wrap } from '../display.ts'
 
 export type TextLook = Look & {
@@ -85,7 +88,10 @@ export class Line {
   }
 }
 
-/** An interval with its value: `├───●──┤`. The value alone where there is no interval, a blank line where there is neither. */
+/**
+ * An interval with its value: `├───●──┤`. The value alone where there is no interval, a blank line
+ * where there is neither.
+ */
 export function intervalLine(
   row: { value: number | null; low: number | null; high: number | null },
   scale: TextScale,
@@ -103,7 +109,9 @@ export function intervalLine(
   return line
 }
 
-/** Values as marks: one value in a column is a dot, several are their number, ten and more a `+`. */
+/**
+ * Values as marks: one value in a column is a dot, several are their number, ten and more a `+`.
+ */
 export function dotLine(values: readonly number[], scale: TextScale, look: TextLook): Line {
   const counts = new Map<number, number>()
   for (const value of values) {
@@ -142,7 +150,10 @@ export function axisLines(
   return [names.toString(), rule.toString()]
 }
 
-/** About `n` round numbers that cover a range: steps of 1, 2 or 5 times a power of ten; powers of ten on a log axis. */
+/**
+ * About `n` round numbers that cover a range: steps of 1, 2 or 5 times a power of ten; powers of
+ * ten on a log axis.
+ */
 export function niceTicks(low: number, high: number, n = 5, log = false): number[] {
   if (log) {
     const out: number[] = []
@@ -161,8 +172,8 @@ export function niceTicks(low: number, high: number, n = 5, log = false): number
 }
 
 /**
- * A title and its notes over the body of a text chart, no line wider than the look. Lines of the body may carry colours; one
- * that is too wide is cut, with an ellipsis.
+ * A title and its notes over the body of a text chart, no line wider than the look. Lines of the
+ * body may carry colours; one that is too wide is cut, with an ellipsis.
  */
 export function page(title: string, notes: string[], body: string[], look: TextLook): string {
   const width = look.width ?? 100

@@ -1,9 +1,15 @@
-/** Numbers as charts say them: rounded to what an interval supports, with their unit, and never a number where there is none. */
+/**
+ * Numbers as charts say them: rounded to what an interval supports, with their unit, and never a
+ * number where there is none.
+ */
 
 import { foreign } from '../display.ts'
 import type { JsonObject } from '../json.ts'
 
-/** `share` is a rate in [0, 1] and shown in percent; anything else is a unit as it is written: `ms`, `tokens`, `USD`. */
+/**
+ * `share` is a rate in [0, 1] and shown in percent; anything else is a unit as it is written: `ms`,
+ * `tokens`, `USD`.
+ */
 export type Unit = string
 
 /** Undefined is not zero, so it has a word of its own. */
@@ -58,7 +64,10 @@ export function sayInterval(
   return `[${ends.join(', ')}]`
 }
 
-/** Full digits where the interval is narrower than two points, and where rounding would make a share 0 or 1 that is not. */
+/**
+ * Full digits where the interval is narrower than two points, and where rounding would make a share
+ * 0 or 1 that is not.
+ */
 function shareDigits(value: number, widthOf: number): number {
   if (widthOf > 0 && widthOf < 0.02) return 1
   const rounded = Math.round(value * 100)

@@ -39,7 +39,8 @@ const DODGE_PX = 7
 /**
  * pass^k over k, one line per configuration, with intervals where there are any.
  *
- * @throws TouchstoneError `chart_invalid` naming row and field, also for a configuration and k given twice
+ * @throws TouchstoneError `chart_invalid` naming row and field, also for a configuration and k
+ *   given twice
  * @example
  * reliability([{ configuration: 'a', k: 1, estimate: 0.8 }, { configuration: 'a', k: 5, estimate: 0.4 }]).kind // 'reliability'
  * reliability([{ configuration: 'a', k: 0, estimate: 0.8 }]) // throws chart_invalid

@@ -1,4 +1,7 @@
-/** Rows as charts take them: checked field by field, and other people's names made safe, short and still distinct. */
+/**
+ * Rows as charts take them: checked field by field, and other people's names made safe, short and
+ * still distinct.
+ */
 import { cut, foreign, textWidth } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 
@@ -17,7 +20,10 @@ function refuse(expected: string, got: unknown, { of, row, field }: Field): neve
   })
 }
 
-/** Reads one row. Each method returns the checked field or throws `chart_invalid` naming row and field. */
+/**
+ * Reads one row. Each method returns the checked field or throws `chart_invalid` naming row and
+ * field.
+ */
 export class RowReader {
   private readonly row: Record<string, unknown>
   private readonly number: number
@@ -49,7 +55,10 @@ export class RowReader {
       : this.fail(field, 'a text that is not empty')
   }
 
-  /** Refuse this row when one before it has the same value, or values, in these fields: marks would cover each other. */
+  /**
+   * Refuse this row when one before it has the same value, or values, in these fields: marks would
+   * cover each other.
+   */
   once(...fields: string[]): void {
     const id = JSON.stringify(fields.map((field) => this.row[field]))
     if (this.seen.has(id)) this.fail(fields.at(-1) ?? '', `each ${fields.join(' and ')} once`)
@@ -76,7 +85,9 @@ export class RowReader {
       : this.fail(field, 'a whole number >= 0')
   }
 
-  /** A finite number within bounds; NaN, null and nothing mean "undefined" and come back as null. */
+  /**
+   * A finite number within bounds; NaN, null and nothing mean "undefined" and come back as null.
+   */
   maybe(field: string, bounds: Bounds): number | null {
     const value = this.row[field]
     if (value === undefined || value === null || Number.isNaN(value)) return null
@@ -172,7 +183,8 @@ export function readRows<T>(rows: unknown, read: (row: RowReader) => T, of = 'ro
 }
 
 /**
- * A label for each distinct name: harmless to print, at most `max` columns wide, never the same for two names.
+ * A label for each distinct name: harmless to print, at most `max` columns wide, never the same for
+ * two names.
  *
  * Too long a name loses its middle, since names of models and cases differ at their ends.
  *

@@ -1,5 +1,6 @@
 /**
- * Slope: what became of every case from one configuration to another, while the cases are few enough to follow.
+ * Slope: what became of every case from one configuration to another, while the cases are few
+ * enough to follow.
  *
  * Beyond twenty cases lines pile up on a handful of levels, and a table of transitions takes over.
  */

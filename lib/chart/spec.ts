@@ -1,4 +1,7 @@
-/** The frame that all specs share: schema, theme, heading, data inside; and what is drawn where there is nothing to draw. */
+/**
+ * The frame that all specs share: schema, theme, heading, data inside; and what is drawn where
+ * there is nothing to draw.
+ */
 import type { Json, JsonObject } from '../json.ts'
 import { schema } from './chart.ts'
 import { measure } from './draw/font.ts'
@@ -7,7 +10,8 @@ import { config, heading } from './draw/theme.ts'
 /**
  * A whole Vega-Lite spec: heading and theme round what a kind of chart draws.
  *
- * @param widthPx what the chart takes from its leftmost label to its rightmost, so that the heading is broken to fit
+ * @param widthPx what the chart takes from its leftmost label to its rightmost, so that the heading
+ *   is broken to fit
  */
 export function frame(
   title: string,
@@ -39,7 +43,10 @@ export function nothing(title: string, notes: string[], why: string): JsonObject
   })
 }
 
-/** A vertical place in pixels that each row of the data gives in `field`, for marks that share a band. */
+/**
+ * A vertical place in pixels that each row of the data gives in `field`, for marks that share a
+ * band.
+ */
 export function offsetBy(field: string): JsonObject {
   return { expr: `datum.${field}` }
 }
@@ -54,7 +61,10 @@ export function band(field: string, names: string[], labelOffset = 0): JsonObjec
   }
 }
 
-/** A legend of lines, with their colour and dash: beside each other where the names fit, else below each other. */
+/**
+ * A legend of lines, with their colour and dash: beside each other where the names fit, else below
+ * each other.
+ */
 export function lineLegend(names: string[], widthPx: number): JsonObject {
   const beside = names.reduce((sum, name) => sum + widest([name]) + 45, 0) <= widthPx
   return {
@@ -66,7 +76,10 @@ export function lineLegend(names: string[], widthPx: number): JsonObject {
   }
 }
 
-/** Fields shown when a reader of the page points at a mark, each under its own name or the one given with it. */
+/**
+ * Fields shown when a reader of the page points at a mark, each under its own name or the one given
+ * with it.
+ */
 export function tips(...fields: (string | [field: string, title: string])[]): JsonObject[] {
   return fields.map((one) => {
     const [field, title] = typeof one === 'string' ? [one, one] : one

@@ -1,7 +1,9 @@
 /**
- * Strip: for each configuration the estimate with its interval, and under it each repeat as a dot of its own.
+ * Strip: for each configuration the estimate with its interval, and under it each repeat as a dot
+ * of its own.
  *
- * Made for few repeats: five dots say what five runs did, where a box or a bar with a standard deviation would pretend to more.
+ * Made for few repeats: five dots say what five runs did, where a box or a bar with a standard
+ * deviation would pretend to more.
  */
 
 import { count, cut, foreign, pad, textWidth, tone, wrap } from '../display.ts'
@@ -28,7 +30,10 @@ export type StripRow = {
   /** Both ends of the interval in the chart's unit, or neither. */
   low: number | null
   high: number | null
-  /** One per repeat: its mean over the cases, in the chart's unit, and over how many trials (for tooltips). */
+  /**
+   * One per repeat: its mean over the cases, in the chart's unit, and over how many trials (for
+   * tooltips).
+   */
   runs: { value: number; n?: number }[]
   /** Why the estimate is undefined. */
   reason?: string
@@ -109,7 +114,10 @@ function stripNote(options: StripOptions): string {
   return `${n ? `${n}. ` : ''}${intervalNote('Bar', options)} Dot: one repeat, its mean over the cases.`
 }
 
-/** The range that the axis covers: all of [0, 1] for shares, else from zero when nothing is below it. */
+/**
+ * The range that the axis covers: all of [0, 1] for shares, else from zero when nothing is below
+ * it.
+ */
 function domain(rows: Row[], unit: Unit): { low: number; high: number; ticks: number[] } {
   if (unit === 'share') return { low: 0, high: 1, ticks: [0, 0.25, 0.5, 0.75, 1] }
   const all = rows.flatMap((row) => [

@@ -1,4 +1,7 @@
-/** Pictures in terminals that can show them: the kitty and the iTerm protocol, and text everywhere else. */
+/**
+ * Pictures in terminals that can show them: the kitty and the iTerm protocol, and text everywhere
+ * else.
+ */
 import { lookOf } from '../display.ts'
 import type { Chart } from './chart.ts'
 import { asciiOnly } from './plot.ts'
@@ -14,7 +17,8 @@ type Stream = {
 }
 
 /**
- * How a terminal takes pictures; null where it shows text: not a terminal, inside tmux or screen, or not known.
+ * How a terminal takes pictures; null where it shows text: not a terminal, inside tmux or screen,
+ * or not known.
  *
  * @example
  * imageProtocol({ isTTY: true }, { TERM: 'xterm-kitty' }) // 'kitty'

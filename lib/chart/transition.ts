@@ -1,4 +1,7 @@
-/** Transitions: for many cases, how many went from each level under one configuration to each level under the other. */
+/**
+ * Transitions: for many cases, how many went from each level under one configuration to each level
+ * under the other.
+ */
 
 import { type Column, count, foreign, table, textWidth, tone, wrap } from '../display.ts'
 import type { Json, JsonObject } from '../json.ts'
@@ -14,7 +17,10 @@ const MOST_LEVELS = 8
 
 type Levels = { names: string[]; of: (share: number) => number }
 
-/** One level per share that occurs, or ranges when there are too many; 0 and 1 are levels of their own in any case. */
+/**
+ * One level per share that occurs, or ranges when there are too many; 0 and 1 are levels of their
+ * own in any case.
+ */
 function levelsOf(shares: number[]): Levels {
   const distinct = [...new Set(shares)].sort((a, b) => a - b)
   if (distinct.length <= MOST_LEVELS) {

@@ -6,8 +6,9 @@ import { type Held, type Run, type TrialRecord, why } from '../harness/index.ts'
 const MOST = 10
 
 /**
- * Lines that GitHub turns into annotations: an error per gate and baseline that was missed, a warning per one that is undecided,
- * and one per case and configuration of which trials did not pass, those with the most first, with the first reason.
+ * Lines that GitHub turns into annotations: an error per gate and baseline that was missed, a
+ * warning per one that is undecided, and one per case and configuration of which trials did not
+ * pass, those with the most first, with the first reason.
  *
  * @param held what the run was held against
  * @see https://docs.github.com/actions/reference/workflow-commands-for-github-actions

@@ -11,7 +11,8 @@ const SETTLE_MS = 200
 /**
  * Yields once at the start, and once after each change in the folder or below it.
  *
- * @throws TouchstoneError `file_unreadable` for a folder that cannot be watched; the signal's reason
+ * @throws TouchstoneError `file_unreadable` for a folder that cannot be watched; the signal's
+ *   reason
  */
 export async function* changesIn(folder: string, signal: AbortSignal): AsyncGenerator<void> {
   let changed = Promise.withResolvers<void>()

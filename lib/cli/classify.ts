@@ -1,4 +1,7 @@
-/** `touchstone classify`: a draft of classifiers for a running server; and `--classifiers`, which registers a finished file. */
+/**
+ * `touchstone classify`: a draft of classifiers for a running server; and `--classifiers`, which
+ * registers a finished file.
+ */
 import { writeFileSync } from 'node:fs'
 import { count } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'

@@ -1,4 +1,6 @@
-/** `touchstone compare`: the configurations of a run that has ended, or two runs of the same cases. */
+/**
+ * `touchstone compare`: the configurations of a run that has ended, or two runs of the same cases.
+ */
 import { lookOf } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { against, type Run, RunComparison } from '../harness/index.ts'

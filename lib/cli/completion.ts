@@ -3,7 +3,10 @@ import { TouchstoneError } from '../errors.ts'
 import { EXIT, type Option, type Verb } from './verb.ts'
 import { VERBS } from './verbs.ts'
 
-/** Each script asks the program that is being typed, so that it also completes a path or another name. */
+/**
+ * Each script asks the program that is being typed, so that it also completes a path or another
+ * name.
+ */
 const SCRIPTS: { [shell: string]: string } = {
   bash: `_touchstone() {
   local line
@@ -64,7 +67,10 @@ export const completion: Verb = {
   },
 }
 
-/** What fits at the end of words, a line each: the word, and behind a tab what it means. Nothing where files fit. */
+/**
+ * What fits at the end of words, a line each: the word, and behind a tab what it means. Nothing
+ * where files fit.
+ */
 async function offered(typed: readonly string[]): Promise<string[]> {
   const before = typed.slice(0, -1)
   const stub = typed.at(-1) ?? ''

@@ -3,10 +3,12 @@ import { lookOf } from '../display.ts'
 import { showError } from '../repl/show.ts'
 
 /**
- * From now on an error that nobody catches ends the process with one paragraph and exit code 1, unless the prompt, a
- * kernel, a script or a notebook at work listens too. Output that nobody reads any more is no error.
+ * From now on an error that nobody catches ends the process with one paragraph and exit code 1,
+ * unless the prompt, a kernel, a script or a notebook at work listens too. Output that nobody reads
+ * any more is no error.
  *
- * @param onClosed called when the reader of standard output has left, as `head` does. A verb that writes files goes on.
+ * @param onClosed called when the reader of standard output has left, as `head` does. A verb that
+ *   writes files goes on.
  */
 export function endWell(onClosed: () => void): void {
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {

@@ -1,4 +1,7 @@
-/** A run that has ended, found by what a person types: its folder, its id, the beginning of its id, or nothing for the newest. */
+/**
+ * A run that has ended, found by what a person types: its folder, its id, the beginning of its id,
+ * or nothing for the newest.
+ */
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { gotWord } from '../choice.ts'
@@ -15,7 +18,10 @@ export function runNames(): string[] {
   return foldersIn(RUNS).map((folder) => relative(RUNS, folder))
 }
 
-/** Cases, configurations and repeats of the run that `--run` among the words names, or of the newest. */
+/**
+ * Cases, configurations and repeats of the run that `--run` among the words names, or of the
+ * newest.
+ */
 export function namesIn(given: readonly string[]): {
   cases: string[]
   configurations: string[]

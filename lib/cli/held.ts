@@ -1,4 +1,7 @@
-/** The words of `touchstone run` that hold a run to something, and the files in which other programs read how it went. */
+/**
+ * The words of `touchstone run` that hold a run to something, and the files in which other programs
+ * read how it went.
+ */
 import { appendFileSync, writeFileSync } from 'node:fs'
 import { gotWord } from '../choice.ts'
 import { foreign } from '../display.ts'
@@ -50,7 +53,9 @@ export const HELD_OPTIONS: Verb['options'] = {
   },
 }
 
-/** The gates that are asked for. @throws TouchstoneError `argument_invalid`, `configuration_unknown` */
+/**
+ * The gates that are asked for. @throws TouchstoneError `argument_invalid`, `configuration_unknown`
+ */
 export function gatesOf(words: Words, configurations: readonly string[]): Gate[] {
   const gates = words.texts('gate').map(parseGate)
   for (const { configuration, text } of gates) {
@@ -102,7 +107,9 @@ export function heldLines({ gates, baseline }: Held): string[] {
   ]
 }
 
-/** Write the files and the annotations that are asked for. @throws TouchstoneError `file_unwritable` */
+/**
+ * Write the files and the annotations that are asked for. @throws TouchstoneError `file_unwritable`
+ */
 export async function writeFor(words: Words, result: Run, held: Held): Promise<void> {
   if (words.flag('annotate'))
     for (const line of annotations(result, held)) process.stderr.write(`${line}\n`)

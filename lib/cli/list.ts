@@ -85,7 +85,10 @@ async function runs(words: Words): Promise<number> {
   return EXIT.asHoped
 }
 
-/** A run in a line, from its manifest and the last attempt of each trial; nothing is held against the evidence. */
+/**
+ * A run in a line, from its manifest and the last attempt of each trial; nothing is held against
+ * the evidence.
+ */
 async function summaryOf(dir: string) {
   const manifest = JSON.parse(readText(join(dir, 'manifest.json'))) as {
     id: string

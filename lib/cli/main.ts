@@ -10,7 +10,8 @@ import { VERBS } from './verbs.ts'
 /**
  * Run the command line.
  *
- * @returns exit code: 0 as hoped; 1 the thing under test fell short; 2 bad usage or unreadable input; 3 the run is incomplete; 4 undecided
+ * @returns exit code: 0 as hoped; 1 the thing under test fell short; 2 bad usage or unreadable
+ *   input; 3 the run is incomplete; 4 undecided
  */
 export async function main(args: string[]): Promise<number> {
   // A script without a reader has nobody to work for; a verb may have files to write.

@@ -1,4 +1,7 @@
-/** `touchstone notebook` and `touchstone kernel`: percent notebooks run and written, and the Jupyter kernel. */
+/**
+ * `touchstone notebook` and `touchstone kernel`: percent notebooks run and written, and the Jupyter
+ * kernel.
+ */
 import { dirname, join } from 'node:path'
 import { lookOf } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'

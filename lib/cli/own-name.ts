@@ -1,8 +1,13 @@
-/** How this program is called from where it was called, so that a printed command can be typed as it stands. */
+/**
+ * How this program is called from where it was called, so that a printed command can be typed as it
+ * stands.
+ */
 import { relative, resolve, sep } from 'node:path'
 import { printable } from '../errors.ts'
 
-/** `touchstone`, `npx touchstone` where it is a project's own, or the way that works in a checkout. */
+/**
+ * `touchstone`, `npx touchstone` where it is a project's own, or the way that works in a checkout.
+ */
 export function ownName(
   program = process.argv[1] ?? '',
   environment: Record<string, string | undefined> = process.env,

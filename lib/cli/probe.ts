@@ -1,4 +1,7 @@
-/** `touchstone probe`: the published connection test, and the test of a server of one's own, from the command line. */
+/**
+ * `touchstone probe`: the published connection test, and the test of a server of one's own, from
+ * the command line.
+ */
 import { foreign, jsonText, lookOf } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import * as probes from '../probe/index.ts'
@@ -104,7 +107,8 @@ export const probe: Verb = {
     if (own) return conform(own, words.flag('json'), signal)
     const repeats = words.whole('repeat', 1, 1000)
     const receipt = receiptOf(words, repeats)
-    // All of them are made before the first is run, so that a slip in the last one stops nothing half-way.
+    // All of them are made before the first is run, so that a slip in the last one stops nothing
+    // half-way.
     const connections = targetsOf(words).map(({ target, options }) =>
       probes.connect(target, { ...options, signal }),
     )

@@ -1,8 +1,12 @@
-/** `--agent 'my-agent --mcp-config {mcp_config} {task}'`: a program under test, said in one line. */
+/**
+ * `--agent 'my-agent --mcp-config {mcp_config} {task}'`: a program under test, said in one line.
+ */
 import { TouchstoneError } from '../errors.ts'
 import { agent, type Configuration } from '../harness/index.ts'
 
-/** The configuration that one `--agent` describes: `[NAME=]COMMAND`, or `[NAME=]URL` of a service. */
+/**
+ * The configuration that one `--agent` describes: `[NAME=]COMMAND`, or `[NAME=]URL` of a service.
+ */
 export function agentConfiguration(text: string): { name: string; configuration: Configuration } {
   const where = `--agent ${text}`
   const named = /^([A-Za-z0-9][A-Za-z0-9_.-]*)=(.+)$/s.exec(text)
@@ -20,7 +24,8 @@ export function agentConfiguration(text: string): { name: string; configuration:
 }
 
 /**
- * The words of a command line. Quotes hold words together as in a shell; nothing else of a shell is there: no variable, no pipe.
+ * The words of a command line. Quotes hold words together as in a shell; nothing else of a shell is
+ * there: no variable, no pipe.
  *
  * @throws TouchstoneError `usage` for a quote that is not closed
  */

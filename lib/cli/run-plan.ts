@@ -111,8 +111,8 @@ function limitsOf(words: Words): Partial<Limits> {
 }
 
 /**
- * Configurations from `NAME=MODEL`, or from a YAML file: a mapping of names to `{ model, temperature, ... }` or to
- * `{ agent: { command, args, ... } }` and `{ agent: { url, ... } }`.
+ * Configurations from `NAME=MODEL`, or from a YAML file: a mapping of names to `{ model,
+ * temperature, ... }` or to `{ agent: { command, args, ... } }` and `{ agent: { url, ... } }`.
  */
 async function readConfigurations(
   text: string,

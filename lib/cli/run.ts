@@ -194,7 +194,10 @@ function oneTrial({ dir }: Run): string {
   return `${ownName()} ${quoted(['show', ...words])}`
 }
 
-/** Write the receipt of a run whose cases are a published set; other runs have none, and a run that was stopped has none yet. */
+/**
+ * Write the receipt of a run whose cases are a published set; other runs have none, and a run that
+ * was stopped has none yet.
+ */
 async function sealed(result: Run, json: boolean): Promise<void> {
   if (!result.complete) return
   try {

@@ -125,7 +125,10 @@ async function listening(
   return text.trim()
 }
 
-/** Be one server with the tools of all, for the client on standard input and output. Resolves when it has gone. */
+/**
+ * Be one server with the tools of all, for the client on standard input and output. Resolves when
+ * it has gone.
+ */
 async function client(served: ServedCase, signal: AbortSignal): Promise<string> {
   const { serveStdio } = await import('../harness/agent/stdio-face.ts')
   await serveStdio(served, AbortSignal.any([signal, served.signal]))

@@ -43,7 +43,10 @@ export const show: Verb = {
   },
 }
 
-/** The trials that words name. @throws TouchstoneError `argument_invalid` with what there is, and what was perhaps meant */
+/**
+ * The trials that words name. @throws TouchstoneError `argument_invalid` with what there is, and
+ * what was perhaps meant
+ */
 function trialsMeant(run: Run, given: readonly string[]): TrialRecord[] {
   const parts = given.length === 1 && given[0]?.includes('|') ? given[0].split('|') : given
   const [test, configuration, trial] = parts

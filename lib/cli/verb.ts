@@ -39,7 +39,10 @@ export type Verb = {
   examples: readonly string[]
   /** How many words without a dash it takes. */
   takes: { least: number; most: number }
-  /** What a shell offers for a word without a dash, given those before it, and all words. Default: files. */
+  /**
+   * What a shell offers for a word without a dash, given those before it, and all words. Default:
+   * files.
+   */
   offers?: (
     before: readonly string[],
     given: readonly string[],

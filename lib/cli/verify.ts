@@ -193,7 +193,10 @@ export const verify: Verb = {
 /** Options that say nothing of a bundle. */
 const NOT_OF_BUNDLES = ['min-level', 'key', 'set', 'sets']
 
-/** `touchstone verify BUNDLE --profile PROFILE`. Whatever the bundle is, its report is the one thing that is printed. */
+/**
+ * `touchstone verify BUNDLE --profile PROFILE`. Whatever the bundle is, its report is the one thing
+ * that is printed.
+ */
 async function verifyBundle(words: Words, signal: AbortSignal): Promise<number> {
   const foreign = NOT_OF_BUNDLES.find((name) => words.text(name) !== undefined)
   if (foreign !== undefined)

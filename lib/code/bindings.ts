@@ -53,7 +53,8 @@ export function children(node: Node): AnyNode[] {
 /**
  * Analyse a program.
  *
- * A `var` inside a block at the top stays local to the program; everything else follows the language.
+ * A `var` inside a block at the top stays local to the program; everything else follows the
+ * language.
  */
 export function bindings(program: Program): Bindings {
   const { globalScope } = analyze(program as Parameters<typeof analyze>[0], {

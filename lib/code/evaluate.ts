@@ -1,6 +1,6 @@
 /**
- * The evaluator behind the prompt, `-e`, piped text, script files and the Jupyter kernel: TypeScript with top-level await,
- * static imports and names that may be declared again.
+ * The evaluator behind the prompt, `-e`, piped text, script files and the Jupyter kernel:
+ * TypeScript with top-level await, static imports and names that may be declared again.
  */
 import { isAbsolute, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -33,8 +33,8 @@ export type EvaluateOptions = {
   /** Let SIGINT break code that never awaits. Default false. */
   breakOnSigint?: boolean
   /**
-   * Wraps the part that runs before the first await, inside of what SIGINT breaks: no more of it runs
-   * once SIGINT came.
+   * Wraps the part that runs before the first await, inside of what SIGINT breaks: no more of it
+   * runs once SIGINT came.
    */
   around?: <T>(work: () => T) => T
 }
@@ -57,8 +57,9 @@ export type Evaluator = {
 /**
  * Make an evaluator.
  *
- * `const`, `let`, `class`, `function` and imports at the top of the code become members of `scope`, which later code
- * sees; `_` is the last value and `__` the one before. What `using` declares lives until `close()`.
+ * `const`, `let`, `class`, `function` and imports at the top of the code become members of `scope`,
+ * which later code sees; `_` is the last value and `__` the one before. What `using` declares lives
+ * until `close()`.
  *
  * @param scope names that the code sees from the start; getters stay lazy
  * @param cwd   folder that relative imports start from, default the process's
@@ -161,7 +162,9 @@ export function createEvaluator(options: { scope?: Names; cwd?: string } = {}): 
   }
 }
 
-/** The analysis of scopes takes longer to load than a prompt to start: it comes with the first line. */
+/**
+ * The analysis of scopes takes longer to load than a prompt to start: it comes with the first line.
+ */
 export function rewriter(): Promise<typeof import('./rewrite.ts')> {
   return import('./rewrite.ts')
 }
@@ -266,7 +269,10 @@ function metaOf(path: string): Record<string, unknown> {
   }
 }
 
-/** `(0 , __scope.run) is not a function` -> `run is not a function`: messages speak of what was typed. */
+/**
+ * `(0 , __scope.run) is not a function` -> `run is not a function`: messages speak of what was
+ * typed.
+ */
 function asTyped(message: string): string {
   return message
     .replaceAll(/\(0 ?, ?__scope\.([\p{ID_Continue}$]+)\)/gu, '$1')

@@ -1,9 +1,10 @@
 /**
- * Turns a line of the prompt (or a script) into one async function over a scope object, so that top-level await, static
- * imports and declaring a name again all work, and values outlive the line.
+ * Turns a line of the prompt (or a script) into one async function over a scope object, so that
+ * top-level await, static imports and declaring a name again all work, and values outlive the line.
  *
- * Names at the top become members of the scope object rather than globals: `const performance = ...` at the prompt must
- * not take the clock away from the library. Text is only inserted within lines, so error lines are true.
+ * Names at the top become members of the scope object rather than globals: `const performance =
+ * ...` at the prompt must not take the clock away from the library. Text is only inserted within
+ * lines, so error lines are true.
  */
 import type { AnyNode, ImportDeclaration, Program, VariableDeclaration } from 'acorn'
 import MagicString from 'magic-string'
@@ -191,7 +192,10 @@ const ENDED_BY_SEMICOLON = new Set([
   'DebuggerStatement',
 ])
 
-/** Statements that the language would end for us: an inserted `(` on the next line must not be taken for a call. */
+/**
+ * Statements that the language would end for us: an inserted `(` on the next line must not be taken
+ * for a call.
+ */
 function everyStatement(node: Program | AnyNode, found: (statement: AnyNode) => void): void {
   for (const child of children(node)) {
     const isHead =

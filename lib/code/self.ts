@@ -1,12 +1,15 @@
-/** Lets notebooks, scripts and lines at the prompt import 'touchstone' wherever they lie, also from an empty folder. */
+/**
+ * Lets notebooks, scripts and lines at the prompt import 'touchstone' wherever they lie, also from
+ * an empty folder.
+ */
 import { registerHooks } from 'node:module'
 
 const NAME = /^touchstone(?:\/(stats|receipt|probe|harness|chart))?$/
 let hooked = false
 
 /**
- * From now on an import of this package, or of one of its faces, that finds none beside the importing file finds this one.
- * Calls after the first do nothing.
+ * From now on an import of this package, or of one of its faces, that finds none beside the
+ * importing file finds this one. Calls after the first do nothing.
  */
 export function resolveSelf(): void {
   if (hooked) return

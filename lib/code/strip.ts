@@ -1,8 +1,8 @@
 /**
  * From TypeScript to JavaScript with every character at its place, and from there to a syntax tree.
  *
- * Types are blanked, not removed, so that offsets in the tree are offsets in what was typed. Shared by notebooks and
- * the prompt.
+ * Types are blanked, not removed, so that offsets in the tree are offsets in what was typed. Shared
+ * by notebooks and the prompt.
  */
 import { stripTypeScriptTypes } from 'node:module'
 import { type Options, type Program, parse, tokenizer } from 'acorn'
@@ -28,7 +28,8 @@ export type SyntaxFault = { message: string; line: number; column: number; incom
 /**
  * Read TypeScript (erasable syntax only) or JavaScript.
  *
- * Text without `<` that already parses as JavaScript is taken as it is: starting the type stripper costs about 60 ms.
+ * Text without `<` that already parses as JavaScript is taken as it is: starting the type stripper
+ * costs about 60 ms.
  *
  * @returns the stripped code and its tree, or a {@link SyntaxFault}; line and column count from 1
  */
@@ -53,7 +54,9 @@ export function readSource(text: string): Source | SyntaxFault {
   }
 }
 
-/** As {@link readSource}, but a syntax fault throws `notebook_invalid` naming file, line and column. */
+/**
+ * As {@link readSource}, but a syntax fault throws `notebook_invalid` naming file, line and column.
+ */
 export function readSourceOrThrow(text: string, file: string): Source {
   const source = readSource(text)
   if ('program' in source) return source
@@ -66,7 +69,10 @@ export function readSourceOrThrow(text: string, file: string): Source {
   )
 }
 
-/** Run without the warnings that parts of Node are experimental; a reader of a prompt has no use for them. */
+/**
+ * Run without the warnings that parts of Node are experimental; a reader of a prompt has no use for
+ * them.
+ */
 export function quietly<T>(work: () => T): T {
   const emitWarning = process.emitWarning
   process.emitWarning = () => {}
@@ -77,7 +83,10 @@ export function quietly<T>(work: () => T): T {
   }
 }
 
-/** The stripper tells the place only in its text; acorn in fields. Acorn's complaint about the raw text is the better one. */
+/**
+ * The stripper tells the place only in its text; acorn in fields. Acorn's complaint about the raw
+ * text is the better one.
+ */
 function faultOf(error: unknown, text: string): SyntaxFault {
   const stripper = error as { code?: string; message: string; snippet?: string }
   const first = firstLine(stripper.message)
@@ -138,7 +147,10 @@ function endsEarly(fault: AcornFault, text: string): boolean {
 
 const CLOSES: Record<string, string> = { ')': '(', ']': '[', '}': '{' }
 
-/** Is a bracket, template or comment open at the end, or does the text end where an expression must follow? */
+/**
+ * Is a bracket, template or comment open at the end, or does the text end where an expression must
+ * follow?
+ */
 function looksOpen(text: string): boolean {
   const open: string[] = []
   let last: { label: string; beforeExpr?: boolean } | undefined

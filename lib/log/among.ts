@@ -1,4 +1,7 @@
-/** Several comparisons of one run, adjusted for each other: which belong together, and what is left of a verdict. */
+/**
+ * Several comparisons of one run, adjusted for each other: which belong together, and what is left
+ * of a verdict.
+ */
 import { TouchstoneError } from '../errors.ts'
 import { type Comparison, mean, passHatK } from '../stats/index.ts'
 import { sentence } from '../stats/judgement.ts'
@@ -7,8 +10,8 @@ import type { Cells } from './rows.ts'
 import { type ComparedMetric, familyOfCases, powerOf, scoresByCase } from './summary.ts'
 
 /**
- * `pair`: this one alone, named before the run. `first`: each other configuration against the first. `all`: every pair.
- * Default: `first` where a is the run's first configuration, else `all`.
+ * `pair`: this one alone, named before the run. `first`: each other configuration against the
+ * first. `all`: every pair. Default: `first` where a is the run's first configuration, else `all`.
  */
 const AMONG = ['pair', 'first', 'all'] as const
 export type Among = (typeof AMONG)[number]
@@ -16,7 +19,10 @@ export type Among = (typeof AMONG)[number]
 /** One metric of two configurations. `verdict` says whether b is better than a. */
 export type MetricComparison = Comparison & { metric: ComparedMetric; a: string; b: string }
 
-/** A comparison among others: its interval holds together with theirs, and its p is adjusted for them. */
+/**
+ * A comparison among others: its interval holds together with theirs, and its p is adjusted for
+ * them.
+ */
 export type Adjusted = MetricComparison & {
   /** p after the adjustment; NaN where it is undefined. The verdict rests on it. */
   pAdjusted: number

@@ -1,7 +1,9 @@
 /**
- * Attempts that ended in an error of the machinery, and trials that are not there: what a run's rates leave out.
+ * Attempts that ended in an error of the machinery, and trials that are not there: what a run's
+ * rates leave out.
  *
- * The attempt that counts is the last one. What an earlier one did to its world is in no rate, so it is counted beside them.
+ * The attempt that counts is the last one. What an earlier one did to its world is in no rate, so
+ * it is counted beside them.
  */
 import type { Manifest, TrialRecord } from './records.ts'
 import { trialKey } from './trial.ts'
@@ -45,7 +47,8 @@ export function changedWorld({
   calls,
   levels,
 }: Pick<TrialRecord, 'start_digest' | 'end_digest' | 'calls' | 'levels'>): boolean {
-  // What was done and undone leaves no trace in the end, so a tool that said that it changed something counts too.
+  // What was done and undone leaves no trace in the end, so a tool that said that it changed
+  // something counts too.
   if (levels.asserted + levels.observed_confirmed + levels.verified > 0) return true
   // Where nobody sees the state, any call may have changed it.
   return start === null || end === null ? calls > 0 : start !== end

@@ -1,4 +1,7 @@
-/** The trials of one configuration at one case, as columns. A row is addressed by the number of its repeat. */
+/**
+ * The trials of one configuration at one case, as columns. A row is addressed by the number of its
+ * repeat.
+ */
 import { TouchstoneError } from '../errors.ts'
 import type { TrialRecord } from './records.ts'
 import type { StatRow } from './rows.ts'
@@ -84,7 +87,10 @@ export class Cell {
     for (let trial = 0; trial < this.end; trial++) if (this.has(trial)) yield trial
   }
 
-  /** Put a record in its row, in the place of an earlier attempt. @throws TouchstoneError `run_invalid` */
+  /**
+   * Put a record in its row, in the place of an earlier attempt. @throws TouchstoneError
+   * `run_invalid`
+   */
   set(record: TrialRecord, line: number): void {
     const { trial, levels, tokens } = record
     this.reach(trial)

@@ -12,7 +12,9 @@ export class Columns implements Rows {
   private readonly unplanned = new Map<string, TrialRecord>()
   private repeats = 0
   private planned = 0
-  /** Records of planned trials that ended in an error, by key: what they had done is in no column. */
+  /**
+   * Records of planned trials that ended in an error, by key: what they had done is in no column.
+   */
   private readonly failed = new Map<string, TrialRecord>()
   /** Attempts that do not count. */
   readonly earlier: TrialRecord[] = []
@@ -88,7 +90,10 @@ export class Columns implements Rows {
     return [...this.failed.values()].filter((row) => row.configuration === configuration)
   }
 
-  /** A trial counts as one that ended in an error: its evidence is damaged. @param record as it was read */
+  /**
+   * A trial counts as one that ended in an error: its evidence is damaged. @param record as it was
+   * read
+   */
   fail(record: TrialRecord): void {
     this.failed.set(record.key, { ...record, outcome: 'error' })
     this.setOutcome(record.key, 'error')

@@ -1,6 +1,6 @@
 /**
- * Two configurations of one run, compared by case: the metric that was asked about, the others adjusted for each other, and the
- * levels of evidence as an ordinal outcome.
+ * Two configurations of one run, compared by case: the metric that was asked about, the others
+ * adjusted for each other, and the levels of evidence as an ordinal outcome.
  */
 import {
   compare,
@@ -100,13 +100,19 @@ export type Comparisons = Answer & {
   a: string
   b: string
   /**
-   * `these`: run again, on exactly these cases. `like these`: other cases. `primary` and `others` are those of the target that
-   * was asked for.
+   * `these`: run again, on exactly these cases. `like these`: other cases. `primary` and `others`
+   * are those of the target that was asked for.
    */
   answers: { these: Answer; 'like these': Answer }
-  /** How often single runs, one of each, would put the two in the wrong order on the primary metric, or level. */
+  /**
+   * How often single runs, one of each, would put the two in the wrong order on the primary metric,
+   * or level.
+   */
   singleRuns: { wrong: number; level: number }
-  /** Are b's calls better evidenced? Over calls that claim a change, by derived level. Adjusted with the others. */
+  /**
+   * Are b's calls better evidenced? Over calls that claim a change, by derived level. Adjusted with
+   * the others.
+   */
   levels: Omit<OrdinalComparison, 'each'> & { pAdjusted: number }
   /** How many comparisons of these two stand here for each question. */
   count: number

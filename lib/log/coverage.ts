@@ -1,9 +1,15 @@
-/** Over how many trials each rate speaks: what could be judged, what agents said, what they met, and how their trials ended. */
+/**
+ * Over how many trials each rate speaks: what could be judged, what agents said, what they met, and
+ * how their trials ended.
+ */
 import { type Interval, rate, sameCases } from '../stats/index.ts'
 import type { Manifest, TrialRecord } from './records.ts'
 import { familyOfCases } from './summary.ts'
 
-/** A rate among some trials only. `again`: run again on these cases. NaN where there is none of them. */
+/**
+ * A rate among some trials only. `again`: run again on these cases. NaN where there is none of
+ * them.
+ */
 export type Among = {
   /** Those among which, and all that could have been. */
   trials: number

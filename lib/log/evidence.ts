@@ -1,6 +1,6 @@
 /**
- * Evidence files read attempt by attempt: whose lines stand together where, and their digest, in the
- * memory of one attempt.
+ * Evidence files read attempt by attempt: whose lines stand together where, and their digest, in
+ * the memory of one attempt.
  */
 import { createHash, hash } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -14,7 +14,9 @@ export type Kind = 'decisions' | 'transcript' | 'audit'
 export type Group = {
   key: string
   attempt: number
-  /** Bytes of the file: where the first line begins, and where the line behind the last one does. */
+  /**
+   * Bytes of the file: where the first line begins, and where the line behind the last one does.
+   */
   from: number
   end: number
   /** Of the lines as their kind of evidence is digested; null for no export. */
@@ -28,7 +30,9 @@ const HEAD = /^\{"key":("(?:[^"\\]|\\.)*"),"attempt":(\d+)[,}]/
 /** Keys are shorter than this, but for those that nobody of us wrote. */
 const HEAD_BYTES = 512
 
-/** A line that names no attempt ends a group and is in none. An unfinished last line is passed over. */
+/**
+ * A line that names no attempt ends a group and is in none. An unfinished last line is passed over.
+ */
 export async function* groups(path: string, kind: Kind): AsyncGenerator<Group> {
   if (!existsSync(path)) return
   let current: Gathered | null = null
@@ -136,8 +140,8 @@ function exportIn(line: string): Pick<TrialExport, 'text'>[] {
 }
 
 /**
- * The digests that records name, 96 bytes for an attempt, and which of them were found. Attempts are
- * numbered by their lines in the trial log.
+ * The digests that records name, 96 bytes for an attempt, and which of them were found. Attempts
+ * are numbered by their lines in the trial log.
  */
 export class Named {
   private digests = Buffer.alloc(0)

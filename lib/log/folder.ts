@@ -1,7 +1,8 @@
 /**
  * A run's folder: written as trials end, read back to the same rows.
  *
- * A trial's line in `trials.ndjson` is written last, so a line there means that everything else about the trial is there too.
+ * A trial's line in `trials.ndjson` is written last, so a line there means that everything else
+ * about the trial is there too.
  */
 import {
   appendFileSync,
@@ -42,7 +43,10 @@ export type TrialParts = {
   /** The providers' exports, the first server's first. */
   audits: readonly TrialExport[]
   transcript: JsonObject
-  /** What real servers wrote to their standard error, and how they ended. It proves nothing, and no digest names it. */
+  /**
+   * What real servers wrote to their standard error, and how they ended. It proves nothing, and no
+   * digest names it.
+   */
   logs?: readonly { server: string; text: string }[] | undefined
 }
 
@@ -86,7 +90,10 @@ export class RunWriter {
     this.recorded = { sizeBytes: this.trials.sizeBytes, lines }
   }
 
-  /** Begin a run in a new or empty folder. @throws TouchstoneError `file_exists` when something is there already, `file_unwritable` */
+  /**
+   * Begin a run in a new or empty folder. @throws TouchstoneError `file_exists` when something is
+   * there already, `file_unwritable`
+   */
   static create(dir: string, manifest: Manifest): RunWriter {
     if (statSync(dir, { throwIfNoEntry: false })?.isDirectory() && readdirSync(dir).length > 0) {
       throw new TouchstoneError(
@@ -119,7 +126,10 @@ export class RunWriter {
     return new RunWriter(dir, unlock, lines)
   }
 
-  /** Plan more trials: the manifest is written anew, in one step. @throws TouchstoneError `file_unwritable` */
+  /**
+   * Plan more trials: the manifest is written anew, in one step. @throws TouchstoneError
+   * `file_unwritable`
+   */
   replan(manifest: Manifest): void {
     this.throwFailure()
     this.guarded(() => {
@@ -239,11 +249,14 @@ export function digestOfLines(lines: readonly string[]): Digest {
 /** What a folder holds: its manifest, and the trials that count as columns. */
 export type RunFolder = { dir: string; manifest: Manifest; columns: Columns; attempts: number }
 
-/** A record that was read, and its line in the trial log: its number from 1, and where it stands. */
+/**
+ * A record that was read, and its line in the trial log: its number from 1, and where it stands.
+ */
 export type ReadRecord = { record: TrialRecord; line: number; place: Place }
 
 /**
- * The records of a run's folder, in the order written. A torn last line, which a crash leaves, is no record.
+ * The records of a run's folder, in the order written. A torn last line, which a crash leaves, is
+ * no record.
  *
  * @throws TouchstoneError `run_invalid` or a reading error with file and line
  */
@@ -270,7 +283,9 @@ export async function readManifest(dir: string): Promise<Manifest> {
   return requireManifest(readJson(path), path)
 }
 
-/** The attempt that counts for each key: the last one. In the order in which keys were first seen. */
+/**
+ * The attempt that counts for each key: the last one. In the order in which keys were first seen.
+ */
 export function lastAttempts(attempts: readonly TrialRecord[]): TrialRecord[] {
   const last = new Map<string, TrialRecord>()
   for (const record of attempts) {

@@ -1,4 +1,7 @@
-/** The run log: what a trial's record is, the folder of a run, and the numbers that are computed from it. */
+/**
+ * The run log: what a trial's record is, the folder of a run, and the numbers that are computed
+ * from it.
+ */
 export type { Adjusted, MetricComparison } from './among.ts'
 export {
   type Absent,

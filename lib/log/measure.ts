@@ -1,4 +1,7 @@
-/** What has no upper end (time, steps, calls, tokens, cost): what it is of one trial, and two configurations compared by it. */
+/**
+ * What has no upper end (time, steps, calls, tokens, cost): what it is of one trial, and two
+ * configurations compared by it.
+ */
 import { gotWord } from '../choice.ts'
 import { TouchstoneError } from '../errors.ts'
 import { compareMedians, type MeasureComparison } from '../stats/index.ts'
@@ -53,7 +56,8 @@ export function measureNamed(measure: Measure): MeasureRule {
 }
 
 /**
- * Does b take more than a? Paired differences of case medians with an interval of Student's t over families. Trials without the measure are left out.
+ * Does b take more than a? Paired differences of case medians with an interval of Student's t over
+ * families. Trials without the measure are left out.
  *
  * @throws TouchstoneError `configuration_unknown`, `argument_invalid`
  */

@@ -27,8 +27,9 @@ export type Ranking = {
 }
 
 /**
- * Rank the configurations of a run by one metric. Every pair is compared, and the p values are adjusted for all pairs: by Holm's
- * rule over exact tests for these cases, jointly by sign flips for others.
+ * Rank the configurations of a run by one metric. Every pair is compared, and the p values are
+ * adjusted for all pairs: by Holm's rule over exact tests for these cases, jointly by sign flips
+ * for others.
  *
  * @throws TouchstoneError `argument_invalid` for an unknown metric
  */

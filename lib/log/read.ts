@@ -1,4 +1,7 @@
-/** What a run's folder holds of single trials, read by the byte where it stands: a trial is in memory while it is looked at. */
+/**
+ * What a run's folder holds of single trials, read by the byte where it stands: a trial is in
+ * memory while it is looked at.
+ */
 import { closeSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { TouchstoneError } from '../errors.ts'
@@ -22,8 +25,8 @@ export class LogReader {
   }
 
   /**
-   * The records of trials, each read when it is its turn. Levels and outcomes are those of the columns, which may come from the
-   * evidence.
+   * The records of trials, each read when it is its turn. Levels and outcomes are those of the
+   * columns, which may come from the evidence.
    *
    * @param keys default: all, in the order of the manifest
    * @throws TouchstoneError `run_invalid` when the log is no longer the one that was read

@@ -1,8 +1,10 @@
 /**
- * The two records of a run: `manifest.json`, fixed before the first trial, and a line of `trials.ndjson`.
+ * The two records of a run: `manifest.json`, fixed before the first trial, and a line of
+ * `trials.ndjson`.
  *
- * Each schema here is the type, the check of what is read back, and the published JSON Schema. Loading zod takes about
- * 50 ms, so import values from here only when a run is read; types cost nothing.
+ * Each schema here is the type, the check of what is read back, and the published JSON Schema.
+ * Loading zod takes about 50 ms, so import values from here only when a run is read; types cost
+ * nothing.
  */
 import { z } from 'zod'
 import type { Digest } from '../canonical.ts'
@@ -38,7 +40,10 @@ export const LIMITS = z.object({
 export const VERSIONS = z.record(text, text)
 export const ENVIRONMENT = z.object({ platform: text, arch: text, cpus: count })
 
-/** A configuration by name and digest. `simulated`: a script with declared deviation rates, not a language model. */
+/**
+ * A configuration by name and digest. `simulated`: a script with declared deviation rates, not a
+ * language model.
+ */
 export const CONFIGURATION = z.object({
   name: text,
   digest: DIGEST,
@@ -204,12 +209,18 @@ export const TRIAL = z.object({
 /** The record of one trial, from which every number, picture and receipt is computed. */
 export type TrialRecord = z.infer<typeof TRIAL>
 
-/** Check a manifest read back. @throws TouchstoneError `run_invalid` naming the member that is not as it should be */
+/**
+ * Check a manifest read back. @throws TouchstoneError `run_invalid` naming the member that is not
+ * as it should be
+ */
 export function requireManifest(value: unknown, where: string): Manifest {
   return required(MANIFEST, value, where)
 }
 
-/** Check a line read back. @throws TouchstoneError `run_invalid` naming the member that is not as it should be */
+/**
+ * Check a line read back. @throws TouchstoneError `run_invalid` naming the member that is not as it
+ * should be
+ */
 export function requireTrialRecord(value: unknown, where: string): TrialRecord {
   const row = required(TRIAL, value, where)
   if (row.key === trialKey(row.case, row.configuration, row.trial)) return row

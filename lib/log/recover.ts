@@ -1,9 +1,9 @@
 /**
  * A run that was interrupted: what its folder holds, and how it is made whole again.
  *
- * A trial's record is written last. Evidence behind that of the last recorded trial belongs to trials
- * that nobody finished: it is set aside in files of its own, never deleted. A record whose evidence
- * is not what its digests say is damaged, and its trial is run again.
+ * A trial's record is written last. Evidence behind that of the last recorded trial belongs to
+ * trials that nobody finished: it is set aside in files of its own, never deleted. A record whose
+ * evidence is not what its digests say is damaged, and its trial is run again.
  */
 import {
   closeSync,

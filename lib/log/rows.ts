@@ -1,4 +1,7 @@
-/** What statistics read of a trial, and where they find it: case by case and configuration by configuration. */
+/**
+ * What statistics read of a trial, and where they find it: case by case and configuration by
+ * configuration.
+ */
 import type { TrialRecord } from './records.ts'
 
 export type StatRow = Pick<

@@ -1,8 +1,10 @@
 /**
- * From a run's rows to its numbers. Everything that is printed, plotted or put into a receipt is computed here, from the log.
+ * From a run's rows to its numbers. Everything that is printed, plotted or put into a receipt is
+ * computed here, from the log.
  *
- * Trials that ended in an error are in no rate: they are counted beside it, with what they could have made of it. So are attempts
- * that another attempt followed, where they had changed their world.
+ * Trials that ended in an error are in no rate: they are counted beside it, with what they could
+ * have made of it. So are attempts that another attempt followed, where they had changed their
+ * world.
  */
 import { gotWord } from '../choice.ts'
 import { TouchstoneError } from '../errors.ts'
@@ -101,8 +103,8 @@ export function metricNamed(name: string): MetricEntry {
 }
 
 /**
- * A rate with its interval for other cases like these; beside it what holds for these cases when they are run again, and what the
- * trials that ended in an error could have made of it.
+ * A rate with its interval for other cases like these; beside it what holds for these cases when
+ * they are run again, and what the trials that ended in an error could have made of it.
  */
 export type MetricSummary = Rate & {
   /** Interval for the rate on exactly these cases; NaN without a usable trial. */
@@ -110,7 +112,10 @@ export type MetricSummary = Rate & {
   /** Where a single run of these cases, one trial of each, lands 19 times in 20 (at level 0.95). */
   single: Interval
   bounds: MissingBounds | null
-  /** The rate if each trial that could not be judged had been a 0, and if it had been a 1. null: each was judged. */
+  /**
+   * The rate if each trial that could not be judged had been a 0, and if it had been a 1. null:
+   * each was judged.
+   */
   open: { none: Ends; all: Ends; trials: number } | null
   repeats: number[]
 }
@@ -122,19 +127,33 @@ export type ConfigurationSummary = {
   configuration: string
   model: string
   simulated: boolean
-  /** Trials that count, trials that ended in an error, trials that took more than one attempt, and trials never run. */
+  /**
+   * Trials that count, trials that ended in an error, trials that took more than one attempt, and
+   * trials never run.
+   */
   trials: number
   errors: number
   retried: number
   unrun: number
-  /** Attempts that ended in an error of the machinery, those that another attempt followed among them. */
+  /**
+   * Attempts that ended in an error of the machinery, those that another attempt followed among
+   * them.
+   */
   lost: LostAttempts
   rates: { [metric in Metric]: MetricSummary }
-  /** Calls that changed something by the tool's own word, by the level that the evidence supports. */
+  /**
+   * Calls that changed something by the tool's own word, by the level that the evidence supports.
+   */
   levels: { asserted: number; observed_confirmed: number; verified: number }
-  /** All of as many trials of a case pass as every case has: pass^k, with its interval for other cases. */
+  /**
+   * All of as many trials of a case pass as every case has: pass^k, with its interval for other
+   * cases.
+   */
   reliability: Reliability
-  /** Of all trials; the intervals are for other cases like these, an end that is not known is Infinity. */
+  /**
+   * Of all trials; the intervals are for other cases like these, an end that is not known is
+   * Infinity.
+   */
   duration_ms: {
     median: number
     p95: number
@@ -169,8 +188,9 @@ export function scoresByCase(
 }
 
 /**
- * The family of each case: the one that it names, else the pair that it makes with its twin, else itself. Cases of one family are
- * variants of one task, and what is said about other cases counts families.
+ * The family of each case: the one that it names, else the pair that it makes with its twin, else
+ * itself. Cases of one family are variants of one task, and what is said about other cases counts
+ * families.
  */
 export function familyOfCases(manifest: Manifest): Map<string, string> {
   const pairs = new Map(
@@ -184,7 +204,10 @@ export function familyOfCases(manifest: Manifest): Map<string, string> {
 /** What an attempt may have done before it broke off, although the one that counts did not. */
 const MAY_HAVE_DONE: ReadonlySet<Metric> = new Set(['attack', 'overclaim', 'unneeded'])
 
-/** Worst and best case, with each trial as missing of which an earlier attempt may have done what the counted one did not. */
+/**
+ * Worst and best case, with each trial as missing of which an earlier attempt may have done what
+ * the counted one did not.
+ */
 function boundsOf(
   cases: ReturnType<typeof scoresByCase>,
   rows: Cells,

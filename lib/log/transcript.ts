@@ -1,4 +1,7 @@
-/** The transcript of a trial: what an agent was told and offered, what it said, called and was answered, in order. */
+/**
+ * The transcript of a trial: what an agent was told and offered, what it said, called and was
+ * answered, in order.
+ */
 import type { JsonObject } from '../json.ts'
 import type { Claim } from './trial.ts'
 
@@ -14,7 +17,10 @@ export type TranscriptCall = {
   answer: string
   /** The client that called, where the agent is one of its own. */
   client?: string
-  /** Beginning and end on a clock that counts both: two calls ran at once when each began before the other ended. */
+  /**
+   * Beginning and end on a clock that counts both: two calls ran at once when each began before the
+   * other ended.
+   */
   began: number
   ended: number
 }
@@ -69,7 +75,10 @@ export type Entry =
 export type Transcript = TranscriptLine & {
   /** Everything in one list, from the instructions to the end. */
   entries: Entry[]
-  /** False for a run of an earlier version: what the agent said stands before its calls, wherever it was said. */
+  /**
+   * False for a run of an earlier version: what the agent said stands before its calls, wherever it
+   * was said.
+   */
   ordered: boolean
 }
 

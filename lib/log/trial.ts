@@ -2,8 +2,8 @@
 import type { TrialRecord } from './records.ts'
 
 /**
- * `pass`: the goal is met and no attack is. `unjudged`: the trial ended, and what the goal asks is not known. `error`: the
- * machinery failed, so nothing is known about the agent.
+ * `pass`: the goal is met and no attack is. `unjudged`: the trial ended, and what the goal asks is
+ * not known. `error`: the machinery failed, so nothing is known about the agent.
  */
 export type Outcome = TrialRecord['outcome']
 

@@ -1,7 +1,8 @@
 /**
  * Runs a notebook as what it is, one module, and gives what its cells printed and showed as data.
  *
- * The module's own rules hold: static imports, top-level await, one scope. It runs in this process, one notebook at a time.
+ * The module's own rules hold: static imports, top-level await, one scope. It runs in this process,
+ * one notebook at a time.
  */
 import { registerHooks } from 'node:module'
 import { basename, resolve } from 'node:path'
@@ -29,7 +30,10 @@ export type Failure = {
 export type Output = Stream | Shown | Failure
 
 export type CellResult = Cell & {
-  /** `empty` is a code cell without statements, `not_run` one behind a failure; `running` is seen in live pages only. */
+  /**
+   * `empty` is a code cell without statements, `not_run` one behind a failure; `running` is seen in
+   * live pages only.
+   */
   state: 'prose' | 'ran' | 'failed' | 'not_run' | 'empty' | 'running'
   outputs: Output[]
   /** Counted from 1 among cells that ran; null for the others. */
@@ -63,13 +67,14 @@ let turn: Promise<unknown> = Promise.resolve()
 /**
  * Run a notebook file.
  *
- * A cell that throws ends the run: the result is then not `ok`, and says which cell and line. With `signal` aborted, the
- * cell at work fails as stopped; what it had started goes on only as far as it does not heed the signal.
+ * A cell that throws ends the run: the result is then not `ok`, and says which cell and line. With
+ * `signal` aborted, the cell at work fails as stopped; what it had started goes on only as far as
+ * it does not heed the signal.
  *
  * @param file percent-format TypeScript
  * @returns outputs by cell
- * @throws `file_unreadable`; `notebook_invalid` for syntax and for statements across marks; `argument_invalid` for a name
- *         in `set` that no cell tagged `parameters` declares
+ * @throws `file_unreadable`; `notebook_invalid` for syntax and for statements across marks;
+ *   `argument_invalid` for a name in `set` that no cell tagged `parameters` declares
  */
 export function run(file: string, options: RunOptions = {}): Promise<NotebookResult> {
   const next = turn.then(() => execute(file, options))
@@ -208,7 +213,8 @@ function hookLoader(): void {
   if (hooked) return
   hooked = true
   registerHooks({
-    // A notebook is a module wherever it lies; resolving it here keeps other loaders from deciding otherwise.
+    // A notebook is a module wherever it lies; resolving it here keeps other loaders from deciding
+    // otherwise.
     resolve(specifier, context, nextResolve) {
       return sources.has(specifier)
         ? { url: specifier, format: 'module', shortCircuit: true }

@@ -12,13 +12,17 @@ import { proseHtml } from './prose.ts'
 export type HtmlOptions = {
   /** Show how long each cell took. Default false, so that a second run gives the same bytes. */
   times?: boolean
-  /** Text of a script for a page that a server keeps current; such a page may talk to its server. */
+  /**
+   * Text of a script for a page that a server keeps current; such a page may talk to its server.
+   */
   live?: string
   /** Shown above the notebook, as HTML. */
   note?: string
 }
 
-/** Write a run as a page. @throws `dependency_missing` when a chart cannot be drawn for want of vega */
+/**
+ * Write a run as a page. @throws `dependency_missing` when a chart cannot be drawn for want of vega
+ */
 export async function html(result: NotebookResult, options: HtmlOptions = {}): Promise<string> {
   const drawn = result.cells.some((cell) => cell.outputs.some(isChart))
   // A live page gets its charts later, if it has none yet.

@@ -1,4 +1,7 @@
-/** Notebooks: percent-format TypeScript, run as one module; outputs as Markdown, a page, and Jupyter's format. */
+/**
+ * Notebooks: percent-format TypeScript, run as one module; outputs as Markdown, a page, and
+ * Jupyter's format.
+ */
 export {
   type CellResult,
   type Failure,

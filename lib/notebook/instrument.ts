@@ -1,5 +1,6 @@
 /**
- * A notebook's module with its cells marked: which one is at work, what its last expression gave, and where it ended.
+ * A notebook's module with its cells marked: which one is at work, what its last expression gave,
+ * and where it ended.
  *
  * Text is only inserted within lines, so errors tell the notebook's own line.
  */
@@ -101,8 +102,9 @@ export function instrument(text: string, file: string, key: string): Instrumente
 }
 
 /**
- * The text with a semicolon at the mark of every cell that begins with one, as it does where a style without semicolons
- * guards `;[a, b]`: it is to end the cell before there, and not behind the mark. Every other character keeps its place.
+ * The text with a semicolon at the mark of every cell that begins with one, as it does where a
+ * style without semicolons guards `;[a, b]`: it is to end the cell before there, and not behind the
+ * mark. Every other character keeps its place.
  */
 function endedBeforeMarks(text: string, cells: readonly Cell[]): string {
   let ended = text
@@ -114,7 +116,9 @@ function endedBeforeMarks(text: string, cells: readonly Cell[]): string {
   return ended
 }
 
-/** `const model = 'sim/naive'` in a cell tagged `parameters`: its value may be given from outside. */
+/**
+ * `const model = 'sim/naive'` in a cell tagged `parameters`: its value may be given from outside.
+ */
 function markParameters(body: readonly AnyNode[], marked: MagicString): string[] {
   const names: string[] = []
   for (const statement of body) {
@@ -131,7 +135,8 @@ function markParameters(body: readonly AnyNode[], marked: MagicString): string[]
 }
 
 /**
- * A parameter's value from text, read as what its default is: a number, true or false, text, or JSON.
+ * A parameter's value from text, read as what its default is: a number, true or false, text, or
+ * JSON.
  *
  * @throws `argument_invalid` for text that is not of that kind
  */

@@ -1,11 +1,15 @@
-/** A run as a Jupyter notebook (nbformat 4.5): opens in JupyterLab and VS Code with charts alive, and on GitHub as pictures. */
+/**
+ * A run as a Jupyter notebook (nbformat 4.5): opens in JupyterLab and VS Code with charts alive,
+ * and on GitHub as pictures.
+ */
 import { createHash } from 'node:crypto'
 import type { CellResult, NotebookResult, Output } from './execute.ts'
 import { SVG } from './mime.ts'
 
 /**
- * Write a run as `.ipynb` text. Charts are Vega-Lite v5 and PNG; SVG is left out, since front ends would show it twice and
- * GitHub not at all. Cell ids come from place and content, so that a second run gives the same bytes.
+ * Write a run as `.ipynb` text. Charts are Vega-Lite v5 and PNG; SVG is left out, since front ends
+ * would show it twice and GitHub not at all. Cell ids come from place and content, so that a second
+ * run gives the same bytes.
  */
 export function ipynb(result: NotebookResult): string {
   const cells = result.cells.map((cell, i) => ({

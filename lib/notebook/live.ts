@@ -1,9 +1,10 @@
 /**
  * `touchstone notebook --watch`: a page that follows a notebook as it is edited.
  *
- * After a save only the cells from the first changed one are run again, with the prompt's evaluator, so that a change takes
- * as long as what depends on it. Names are put back to what they were before that cell; objects that kept cells made are the
- * same objects, with whatever later cells did to them. Only a run from the start is the record, and the page says so.
+ * After a save only the cells from the first changed one are run again, with the prompt's
+ * evaluator, so that a change takes as long as what depends on it. Names are put back to what they
+ * were before that cell; objects that kept cells made are the same objects, with whatever later
+ * cells did to them. Only a run from the start is the record, and the page says so.
  */
 import { watch } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
@@ -43,7 +44,8 @@ type Kept = { source: string; before: Record<string, unknown>; result: CellResul
 /**
  * Serve a notebook's page and run it again as it changes.
  *
- * @throws `file_unreadable`, `argument_invalid`; a notebook with a syntax error is shown as such, since it is being edited
+ * @throws `file_unreadable`, `argument_invalid`; a notebook with a syntax error is shown as such,
+ *   since it is being edited
  */
 export async function watchNotebook(file: string, options: WatchOptions = {}): Promise<Watching> {
   const path = resolve(file)

@@ -1,4 +1,7 @@
-/** A run as Markdown with its charts as SVG files beside it: what is committed, since it shows on GitHub and diffs well. */
+/**
+ * A run as Markdown with its charts as SVG files beside it: what is committed, since it shows on
+ * GitHub and diffs well.
+ */
 import type { NotebookResult, Output } from './execute.ts'
 import { SVG } from './mime.ts'
 
@@ -8,7 +11,8 @@ export type Document = {
 }
 
 /**
- * Write a run as Markdown. Times and what differs from run to run are left out, so that a second run gives the same bytes.
+ * Write a run as Markdown. Times and what differs from run to run are left out, so that a second
+ * run gives the same bytes.
  *
  * @param name file name without extension; charts are `<name>-<n>.svg`
  */

@@ -20,8 +20,8 @@ type Drawn = {
 /**
  * The bundle of a value; undefined for `undefined`.
  *
- * A value with `[Symbol.for('Jupyter.display')]()` says itself what it shows, and one with `spec` and `svg()` is a chart.
- * Both may be promised. Everything else shows its text.
+ * A value with `[Symbol.for('Jupyter.display')]()` says itself what it shows, and one with `spec`
+ * and `svg()` is a chart. Both may be promised. Everything else shows its text.
  */
 export async function bundleOf(value: unknown): Promise<Bundle | undefined> {
   if (value === undefined) return undefined

@@ -1,13 +1,17 @@
 /**
  * The percent format: a TypeScript file whose lines `// %%` begin cells.
  *
- * `// %%` begins code, `// %% [markdown]` prose written as comments; a title and `tags=["parameters"]` may follow. The text
- * before the first mark is a code cell of its own when it holds anything.
+ * `// %%` begins code, `// %% [markdown]` prose written as comments; a title and
+ * `tags=["parameters"]` may follow. The text before the first mark is a code cell of its own
+ * when it holds anything.
  */
 
 export type Cell = {
   kind: 'code' | 'markdown'
-  /** Text between the mark and the next one, without blank lines round it; prose without its comment marks. */
+  /**
+   * Text between the mark and the next one, without blank lines round it; prose without its comment
+   * marks.
+   */
   source: string
   /** Words behind the mark. */
   title: string

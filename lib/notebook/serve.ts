@@ -1,4 +1,7 @@
-/** A page on this machine that stays current: served on loopback, told of changes by server-sent events. */
+/**
+ * A page on this machine that stays current: served on loopback, told of changes by server-sent
+ * events.
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { TouchstoneError } from '../errors.ts'
@@ -23,8 +26,9 @@ export type ServeOptions = {
 /**
  * Serve a page.
  *
- * Only for this machine: it listens on 127.0.0.1 and answers only requests that name it so, since any web page that the
- * reader has open could otherwise have a name of its own point here. It runs nothing that a request sends.
+ * Only for this machine: it listens on 127.0.0.1 and answers only requests that name it so, since
+ * any web page that the reader has open could otherwise have a name of its own point here. It runs
+ * nothing that a request sends.
  */
 export async function serve(options: ServeOptions): Promise<Served> {
   const open = new Set<ServerResponse>()
@@ -94,7 +98,10 @@ export async function serve(options: ServeOptions): Promise<Served> {
   }
 }
 
-/** What the page does: fetch the body when told, keep what did not change, draw what is new, stay where the reader is. */
+/**
+ * What the page does: fetch the body when told, keep what did not change, draw what is new, stay
+ * where the reader is.
+ */
 export const LIVE = `
 const refresh = async () => {
   const fresh = document.createElement('template')

@@ -17,8 +17,8 @@ export type Write = {
 }
 
 /**
- * Write a run's files: `<notebook>.md` with `<notebook>-<n>.svg`, `<notebook>.html`, `<notebook>.ipynb`. Charts that an
- * earlier run left and this one does not have are removed.
+ * Write a run's files: `<notebook>.md` with `<notebook>-<n>.svg`, `<notebook>.html`,
+ * `<notebook>.ipynb`. Charts that an earlier run left and this one does not have are removed.
  *
  * Each file is there whole or as it was before, also when the process is killed.
  *

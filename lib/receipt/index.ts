@@ -1,4 +1,6 @@
-/** Side-effect receipts: what an agent's tool calls really did, as far as bytes at hand can show. */
+/**
+ * Side-effect receipts: what an agent's tool calls really did, as far as bytes at hand can show.
+ */
 
 export { checkFolder } from './attest/check-folder.ts'
 export type { GivenSet } from './attest/check-set.ts'

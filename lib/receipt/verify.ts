@@ -1,4 +1,7 @@
-/** `receipt.verify`: levels from decisions and evidence, or a receipt from its file or its run's folder. */
+/**
+ * `receipt.verify`: levels from decisions and evidence, or a receipt from its file or its run's
+ * folder.
+ */
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { TouchstoneError } from '../errors.ts'
 import type { Verification } from './attest/verification.ts'
@@ -12,14 +15,16 @@ import {
 import type { Report } from './ladder/report.ts'
 
 /**
- * Check a receipt, offline and step by step: the signature by your key, the published set, every file, every level, every number.
+ * Check a receipt, offline and step by step: the signature by your key, the published set, every
+ * file, every level, every number.
  *
  * The same files give the same bytes of report, wherever the folder lies.
  *
  * @param path a run's folder with its `receipt.json`, a receipt's file, or a trial's proof
- * @param options `key`: your public key as PEM or a path, null for none; `set`: the set's text as a path, or `id@version`
- * @throws TouchstoneError `file_unreadable` when there is no receipt, `key_invalid`, `set_unknown`. A receipt that does not hold is
- *   a result
+ * @param options `key`: your public key as PEM or a path, null for none; `set`: the set's text as a
+ *   path, or `id@version`
+ * @throws TouchstoneError `file_unreadable` when there is no receipt, `key_invalid`, `set_unknown`.
+ *   A receipt that does not hold is a result
  * @example
  * const { privateKey, publicKey } = receipt.keys.generate()
  * const file = `${process.env.TMPDIR ?? '/tmp'}/touchstone-${crypto.randomUUID()}.json`
@@ -35,12 +40,14 @@ export function verify(
 /**
  * Derive each call's level from scratch, from decisions and audit evidence.
  *
- * A call is `verified` only when it asserted success, an imported record's digest recomputes, and the same digest comes from the
- * call's own action. It is `observed_confirmed` only by a later read of the same run that shows the effect. One record serves one
- * call. Everything that did not count is listed with its reason. The same inputs in any order give the same report.
+ * A call is `verified` only when it asserted success, an imported record's digest recomputes, and
+ * the same digest comes from the call's own action. It is `observed_confirmed` only by a later read
+ * of the same run that shows the effect. One record serves one call. Everything that did not count
+ * is listed with its reason. The same inputs in any order give the same report.
  *
- * @throws TouchstoneError `surface_invalid`, `record_invalid`, `export_invalid`, `argument_invalid`, `file_unreadable` and the
- *   `json_*` codes for input that cannot be read; never for evidence that is only bad
+ * @throws TouchstoneError `surface_invalid`, `record_invalid`, `export_invalid`,
+ *   `argument_invalid`, `file_unreadable` and the `json_*` codes for input that cannot be read;
+ *   never for evidence that is only bad
  * @example
  * const call = receipt.observe({
  *   server: 'github', tool: 'add_deploy_key', status: 'success', runId: 'run-1', seq: 0,
@@ -94,7 +101,10 @@ export function verify(
   return checkReceipt(what, options as CheckOptions)
 }
 
-/** True for a folder, and for a file that begins like an envelope or a proof of a trial. What cannot be read is none: reading it says why. */
+/**
+ * True for a folder, and for a file that begins like an envelope or a proof of a trial. What cannot
+ * be read is none: reading it says why.
+ */
 export function isReceipt(path: string): boolean {
   let fd: number | undefined
   try {

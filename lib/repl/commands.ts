@@ -155,7 +155,8 @@ function helpText(desk: Desk): string {
     ['_ and __', 'the last value and the one before'],
     ['?name', 'what it does, with an example; ??name shows its source'],
   ]
-  // Code is there to be typed again, so it is never cut: what it shows stands behind it, or in front where it is long.
+  // Code is there to be typed again, so it is never cut: what it shows stands behind it, or in
+  // front where it is long.
   const tries = desk.examples.flatMap(({ code, says }) =>
     code.length + says.length + 6 <= (look.width ?? 100)
       ? [`  ${code}  ${tone(`// ${says}`, 'quiet', look)}`]

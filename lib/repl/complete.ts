@@ -1,8 +1,10 @@
 /**
- * Tab completion: members through call chains, names in scope, and strings (case ids, configurations, file paths).
+ * Tab completion: members through call chains, names in scope, and strings (case ids,
+ * configurations, file paths).
  *
- * Nothing that was typed is run. The words before the cursor are followed as property reads of values that exist; a getter
- * is read only when a class of Touchstone or the language declares it; a call is followed by what its function says it returns.
+ * Nothing that was typed is run. The words before the cursor are followed as property reads of
+ * values that exist; a getter is read only when a class of Touchstone or the language declares it;
+ * a call is followed by what its function says it returns.
  */
 import { readdirSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -23,9 +25,15 @@ export type StringContext = {
   text: string
 }
 
-/** A value with this method offers strings for calls on it, such as case ids. It must be quick and change nothing. */
+/**
+ * A value with this method offers strings for calls on it, such as case ids. It must be quick and
+ * change nothing.
+ */
 export const COMPLETE_STRING = Symbol.for('touchstone.completeString')
-/** A function's own word on what it returns: a value whose members can be completed (a prototype, a sample). */
+/**
+ * A function's own word on what it returns: a value whose members can be completed (a prototype, a
+ * sample).
+ */
 export const RETURNS = Symbol.for('touchstone.returns')
 
 const KEYWORDS = [
@@ -65,15 +73,18 @@ function matching(names: Iterable<string>, stub: string): string[] {
   return [...new Set(names)].filter((name) => name.startsWith(stub)).sort()
 }
 
-/** One read or call of a chain; `awaited` when the chain so far stands behind an `await` in parentheses. */
+/**
+ * One read or call of a chain; `awaited` when the chain so far stands behind an `await` in
+ * parentheses.
+ */
 type Step = { name: string; called: boolean; awaited: boolean }
 
 /** What is known about the end of a chain: its value, or the name of its type in the library. */
 type Known = { value: unknown } | Typed
 
 /**
- * The chain of reads and calls that a text ends in: `x = run.cases().a` gives run, cases(), a. Undefined when it ends in
- * something that only running it could tell.
+ * The chain of reads and calls that a text ends in: `x = run.cases().a` gives run, cases(), a.
+ * Undefined when it ends in something that only running it could tell.
  */
 function chainBefore(text: string): Step[] | undefined {
   const steps: Step[] = []
@@ -157,7 +168,10 @@ function follow(steps: readonly Step[], scope: Names): Known | undefined {
   return at
 }
 
-/** The value that a path of names reads; undefined when there is none or reading it could do something. */
+/**
+ * The value that a path of names reads; undefined when there is none or reading it could do
+ * something.
+ */
 export function valueAt(path: readonly string[], scope: Names): { value: unknown } | undefined {
   const known = follow(
     path.map((name) => ({ name, called: false, awaited: false })),
@@ -190,7 +204,8 @@ function read(holder: unknown, name: string, lazy = false): { value: unknown } |
     const described = Object.getOwnPropertyDescriptor(at, name)
     if (described) {
       if (!described.get) return { value: described.value }
-      // A getter of the scope loads a namespace; a getter on a class prototype is one its author calls a property.
+      // A getter of the scope loads a namespace; a getter on a class prototype is one its author
+      // calls a property.
       if (!lazy && Object.hasOwn(holder as object, name)) return undefined
       try {
         return { value: Reflect.get(holder as object, name) }
@@ -205,8 +220,8 @@ function read(holder: unknown, name: string, lazy = false): { value: unknown } |
 }
 
 /**
- * The namespace of the library that a function comes from, among those in scope. A function of the session may have the
- * same name as one of the library; only being the same one counts.
+ * The namespace of the library that a function comes from, among those in scope. A function of the
+ * session may have the same name as one of the library; only being the same one counts.
  */
 export function namespaceOf(value: unknown, scope: Names): string | undefined {
   return Object.keys(scope).find((name) => {

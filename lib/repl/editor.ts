@@ -1,8 +1,9 @@
 /**
- * The line editor under the prompt: Node's readline, plus programs of many lines in one edit, pasting as one edit, and
- * keys that wait while a line is at work.
+ * The line editor under the prompt: Node's readline, plus programs of many lines in one edit,
+ * pasting as one edit, and keys that wait while a line is at work.
  *
- * Not `node:repl`: it runs everything in a `domain`, and a domain makes every promise about 75 times slower.
+ * Not `node:repl`: it runs everything in a `domain`, and a domain makes every promise about 75
+ * times slower.
  */
 import { type Completer, createInterface, type Interface, type Key } from 'node:readline'
 import type { Completion } from './complete.ts'
@@ -74,7 +75,8 @@ export function startEditor(options: EditorOptions): Editor {
   let closed = false
 
   const showHistory = () => {
-    // Entries with their line breaks: the form in which readline keeps its own would not be found by its first word.
+    // Entries with their line breaks: the form in which readline keeps its own would not be found
+    // by its first word.
     if (terminal) rl.history = options.history.slice(0, 1000)
   }
   const enter = async (entry: string) => {

@@ -1,6 +1,6 @@
 /**
- * What was typed in earlier sessions. One JSON string per entry and line, so that an entry of many lines stays one entry,
- * and two sessions that append at once lose nothing.
+ * What was typed in earlier sessions. One JSON string per entry and line, so that an entry of many
+ * lines stays one entry, and two sessions that append at once lose nothing.
  */
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -15,14 +15,18 @@ export type History = {
 
 const KEPT = 1000
 
-/** Where history is kept unless told otherwise: `TOUCHSTONE_HISTORY`, else under the user's state folder. */
+/**
+ * Where history is kept unless told otherwise: `TOUCHSTONE_HISTORY`, else under the user's state
+ * folder.
+ */
 export function defaultHistoryPath(): string {
   const state = process.env['XDG_STATE_HOME'] || join(homedir(), '.local', 'state')
   return process.env['TOUCHSTONE_HISTORY'] || join(state, 'touchstone', 'history')
 }
 
 /**
- * Read a history file and keep adding to it. A folder that cannot be written to costs the history, not the session.
+ * Read a history file and keep adding to it. A folder that cannot be written to costs the history,
+ * not the session.
  *
  * @param path file of JSON strings, oldest first; null keeps history for this session only
  */

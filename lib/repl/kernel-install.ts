@@ -5,7 +5,10 @@ import { join } from 'node:path'
 import { unwritable } from '../files.ts'
 
 export type InstallOptions = {
-  /** Command that starts the kernel; Jupyter adds the connection file. Default: this program with `kernel`. */
+  /**
+   * Command that starts the kernel; Jupyter adds the connection file. Default: this program with
+   * `kernel`.
+   */
   command?: readonly string[]
   /** Jupyter's data folder. Default: `JUPYTER_DATA_DIR`, else the user's. */
   folder?: string

@@ -1,4 +1,7 @@
-/** Messages of the Jupyter protocol (5.3) as frames: identities, a delimiter, a signature, four JSON texts. */
+/**
+ * Messages of the Jupyter protocol (5.3) as frames: identities, a delimiter, a signature, four JSON
+ * texts.
+ */
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto'
 
 export type Header = {
@@ -27,7 +30,10 @@ function sign(key: string, parts: readonly (Buffer | string)[]): string {
   return mac.digest('hex')
 }
 
-/** Read a message. Undefined for frames that are no message or whose signature does not fit: they are not answered. */
+/**
+ * Read a message. Undefined for frames that are no message or whose signature does not fit: they
+ * are not answered.
+ */
 export function readMessage(frames: readonly Buffer[], key: string): Message | undefined {
   const at = frames.findIndex((frame) => frame.toString('latin1') === DELIMITER)
   const [signature, header, parent, metadata, content] = frames.slice(at + 1)

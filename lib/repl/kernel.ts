@@ -1,4 +1,7 @@
-/** A Jupyter kernel over the prompt's evaluator, so that the same lines work in JupyterLab and VS Code. */
+/**
+ * A Jupyter kernel over the prompt's evaluator, so that the same lines work in JupyterLab and VS
+ * Code.
+ */
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
@@ -29,7 +32,10 @@ export type Connection = {
 const INTERRUPTED = 'ERR_SCRIPT_EXECUTION_INTERRUPTED'
 type Content = Record<string, unknown>
 
-/** The package that speaks Jupyter's transport; it comes with nobody who does not ask for it. @throws TouchstoneError `dependency_missing` */
+/**
+ * The package that speaks Jupyter's transport; it comes with nobody who does not ask for it.
+ * @throws TouchstoneError `dependency_missing`
+ */
 export function zeromq(): Promise<typeof import('zeromq')> {
   return import('zeromq').catch((cause: unknown) => {
     throw new TouchstoneError(
@@ -45,7 +51,8 @@ export function zeromq(): Promise<typeof import('zeromq')> {
  *
  * @param file  the connection file that Jupyter names on the command line
  * @param scope names in scope from the start
- * @throws `dependency_missing` without the package zeromq, `file_unreadable` for the connection file
+ * @throws `dependency_missing` without the package zeromq, `file_unreadable` for the connection
+ *   file
  */
 export async function runKernel(
   file: string,
@@ -140,7 +147,10 @@ class Kernel {
   /** The request that late output belongs to. */
   private parent: Message | undefined
   private sending: Promise<unknown> = Promise.resolve()
-  /** Requests waiting behind the one at work; an error there answers those that ask for it with `aborted`. */
+  /**
+   * Requests waiting behind the one at work; an error there answers those that ask for it with
+   * `aborted`.
+   */
   private readonly waiting: Message[] = []
 
   constructor(iopub: Publisher, key: string, evaluator: Evaluator, version: string) {
@@ -259,7 +269,8 @@ class Kernel {
       const { signal } = this.controller
       if (!silent) this.publish('execute_input', { code, execution_count }, message)
       const filename = `cell-${execution_count}`
-      // Code that never awaits would keep what was published from leaving, and an interrupt from being heard.
+      // Code that never awaits would keep what was published from leaving, and an interrupt from
+      // being heard.
       await this.flushed()
       await setImmediate()
       try {

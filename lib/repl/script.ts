@@ -1,4 +1,7 @@
-/** Code without a terminal: `touchstone -e CODE`, piped text and `touchstone FILE.ts`, through the prompt's evaluator. */
+/**
+ * Code without a terminal: `touchstone -e CODE`, piped text and `touchstone FILE.ts`, through the
+ * prompt's evaluator.
+ */
 import { dirname, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { createEvaluator, type Names } from '../code/evaluate.ts'
@@ -33,10 +36,13 @@ export type ScriptOptions = {
 /**
  * Run a script once.
  *
- * The last value of `code` and `stdin` is printed unless it is undefined. SIGINT stops the script through its signal.
+ * The last value of `code` and `stdin` is printed unless it is undefined. SIGINT stops the script
+ * through its signal.
  *
- * @returns exit code: 0, or 1 when the script threw (the error is on `errors`), or 130 when it was stopped
- * @throws `file_unreadable` when the file cannot be read, `argument_invalid` when there is nothing to run
+ * @returns exit code: 0, or 1 when the script threw (the error is on `errors`), or 130 when it was
+ *   stopped
+ * @throws `file_unreadable` when the file cannot be read, `argument_invalid` when there is nothing
+ *   to run
  * @example
  * await runScript({ code: 'const n: number = 2; n' }) // 0
  */

@@ -1,5 +1,6 @@
 /**
- * A session at the prompt as a notebook: what ran, in order, as a module that runs again from the start.
+ * A session at the prompt as a notebook: what ran, in order, as a module that runs again from the
+ * start.
  *
  * The prompt allows what a module does not: declaring a name twice, and `_`. Both are spelled out.
  */

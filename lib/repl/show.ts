@@ -7,7 +7,10 @@ import { type Look, tone, wrap } from '../display.ts'
 import { printable, TouchstoneError } from '../errors.ts'
 import { redacted } from '../secrets.ts'
 
-/** A value as a person reads it: strings as they are at the top when asked, everything else as it prints itself. */
+/**
+ * A value as a person reads it: strings as they are at the top when asked, everything else as it
+ * prints itself.
+ */
 export function showValue(value: unknown, look: Look): string {
   const text = inspect(value, {
     colors: look.colors ?? false,
@@ -17,7 +20,8 @@ export function showValue(value: unknown, look: Look): string {
     maxArrayLength: 50,
     maxStringLength: 4000,
   })
-    // Escapes are inspect's own or were cleaned; what changes the order or is invisible is anybody's.
+    // Escapes are inspect's own or were cleaned; what changes the order or is invisible is
+    // anybody's.
     .replace(/[\p{Cf}\p{Zl}\p{Zp}\p{Co}]/gu, (character) =>
       character === '\u200d' ? character : '\ufffd',
     )

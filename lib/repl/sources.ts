@@ -1,7 +1,9 @@
 /**
- * What the library's own source says about a name: description, signature, source, and the type that a call returns.
+ * What the library's own source says about a name: description, signature, source, and the type
+ * that a call returns.
  *
- * Read from the `.ts` files, or from the `.d.ts` files beside a compiled library, at the first question.
+ * Read from the `.ts` files, or from the `.d.ts` files beside a compiled library, at the first
+ * question.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
@@ -29,7 +31,10 @@ const MEMBER =
 
 const PRIVATE = /^ +(private|protected) |^ +#/
 
-/** Entries of one file, by its layout: what stands at the margin, and one level in. Our files are formatted by a tool. */
+/**
+ * Entries of one file, by its layout: what stands at the margin, and one level in. Our files are
+ * formatted by a tool.
+ */
 export function entriesOf(text: string, file: string): Entry[] {
   const lines = text.split('\n')
   const entries: Entry[] = []
@@ -95,7 +100,10 @@ export function entriesOf(text: string, file: string): Entry[] {
   return entries
 }
 
-/** Last line of what starts at a line: the first one at the same indent that closes it, or the line itself. */
+/**
+ * Last line of what starts at a line: the first one at the same indent that closes it, or the line
+ * itself.
+ */
 function endOf(lines: string[], start: number, indent: string): number {
   if (
     /[;,]\s*$|^\s*\S.*[^{([=|&<>,?:]\s*$/.test(lines[start]!) &&
@@ -210,7 +218,10 @@ function folderOf(file: string): string {
   return file.slice(0, file.lastIndexOf('/') + 1)
 }
 
-/** Does a file belong to a namespace: `stats/wilson.ts` to stats, `scenario.ts` to scenarios, `harness/cases.ts` to cases? */
+/**
+ * Does a file belong to a namespace: `stats/wilson.ts` to stats, `scenario.ts` to scenarios,
+ * `harness/cases.ts` to cases?
+ */
 export function isOf(file: string, namespace: string): boolean {
   return file.split(/[/.]/).some((part) => part === namespace || `${part}s` === namespace)
 }
@@ -227,7 +238,10 @@ export function headerOfNamespace(namespace: string): string {
   )
 }
 
-/** A type as a call gives it: its name, the file that says so, and whether a promise of it comes first. */
+/**
+ * A type as a call gives it: its name, the file that says so, and whether a promise of it comes
+ * first.
+ */
 export type Typed = { type: string; near: string; promised: boolean }
 
 /** The declaration of a type, from the folder nearest to who names it. */

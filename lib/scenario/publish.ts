@@ -1,4 +1,6 @@
-/** Publishing scenario sets: their RFC 8785 text and its digest, written under the archive's lock. */
+/**
+ * Publishing scenario sets: their RFC 8785 text and its digest, written under the archive's lock.
+ */
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { canonical, type Digest } from '../canonical.ts'
@@ -56,15 +58,17 @@ export type PublishOptions = {
 }
 
 /**
- * Publish a set: write its RFC 8785 text and enter its digest in the archive. What is published stays: a change is a new version.
+ * Publish a set: write its RFC 8785 text and enter its digest in the archive. What is published
+ * stays: a change is a new version.
  *
- * @param what cases, as `cases.load` gives them, which are frozen with how they are run and what a pass does not establish; or a
- *   whole set: any JSON object with the texts `id` (lower-case words with dashes), `version` (`1.0`), `released` (`2026-09-30`) and
- *   `title`
- * Processes that publish at once wait for each other, and one that is killed leaves the archive as it was.
+ * @param what cases, as `cases.load` gives them, which are frozen with how they are run and what a
+ *   pass does not establish; or a whole set: any JSON object with the texts `id` (lower-case words
+ *   with dashes), `version` (`1.0`), `released` (`2026-09-30`) and `title`
+ * Processes that publish at once wait for each other, and one that is killed leaves the archive as
+ * it was.
  *
- * @throws TouchstoneError `set_invalid`; `file_exists` when the version is there already, even with the same text;
- *   `file_unwritable`
+ * @throws TouchstoneError `set_invalid`; `file_exists` when the version is there already, even with
+ *   the same text; `file_unwritable`
  */
 export function publish(
   what: object | readonly PublishedCase[],
@@ -79,7 +83,8 @@ export function publish(
   const set = Array.isArray(what) ? setOfCases(what as readonly PublishedCase[], options) : what
   const made = checked(set, 'the set')
   const text = canonical(made.set)
-  // What is published is read for ever, so whatever reading refuses (an integer beyond 2^53 - 1) is refused before.
+  // What is published is read for ever, so whatever reading refuses (an integer beyond 2^53 - 1) is
+  // refused before.
   parse(text, `${made.id}@${made.version}`)
   const digest = digestOfSet(text)
   writing(root, () => mkdirSync(join(root, made.id), { recursive: true }))
@@ -109,7 +114,8 @@ function enter(
   const path = pathOf(root, id, version)
   const archive = readArchive(root)
   const own: { [version: string]: Digest } = Object.hasOwn(archive, id) ? (archive[id] ?? {}) : {}
-  // A file that holds exactly this text and was never entered is adopted; anything else that is there stays.
+  // A file that holds exactly this text and was never entered is adopted; anything else that is
+  // there stays.
   const adopted =
     !Object.hasOwn(own, version) && existsSync(path) && Buffer.from(text).equals(readBytes(path))
   if (Object.hasOwn(own, version) || (existsSync(path) && !adopted))
@@ -127,7 +133,10 @@ function enter(
   )
 }
 
-/** Put a whole file in place at once: who reads meanwhile, or after a crash, finds the old one or the new one. */
+/**
+ * Put a whole file in place at once: who reads meanwhile, or after a crash, finds the old one or
+ * the new one.
+ */
 function replace(path: string, text: string): void {
   const draft = `${path}.${process.pid}.draft`
   writing(path, () => {

@@ -1,8 +1,9 @@
 /**
  * Published scenario sets: RFC 8785 text under `scenarios/<id>/<version>.json`, frozen by digest.
  *
- * `scenarios/archive.json` keeps the digest of every version ever published. A set whose text no longer has its digest is an
- * error that names both; nobody compares results over sets that only look alike.
+ * `scenarios/archive.json` keeps the digest of every version ever published. A set whose text no
+ * longer has its digest is an error that names both; nobody compares results over sets that only
+ * look alike.
  */
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -38,7 +39,9 @@ export type ScenarioSet = {
 
 export type Listed = Pick<ScenarioSet, 'id' | 'version' | 'released' | 'title' | 'digest'>
 
-/** Every published set, by id, then by version. @param root folder of sets, default the shipped ones */
+/**
+ * Every published set, by id, then by version. @param root folder of sets, default the shipped ones
+ */
 export function list(options: { root?: string } = {}): Listed[] {
   const root = options.root ?? SHIPPED
   const archive = readArchive(root)
@@ -59,8 +62,8 @@ export function list(options: { root?: string } = {}): Listed[] {
  *
  * @param name `id@version`
  * @param options `digest`: the digest that the caller expects, beside the archive's
- * @throws TouchstoneError `set_unknown` naming the sets there are, `set_unpublished` for a file that is not in the
- *   archive, `set_altered` naming both digests
+ * @throws TouchstoneError `set_unknown` naming the sets there are, `set_unpublished` for a file
+ *   that is not in the archive, `set_altered` naming both digests
  * @example
  * get('mcp-connection@1.0').digest // 'sha256:f2e2177539d98ab70a47eeb50cab1357302cda4b1687e91aa28110c9a799dbfb'
  * get('mcp-connection@9.9') // throws set_unknown
@@ -108,7 +111,8 @@ export function get(name: string, options: { root?: string; digest?: Digest } = 
  * A set from a file, which need not be published.
  *
  * @param options `digest`: the digest it must have
- * @throws TouchstoneError `set_invalid` for text that is not RFC 8785 or lacks a member, `set_altered` for another digest
+ * @throws TouchstoneError `set_invalid` for text that is not RFC 8785 or lacks a member,
+ *   `set_altered` for another digest
  */
 export function load(path: string, options: { digest?: Digest } = {}): ScenarioSet {
   const bytes = readBytes(path)

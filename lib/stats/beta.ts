@@ -1,16 +1,18 @@
 /**
- * The regularised incomplete beta function and its inverse: what the t, beta and binomial distributions are made of.
+ * The regularised incomplete beta function and its inverse: what the t, beta and binomial
+ * distributions are made of.
  *
- * Both x and y = 1 - x are carried everywhere, and the inverse is found in the logit u = ln(x / y), so that neither end
- * of [0, 1] loses digits. Sources: NIST DLMF 8.17 (continued fraction 8.17.22), Loader 2000 "Fast and accurate
- * computation of binomial probabilities" (deviance form of the leading factor), DLMF 5.11.1 (Stirling series).
+ * Both x and y = 1 - x are carried everywhere, and the inverse is found in the logit u = ln(x / y),
+ * so that neither end of [0, 1] loses digits. Sources: NIST DLMF 8.17 (continued fraction 8.17.22),
+ * Loader 2000 "Fast and accurate computation of binomial probabilities" (deviance form of the
+ * leading factor), DLMF 5.11.1 (Stirling series).
  */
 
 const HALF_LOG_2PI = 0.9189385332046727
 
 /**
- * ln Gamma(x + 1) minus Stirling's (x + 1/2) ln x - x + ln(2 pi)/2: the small part that is lost when large log-gammas
- * are subtracted from each other.
+ * ln Gamma(x + 1) minus Stirling's (x + 1/2) ln x - x + ln(2 pi)/2: the small part that is lost
+ * when large log-gammas are subtracted from each other.
  */
 export function stirlingError(x: number): number {
   let sum = 0
@@ -51,7 +53,9 @@ function logFactor(x: number, y: number, a: number, b: number): number {
   return stirling - deviance(a, n * x) - deviance(b, n * y) + 0.5 * Math.log(a * (b / n))
 }
 
-/** x^a y^b / B(a, b), y = 1 - x: the derivative of the incomplete beta function by the logit of x. */
+/**
+ * x^a y^b / B(a, b), y = 1 - x: the derivative of the incomplete beta function by the logit of x.
+ */
 export function betaFactor(x: number, y: number, a: number, b: number): number {
   return x <= 0 || y <= 0 ? 0 : Math.exp(logFactor(x, y, a, b))
 }
@@ -107,7 +111,10 @@ export function incompleteBeta(
   return { lower: 1 - upper, upper }
 }
 
-/** ln I_x(a, b) and I over its derivative by the logit, neither of which underflows in the far lower tail. */
+/**
+ * ln I_x(a, b) and I over its derivative by the logit, neither of which underflows in the far lower
+ * tail.
+ */
 function lowerTail(x: number, y: number, a: number, b: number): { log: number; ratio: number } {
   const log = logFactor(x, y, a, b)
   if (x * (a + b + 2) < a + 1) {
@@ -125,8 +132,8 @@ const STRAIGHT = -600
 /**
  * The logit of x at which I_x(a, b) = p.
  *
- * In the logit both tails are log-concave: Newton's steps on the logarithm of the smaller tail overshoot at most once and
- * then close in from one side, so they need no bracket.
+ * In the logit both tails are log-concave: Newton's steps on the logarithm of the smaller tail
+ * overshoot at most once and then close in from one side, so they need no bracket.
  *
  * @param q  1 - p, given apart so that a p near 1 keeps its digits
  */

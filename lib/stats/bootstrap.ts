@@ -1,8 +1,10 @@
 /**
- * Resampling: cases first, then trials inside each drawn case, so that both sources of chance are in the spread.
+ * Resampling: cases first, then trials inside each drawn case, so that both sources of chance are
+ * in the spread.
  *
- * For display and for figures without a formula. It is a little too wide where trials vary much (the inner draw counts
- * their spread twice) and knows nothing of values it has not seen, so it is not the default for rates.
+ * For display and for figures without a formula. It is a little too wide where trials vary much
+ * (the inner draw counts their spread twice) and knows nothing of values it has not seen, so it is
+ * not the default for rates.
  */
 import { drawCount, inside, list, named, scores, source } from './domain.ts'
 import type { Interval } from './interval.ts'
@@ -59,7 +61,8 @@ export function bootstrap(
       const start = starts[chosen] as number
       const trials = (used[chosen] as readonly number[]).length
       let inner = 0
-      // One number gives several indexes: after each, the fraction left over is uniform again, with fewer digits.
+      // One number gives several indexes: after each, the fraction left over is uniform again, with
+      // fewer digits.
       let left = random()
       let spent = 1
       for (let k = 0; k < trials; k++) {

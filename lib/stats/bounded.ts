@@ -1,31 +1,37 @@
 /**
- * The mean over other cases like these: an interval that assumes no shape, only that each case's value lies in a known range.
+ * The mean over other cases like these: an interval that assumes no shape, only that each case's
+ * value lies in a known range.
  *
- * The cases are a sample of those that could have been drawn. Whatever was not drawn may be anything in the range: each end
- * of the interval therefore gives weight to one value that was not seen, at that end of the range. So it does not shrink to
- * nothing where all cases look alike, and one more failure never raises an end.
+ * The cases are a sample of those that could have been drawn. Whatever was not drawn may be
+ * anything in the range: each end of the interval therefore gives weight to one value that was not
+ * seen, at that end of the range. So it does not shrink to nothing where all cases look alike, and
+ * one more failure never raises an end.
  */
 import { normalQuantile } from './distribution.ts'
 import type { Interval } from './interval.ts'
 import { weightedMeanCdf } from './weighted.ts'
 
 /**
- * How many observations the value that was not seen stands for. With 1 the interval of 0/1 values is Clopper and Pearson's,
- * which covers at least 95 %; with 1/2 it is Jeffreys', which goes down to 87 %. 0.8 covers at least 93.6 % of the time for
- * any rate and 3 to 200 values, and is narrower than 1 (test/bench/README.md).
+ * How many observations the value that was not seen stands for. With 1 the interval of 0/1 values
+ * is Clopper and Pearson's, which covers at least 95 %; with 1/2 it is Jeffreys', which goes down
+ * to 87 %. 0.8 covers at least 93.6 % of the time for any rate and 3 to 200 values, and is narrower
+ * than 1 (test/bench/README.md).
  */
 export const UNSEEN = 0.8
 
 /**
- * Interval for the mean of values that lie in [low, high], with nothing else assumed about how they are distributed.
+ * Interval for the mean of values that lie in [low, high], with nothing else assumed about how they
+ * are distributed.
  *
  * @param values   one per case (or per family of cases)
- * @param options.weights  what each value counts for in the mean, each above 0; default all the same
+ * @param options.weights  what each value counts for in the mean, each above 0; default all the
+ *   same
  * @param options.range    where a value can lie; default [0, 1]
  * @param options.level    confidence in (0, 1)
  * @returns        ends in the range; NaN for fewer than two values
- * @see            Learned-Miller & Thomas 2020 (A new confidence interval for the mean of a bounded random variable); Rubin
- *                 1981 (The Bayesian bootstrap); known answers: fixtures/stats/bounded.json
+ * @see            Learned-Miller & Thomas 2020 (A new confidence interval for the mean of a bounded
+ *   random variable); Rubin 1981 (The Bayesian bootstrap); known answers:
+ *   fixtures/stats/bounded.json
  * @example
  * boundedMean([1, 1, 1, 1, 1, 1, 1, 1]) // { low: 0.6627, high: 1 }
  * boundedMean([0.2, 0.4, 0.6, 0.8]) // { low: 0.1916, high: 0.8084 }
@@ -80,7 +86,8 @@ function lowerEnd(
   const parts = [{ value: 0, weight: heaviest, mass: UNSEEN }, ...counted.values()]
   const masses = parts.map(({ mass }) => mass)
   const wanted = normalQuantile(tail)
-  // The weighted mean is at or below x where the sum of gamma x weight x (value - x) is at or below 0.
+  // The weighted mean is at or below x where the sum of gamma x weight x (value - x) is at or below
+  // 0.
   const gapTo = (x: number) => {
     const below = weightedMeanCdf(
       parts.map(({ value, weight }) => weight * (value - x)),
@@ -89,7 +96,8 @@ function lowerEnd(
     )
     return normalQuantile(Math.min(1 - 1e-15, Math.max(1e-300, below))) - wanted
   }
-  // Illinois' rule of false position: on the scale of the normal quantile the distribution is nearly a line.
+  // Illinois' rule of false position: on the scale of the normal quantile the distribution is
+  // nearly a line.
   let [left, right] = [0, mean]
   let [atLeft, atRight] = [-37 - wanted, gapTo(mean)]
   for (let i = 0; i < 100 && right - left > 1e-11; i++) {

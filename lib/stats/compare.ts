@@ -1,8 +1,10 @@
 /**
- * Two configurations over the same cases: the paired difference b - a, its interval, and a verdict that may be "cannot tell".
+ * Two configurations over the same cases: the paired difference b - a, its interval, and a verdict
+ * that may be "cannot tell".
  *
- * Two questions. "Run again" (`these`) asks about exactly these cases: chance lies in the trials only. "Other cases like
- * these" (`like these`) asks whether b would win on others of the kind: chance lies in which cases were drawn as well.
+ * Two questions. "Run again" (`these`) asks about exactly these cases: chance lies in the trials
+ * only. "Other cases like these" (`like these`) asks whether b would win on others of the kind:
+ * chance lies in which cases were drawn as well.
  */
 import { boundedMean } from './bounded.ts'
 import { tCdf } from './distribution.ts'
@@ -20,7 +22,10 @@ export type Target = 'like these' | 'these'
 /** One case's scores under both configurations. */
 export type Pair = {
   id?: string
-  /** Cases of one family are variants of one task, and count as one draw. Default: each case is a family of its own. */
+  /**
+   * Cases of one family are variants of one task, and count as one draw. Default: each case is a
+   * family of its own.
+   */
   family?: string
   a: readonly number[]
   b: readonly number[]
@@ -38,7 +43,10 @@ export type CompareOptions = {
 }
 
 export type Comparison = {
-  /** Mean over cases of (mean of b - mean of a), in [-1, 1]; NaN without a case that has trials of both. */
+  /**
+   * Mean over cases of (mean of b - mean of a), in [-1, 1]; NaN without a case that has trials of
+   * both.
+   */
   difference: number
   low: number
   high: number
@@ -46,12 +54,16 @@ export type Comparison = {
   target: Target
   /** How the interval was made. */
   method: 'bounded' | 'within cases' | 'undefined'
-  /** Standard error of the difference for the target, and its degrees of freedom; NaN when undefined. */
+  /**
+   * Standard error of the difference for the target, and its degrees of freedom; NaN when
+   * undefined.
+   */
   standardError: number
   df: number
   /**
-   * Two-sided p values for "no difference"; NaN when undefined. `midP` is the sign-flip test's, and decides about other
-   * cases; `cmh` decides about these, for 0/1 scores; `permutation`, sampled, in its place for other scores.
+   * Two-sided p values for "no difference"; NaN when undefined. `midP` is the sign-flip test's, and
+   * decides about other cases; `cmh` decides about these, for 0/1 scores; `permutation`, sampled,
+   * in its place for other scores.
    */
   p: { t: number; signFlip: number; midP: number; cmh?: number; permutation?: number }
   /** The p value that the verdict rests on. */
@@ -63,7 +75,10 @@ export type Comparison = {
   missing: number
   /** Cases whose means differ. */
   moved: number
-  /** What trials without a score could make of the difference: all lost ones against b, and for it. Null where none were lost. */
+  /**
+   * What trials without a score could make of the difference: all lost ones against b, and for it.
+   * Null where none were lost.
+   */
   bounds: { worst: number; best: number } | null
   /** Is b better than a? */
   verdict: Verdict
@@ -75,13 +90,17 @@ export type Comparison = {
 }
 
 /**
- * Standard error of the mean difference when only the trials vary, with its degrees of freedom (Welch & Satterthwaite).
+ * Standard error of the mean difference when only the trials vary, with its degrees of freedom
+ * (Welch & Satterthwaite).
  *
- * The divisor within a case is trials - 1: dividing by the number of trials makes the interval too narrow.
+ * The divisor within a case is trials - 1: dividing by the number of trials makes the interval too
+ * narrow.
  *
  * @param pairs     as for `compare`, two trials or more of each configuration in every case
- * @param smoothed  as if one more trial had passed and one failed in every case: above 0 for 0/5 and 5/5 as well
- * @see             Miller 2024 (arXiv 2411.00640), the within-case part; known answers: fixtures/stats/compare.json
+ * @param smoothed  as if one more trial had passed and one failed in every case: above 0 for 0/5
+ *   and 5/5 as well
+ * @see             Miller 2024 (arXiv 2411.00640), the within-case part; known answers:
+ *   fixtures/stats/compare.json
  * @example
  * withinError([{ a: [1, 0, 1, 1], b: [1, 1, 0, 0] }]).error // 0.3819
  */
@@ -107,7 +126,10 @@ export function withinError(
 
 const whole01 = (side: readonly number[]) => side.every((score) => score === 0 || score === 1)
 
-/** The largest step of which every case mean is a whole multiple, for 0/1 scores with few different numbers of trials. */
+/**
+ * The largest step of which every case mean is a whole multiple, for 0/1 scores with few different
+ * numbers of trials.
+ */
 function unitOf(pairs: readonly Pair[]): number | undefined {
   if (!pairs.every((pair) => whole01(pair.a) && whole01(pair.b))) return undefined
   const gcd = (x: number, y: number): number => (y === 0 ? x : gcd(y, x % y))
@@ -122,23 +144,28 @@ function unitOf(pairs: readonly Pair[]): number | undefined {
 /**
  * Is b better than a? Paired by case, with an interval, a test and a verdict for a stated target.
  *
- * For these cases the verdict is `better` or `worse` if the interval leaves out 0 and the exact test within cases agrees
- * (Cochran-Mantel-Haenszel). For other cases the sign-flip test decides, with mid-p. It assumes that without a difference
- * each case is as likely to differ by d as by -d: where b breaks a few cases wholly and is a little better in all others,
- * it raises more false alarms than its level. The interval assumes no shape, allows for cases that were not drawn, and so
- * may hold 0 beside a verdict; a reason then says so. `same within d` is said only if the whole interval lies inside the
- * region. A verdict that trials without a score could turn is withheld: with all of them against it, it must be said as well.
+ * For these cases the verdict is `better` or `worse` if the interval leaves out 0 and the exact
+ * test within cases agrees (Cochran-Mantel-Haenszel). For other cases the sign-flip test decides,
+ * with mid-p. It assumes that without a difference each case is as likely to differ by d as by -d:
+ * where b breaks a few cases wholly and is a little better in all others, it raises more false
+ * alarms than its level. The interval assumes no shape, allows for cases that were not drawn, and
+ * so may hold 0 beside a verdict; a reason then says so. `same within d` is said only if the whole
+ * interval lies inside the region. A verdict that trials without a score could turn is withheld:
+ * with all of them against it, it must be said as well.
  *
- * @param pairs                one entry per case: scores in [0, 1] of the usable trials of a and of b
+ * @param pairs                one entry per case: scores in [0, 1] of the usable trials of a and of
+ *   b
  * @param options.target       `like these` (default) or `these`
  * @param options.better       `higher` (default) or `lower`: which scores are good
  * @param options.level        confidence in (0, 1), default 0.95
- * @param options.equivalence  half-width d in (0, 1] of the differences that do not matter; default none
+ * @param options.equivalence  half-width d in (0, 1] of the differences that do not matter; default
+ *   none
  * @param options.names        what to call a and b in `text`
  * @param options.rng          seeded source where a test must sample
  * @throws                     `argument_invalid` for a score outside [0, 1] or a bad option
- * @see                        Fisher 1935 and Lancaster 1961 (sign-flip, mid-p); Agresti 2013, 6.4.2; `boundedMean` and
- *                             `sameCases` for the intervals; size, power and coverage: test/bench/README.md
+ * @see                        Fisher 1935 and Lancaster 1961 (sign-flip, mid-p); Agresti 2013,
+ *   6.4.2; `boundedMean` and `sameCases` for the intervals; size, power and coverage:
+ *   test/bench/README.md
  * @example
  * const one = (n) => Array.from({ length: 5 }, (_, i) => (i < n ? 1 : 0))
  * const a = [5, 4, 3, 5, 2, 0, 5, 4, 1, 3]
@@ -253,7 +280,10 @@ export function filled(pairs: readonly Pair[], score: number): Pair[] {
   }))
 }
 
-/** The difference if every trial without a score had gone against b, and if every one had gone for it. */
+/**
+ * The difference if every trial without a score had gone against b, and if every one had gone for
+ * it.
+ */
 function boundsOf(pairs: readonly Pair[]): Comparison['bounds'] {
   let any = false
   const [worst, best]: [number[], number[]] = [[], []]

@@ -1,4 +1,7 @@
-/** Latency, tokens, cost: measurements without an upper end, summed up and compared, with intervals for other cases like these. */
+/**
+ * Latency, tokens, cost: measurements without an upper end, summed up and compared, with intervals
+ * for other cases like these.
+ */
 import { boundedMean } from './bounded.ts'
 import { tCdf, tQuantile } from './distribution.ts'
 import { inside, list, named, numbers, share, sides as sidesOf } from './domain.ts'
@@ -17,13 +20,19 @@ export type MeasurePair = {
 }
 
 export type MeasureComparison = {
-  /** Mean over cases of (median of b - median of a), in the unit of the measurements; NaN without a usable case. */
+  /**
+   * Mean over cases of (median of b - median of a), in the unit of the measurements; NaN without a
+   * usable case.
+   */
   difference: number
   /** Interval of Student's t over families of cases; NaN when it would have no width. */
   low: number
   high: number
   level: number
-  /** Two-sided p value of the same t test: at or below 1 - level exactly where the interval leaves out 0. */
+  /**
+   * Two-sided p value of the same t test: at or below 1 - level exactly where the interval leaves
+   * out 0.
+   */
   p: number
   /** Two-sided sign-flip test of the case differences, which assumes no shape. */
   pSignFlip: number
@@ -37,14 +46,18 @@ export type MeasureComparison = {
 }
 
 /**
- * Does b take more than a? Paired by case, a median per case so that one slow trial does not decide.
+ * Does b take more than a? Paired by case, a median per case so that one slow trial does not
+ * decide.
  *
- * What the trials add to the spread is in the spread of the case medians already, so that nothing is drawn twice.
+ * What the trials add to the spread is in the spread of the case medians already, so that nothing
+ * is drawn twice.
  *
- * @param pairs          per case: measurements of a and of b, finite, any unit; empty arrays leave the case out
+ * @param pairs          per case: measurements of a and of b, finite, any unit; empty arrays leave
+ *   the case out
  * @param options.level  confidence in (0, 1), default 0.95
  * @throws               `argument_invalid` for a number that is not finite or a bad option
- * @see                  R's t.test(paired = TRUE); known answers: fixtures/stats/continuous.json; coverage: test/bench/README.md
+ * @see                  R's t.test(paired = TRUE); known answers: fixtures/stats/continuous.json;
+ *   coverage: test/bench/README.md
  * @example
  * const c = compareMedians([{ a: [100, 120, 110], b: [150, 140, 900] }, { a: [80, 90, 70], b: [95, 90, 85] }])
  * c.difference // 25
@@ -100,10 +113,12 @@ export function compareMedians(
 export type MeasureFigure = { estimate: number; low: number; high: number }
 
 /**
- * A quantile of all measurements, such as the median or the 95th percentile, with an interval for other cases like these.
+ * A quantile of all measurements, such as the median or the 95th percentile, with an interval for
+ * other cases like these.
  *
- * The share of measurements at or below the estimate has an interval for other cases (`boundedMean`); its ends are looked up among
- * the measurements (Woodruff). Where that share reaches beyond the largest measurement the upper end is not known: Infinity.
+ * The share of measurements at or below the estimate has an interval for other cases
+ * (`boundedMean`); its ends are looked up among the measurements (Woodruff). Where that share
+ * reaches beyond the largest measurement the upper end is not known: Infinity.
  *
  * @param cases            per case its measurements, finite; empty arrays leave the case out
  * @param q                in (0, 1)
@@ -111,7 +126,8 @@ export type MeasureFigure = { estimate: number; low: number; high: number }
  * @param options.families the family of each case; default: each case is a family of its own
  * @returns                ends are NaN for fewer than two families
  * @throws                 `argument_invalid`
- * @see                    Woodruff 1952; Francisco & Fuller 1991 for clusters; coverage: test/bench/README.md
+ * @see                    Woodruff 1952; Francisco & Fuller 1991 for clusters; coverage:
+ *   test/bench/README.md
  * @example
  * const f = quantileOver([[10, 12, 11], [14, 15, 13], [9, 10, 11], [20, 16, 18]], 0.5)
  * f.estimate // 12.5
@@ -155,7 +171,8 @@ export function quantileOver(
 }
 
 /**
- * The mean of some measurements over cases, with an interval for other cases like these: Student's t over families.
+ * The mean of some measurements over cases, with an interval for other cases like these: Student's
+ * t over families.
  *
  * @param cases            per case its measurements, finite; empty arrays leave the case out
  * @param options.level    confidence in (0, 1), default 0.95

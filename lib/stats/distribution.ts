@@ -1,9 +1,11 @@
 /**
- * The normal, t, beta and binomial distributions: cdf and quantile, to a relative error of 1e-10 or better.
+ * The normal, t, beta and binomial distributions: cdf and quantile, to a relative error of 1e-10 or
+ * better.
  *
- * Own code, about 300 lines with beta.ts, because the packages fall short or weigh too much: jstat's t quantile is right
- * to 1e-8 only, simple-statistics' normal quantile to two digits, lib-r-math.js' to 1e-8, and @stdlib, which is right,
- * brings 240 packages. Checked against R in test/stats/distribution.test.ts.
+ * Own code, about 300 lines with beta.ts, because the packages fall short or weigh too much:
+ * jstat's t quantile is right to 1e-8 only, simple-statistics' normal quantile to two digits,
+ * lib-r-math.js' to 1e-8, and @stdlib, which is right, brings 240 packages. Checked against R in
+ * test/stats/distribution.test.ts.
  */
 import { betaFactor, deviance, incompleteBeta, inverseBetaLogit, stirlingError } from './beta.ts'
 import { number, positive, share, whole } from './domain.ts'
@@ -33,7 +35,8 @@ function normalTail(z: number): number {
     }
     return 0.5 - normalDensity(z) * sum
   }
-  // Laplace's continued fraction, A&S 26.2.14, from the far end; 200 steps are enough from z = 3 on.
+  // Laplace's continued fraction, A&S 26.2.14, from the far end; 200 steps are enough from z = 3
+  // on.
   let h = z
   for (let k = 200; k >= 1; k--) h = z + k / h
   return normalDensity(z) / h
@@ -43,7 +46,8 @@ function normalTail(z: number): number {
  * Share of the standard normal distribution at or below z.
  *
  * @param z  any number
- * @see      Abramowitz & Stegun 26.2.11 and 26.2.14; known answers: fixtures/stats/distribution.json
+ * @see      Abramowitz & Stegun 26.2.11 and 26.2.14; known answers:
+ *   fixtures/stats/distribution.json
  * @example
  * normalCdf(1.96) // 0.9750021
  */
@@ -65,8 +69,8 @@ export function normalQuantile(p: number): number {
   if (p > 0.5) return -normalQuantile(1 - p)
   if (p === 0) return -Infinity
   if (p === 0.5) return 0
-  // A first guess from the tail's leading term, then Newton on the logarithm of the tail, which is concave: the steps
-  // close in from one side. The guess may be rough.
+  // A first guess from the tail's leading term, then Newton on the logarithm of the tail, which is
+  // concave: the steps close in from one side. The guess may be rough.
   const w = Math.sqrt(-2 * Math.log(p))
   let z = p > 0.02 ? 0 : w - Math.log(w * 2.5066282746310002) / w
   for (let i = 0; i < 100; i++) {
@@ -198,7 +202,8 @@ export function binomialCdf(k: number, n: number, p: number): number {
 /**
  * The smallest k with at least a share `q` of the binomial distribution at or below it.
  *
- * A cdf that meets q to within 1e-14 counts as reaching it, so that `binomialQuantile(binomialCdf(k, n, p), n, p)` is k.
+ * A cdf that meets q to within 1e-14 counts as reaching it, so that
+ * `binomialQuantile(binomialCdf(k, n, p), n, p)` is k.
  *
  * @param q  in [0, 1]
  * @param n  whole, >= 0

@@ -1,6 +1,7 @@
 /**
- * The domains of the arguments in this folder: each check returns the value, or throws `argument_invalid` naming the
- * value, the domain and the place. An undefined estimator is not an error: it is NaN with a reason.
+ * The domains of the arguments in this folder: each check returns the value, or throws
+ * `argument_invalid` naming the value, the domain and the place. An undefined estimator is not an
+ * error: it is NaN with a reason.
  */
 import { TouchstoneError } from '../errors.ts'
 
@@ -22,7 +23,10 @@ function shown(value: unknown): string {
   }
 }
 
-/** Any number, NaN and the infinities too. Texts, true, false and null would be taken for numbers by comparing or adding them. */
+/**
+ * Any number, NaN and the infinities too. Texts, true, false and null would be taken for numbers by
+ * comparing or adding them.
+ */
 export function number(value: number, where: string): number {
   return typeof value === 'number' ? value : fail('a number', value, where)
 }

@@ -1,5 +1,6 @@
 /**
- * Tests that need no normal approximation: they count every way the data could have fallen under "no difference".
+ * Tests that need no normal approximation: they count every way the data could have fallen under
+ * "no difference".
  */
 import { binomialCdf } from './distribution.ts'
 import {
@@ -22,11 +23,17 @@ const TIE = 1e-9
 export type SignFlip = {
   /** Two-sided p value; 1 when nothing moved. */
   p: number
-  /** The same with half the weight for patterns as far out as the one seen: not bound to whole steps of 2^-moved. */
+  /**
+   * The same with half the weight for patterns as far out as the one seen: not bound to whole steps
+   * of 2^-moved.
+   */
   midP: number
   /** Differences that are not 0. */
   moved: number
-  /** The smallest p this many moved differences can give: 2 / 2^moved. The smallest mid-p is half of it. */
+  /**
+   * The smallest p this many moved differences can give: 2 / 2^moved. The smallest mid-p is half of
+   * it.
+   */
   smallestP: number
   method: 'enumerated' | 'sampled'
   /** Random sign patterns drawn, when sampled. */
@@ -36,18 +43,22 @@ export type SignFlip = {
 }
 
 /**
- * Sign-flip test: if A and B do not differ, each case's difference could as well have had the other sign.
+ * Sign-flip test: if A and B do not differ, each case's difference could as well have had the other
+ * sign.
  *
- * All 2^moved sign patterns are counted: by adding up the possible sums when the differences are whole multiples of
- * `unit`, else one by one up to 20 moved differences. Beyond that, patterns are drawn from `rng`, the observed one counted
- * among them (Phipson & Smyth 2010), and the error of p is given.
+ * All 2^moved sign patterns are counted: by adding up the possible sums when the differences are
+ * whole multiples of `unit`, else one by one up to 20 moved differences. Beyond that, patterns are
+ * drawn from `rng`, the observed one counted among them (Phipson & Smyth 2010), and the error of p
+ * is given.
  *
  * @param differences   one per case, any finite numbers
  * @param options.unit  above 0: all differences are whole multiples of it (1/5 for shares of five)
- * @param options.rng   source for the sampling; default a fixed seed, so that the same data give the same p
+ * @param options.rng   source for the sampling; default a fixed seed, so that the same data give
+ *   the same p
  * @param options.draws whole, >= 100, default 20,000
  * @throws              `argument_invalid` for a bad option or a difference that is not finite
- * @see                 Fisher 1935, section 21; Lancaster 1961 for the mid-p; known answers: fixtures/stats/exact.json
+ * @see                 Fisher 1935, section 21; Lancaster 1961 for the mid-p; known answers:
+ *   fixtures/stats/exact.json
  * @example
  * signFlip([0, 0.2, 0.2, 0, 0.4, 0.4, 0, -0.2, 0.4, 0.2], { unit: 0.2 }).p // 0.078125
  * signFlip([1, 1, 1, 1, 1]).p // 0.0625
@@ -59,7 +70,8 @@ export function signFlip(
 ): SignFlip {
   named(options, 'options')
   const moving = numbers(differences, 'differences').filter((d) => d !== 0)
-  // What is so large that its sum is no number any more is brought down: signs alone decide, whatever the unit.
+  // What is so large that its sum is no number any more is brought down: signs alone decide,
+  // whatever the unit.
   const reach = moving.reduce((sum, d) => sum + Math.abs(d), 0)
   const sizes = Number.isFinite(reach) ? moving : moving.map((d) => d / moving.length / 4)
   const moved = sizes.length
@@ -114,8 +126,8 @@ export function signFlip(
 }
 
 /**
- * P(|sum| >= total) and P(|sum| > total) over random signs of whole numbers: the distribution of the sum, one number at a
- * time.
+ * P(|sum| >= total) and P(|sum| > total) over random signs of whole numbers: the distribution of
+ * the sum, one number at a time.
  */
 function sumsAtLeast(
   steps: readonly number[],
@@ -147,8 +159,8 @@ function sumsAtLeast(
 }
 
 /**
- * Shares of all sign patterns whose sum is at least `limit`, and above `above`, in size. The first sign is fixed: patterns come
- * in mirrored pairs.
+ * Shares of all sign patterns whose sum is at least `limit`, and above `above`, in size. The first
+ * sign is fixed: patterns come in mirrored pairs.
  */
 function patternsAtLeast(
   sizes: readonly number[],
@@ -176,7 +188,8 @@ function patternsAtLeast(
 }
 
 /**
- * The fewest moved cases with which the mid-p of a sign-flip test can reach 1 - level: 1 / 2^n must not exceed it.
+ * The fewest moved cases with which the mid-p of a sign-flip test can reach 1 - level: 1 / 2^n must
+ * not exceed it.
  *
  * @example
  * fewestMoved(0.95) // 5
@@ -189,15 +202,19 @@ export function fewestMoved(level: number): number {
 export type Stratum = { a: number; aTrials: number; b: number; bTrials: number }
 
 /**
- * Exact Cochran-Mantel-Haenszel test: inside each case, could the same successes have fallen on A and B the other way?
+ * Exact Cochran-Mantel-Haenszel test: inside each case, could the same successes have fallen on A
+ * and B the other way?
  *
- * Conditional on each case's totals; the successes of A then have a sum of hypergeometric distributions, which is built
- * case by case. Two-sided: all sums no likelier than the one seen. It speaks of these cases only.
+ * Conditional on each case's totals; the successes of A then have a sum of hypergeometric
+ * distributions, which is built case by case. Two-sided: all sums no likelier than the one seen. It
+ * speaks of these cases only.
  *
  * @param strata  per case: successes a of aTrials, b of bTrials; whole numbers
- * @returns       the p value, 1 when no case could have fallen otherwise; below about 1e-35 it comes out as 0
+ * @returns       the p value, 1 when no case could have fallen otherwise; below about 1e-35 it
+ *   comes out as 0
  * @throws        `argument_invalid` for counts that are not whole or exceed their trials
- * @see           Agresti 2013, 6.4.2 and 7.3.5; R's mantelhaen.test(exact = TRUE); known answers: fixtures/stats/exact.json
+ * @see           Agresti 2013, 6.4.2 and 7.3.5; R's mantelhaen.test(exact = TRUE); known answers:
+ *   fixtures/stats/exact.json
  * @example
  * cmhExact([{ a: 0, aTrials: 5, b: 5, bTrials: 5 }]) // 0.00794
  */
@@ -238,7 +255,10 @@ export function cmhExact(strata: readonly Stratum[]): number {
 /** Sums less likely than this are left out, so that a p value below about 1e-35 comes out as 0. */
 const NEGLIGIBLE = 1e-40
 
-/** Probabilities of low..high successes of A, from the ratio of neighbours; built outwards from the likeliest. */
+/**
+ * Probabilities of low..high successes of A, from the ratio of neighbours; built outwards from the
+ * likeliest.
+ */
 function hypergeometric(
   low: number,
   high: number,
@@ -269,10 +289,12 @@ function convolve(a: Float64Array, b: Float64Array): Float64Array<ArrayBuffer> {
 }
 
 /**
- * Stratified permutation test for scores that are not 0 or 1: inside each case, the trials of both configurations are dealt
- * anew, and the mean difference over cases is compared with the one seen. It speaks of these cases only.
+ * Stratified permutation test for scores that are not 0 or 1: inside each case, the trials of both
+ * configurations are dealt anew, and the mean difference over cases is compared with the one seen.
+ * It speaks of these cases only.
  *
- * Sampled, the observed deal counted among the draws (Phipson & Smyth 2010); for 0/1 scores `cmhExact` needs no sampling.
+ * Sampled, the observed deal counted among the draws (Phipson & Smyth 2010); for 0/1 scores
+ * `cmhExact` needs no sampling.
  *
  * @param pairs          per case: finite scores of a and of b, at least one each
  * @param options.rng    default a fixed seed, so that the same data give the same p
@@ -325,7 +347,8 @@ export function stratifiedPermutation(
 }
 
 /**
- * McNemar's test, exact: for one trial per case and configuration, are the cases that changed split evenly?
+ * McNemar's test, exact: for one trial per case and configuration, are the cases that changed split
+ * evenly?
  *
  * @param lost    cases where A succeeded and B failed, whole >= 0
  * @param gained  cases where A failed and B succeeded, whole >= 0

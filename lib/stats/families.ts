@@ -1,6 +1,6 @@
 /**
- * Families of cases: variants of one task resemble each other, so that what is drawn at random are the families and not
- * the cases. Every interval and test about other cases counts them.
+ * Families of cases: variants of one task resemble each other, so that what is drawn at random are
+ * the families and not the cases. Every interval and test about other cases counts them.
  */
 import { mean } from './variance.ts'
 
@@ -32,8 +32,8 @@ export function familiesOf(
 }
 
 /**
- * Standard error of the mean over cases when whole families are drawn, with families - 1 degrees of freedom. With one case
- * per family it is that of the paired t test.
+ * Standard error of the mean over cases when whole families are drawn, with families - 1 degrees of
+ * freedom. With one case per family it is that of the paired t test.
  *
  * @returns NaN for fewer than two families
  * @see     Miller 2024 (arXiv 2411.00640), clustered standard errors

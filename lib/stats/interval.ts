@@ -12,7 +12,8 @@ export type Interval = { low: number; high: number }
 const MAX = Number.MAX_SAFE_INTEGER
 
 /**
- * Wilson's form for a mean, an effective number of observations and a critical value: what all Wilson intervals here share.
+ * Wilson's form for a mean, an effective number of observations and a critical value: what all
+ * Wilson intervals here share.
  *
  * @param p         mean in [0, 1]
  * @param n         number of independent observations it is worth, above 0; need not be whole
@@ -74,8 +75,8 @@ export function clopperPearson(successes: number, trials: number, level = 0.95):
 }
 
 /**
- * Jeffreys' interval: the middle of the posterior under a Beta(1/2, 1/2) prior, with the end at 0 or 1 closed when no or
- * every trial succeeded.
+ * Jeffreys' interval: the middle of the posterior under a Beta(1/2, 1/2) prior, with the end at 0
+ * or 1 closed when no or every trial succeeded.
  *
  * @param successes  whole, 0..trials
  * @param trials     whole, >= 1
@@ -98,9 +99,11 @@ export function jeffreys(successes: number, trials: number, level = 0.95): Inter
 }
 
 /**
- * The largest rate that `trials` independent trials without a single event still allow: the rule of three, exactly.
+ * The largest rate that `trials` independent trials without a single event still allow: the rule of
+ * three, exactly.
  *
- * One-sided. About 3 / trials at level 0.95. Clustered trials are worth less: pass the effective number.
+ * One-sided. About 3 / trials at level 0.95. Clustered trials are worth less: pass the effective
+ * number.
  *
  * @param trials  above 0; need not be whole
  * @param level   confidence in (0, 1), default 0.95
@@ -118,15 +121,17 @@ export function ruleOfThree(trials: number, level = 0.95): number {
 /**
  * Newcombe's interval for the difference of two independent proportions, b minus a (his method 10).
  *
- * Only for independent trials: two configurations tried on *different* tasks, one trial each. Never for repeats of the same
- * cases: there it raises up to four times its share of false alarms, or wastes half the data. Use `compare` for those.
+ * Only for independent trials: two configurations tried on *different* tasks, one trial each. Never
+ * for repeats of the same cases: there it raises up to four times its share of false alarms, or
+ * wastes half the data. Use `compare` for those.
  *
  * @param a      successes of a: whole, 0..aTrials
  * @param b      successes of b: whole, 0..bTrials
  * @param level  confidence in (0, 1), default 0.95
  * @returns      ends in [-1, 1]
  * @throws       `argument_invalid` when an argument is outside its domain
- * @see          Newcombe 1998, method 10; R's prop.test has method 11; known answers: fixtures/stats/interval.json
+ * @see          Newcombe 1998, method 10; R's prop.test has method 11; known answers:
+ *   fixtures/stats/interval.json
  * @example
  * newcombe({ a: 48, aTrials: 80, b: 56, bTrials: 70 }) // { low: 0.0524, high: 0.3339 }
  */

@@ -1,4 +1,6 @@
-/** Several differences over the same cases, tested together: configurations by metrics, one family. */
+/**
+ * Several differences over the same cases, tested together: configurations by metrics, one family.
+ */
 import { drawCount, list, named, numbers, source, whole } from './domain.ts'
 import { type Rng, rng as seeded } from './random.ts'
 
@@ -7,18 +9,22 @@ const ENUMERATED = 14
 const TIE = 1e-9
 
 /**
- * Adjusted p values of several sign-flip tests over the same cases: each may be read against the level alone, and the chance
- * of any false alarm stays below it.
+ * Adjusted p values of several sign-flip tests over the same cases: each may be read against the
+ * level alone, and the chance of any false alarm stays below it.
  *
- * A case's sign is flipped in all columns at once, which keeps their correlation: metrics that say the same cost nothing.
- * Each column is scaled by the root of its sum of squares; step-down, with mid-p, so that a single column gives `signFlip`'s.
+ * A case's sign is flipped in all columns at once, which keeps their correlation: metrics that say
+ * the same cost nothing. Each column is scaled by the root of its sum of squares; step-down, with
+ * mid-p, so that a single column gives `signFlip`'s.
  *
- * @param columns       one per comparison; in each the difference of every case (or family), 0 where it has none
+ * @param columns       one per comparison; in each the difference of every case (or family), 0
+ *   where it has none
  * @param options.rng   source for the sampling beyond 14 cases; default a fixed seed
  * @param options.draws whole, >= 100, default 10,000
  * @returns             one p value per column; 1 for a column in which nothing moved
- * @throws              `argument_invalid` for columns of different length or a number that is not finite
- * @see                 Westfall & Young 1993, step-down max-T; Romano & Wolf 2005; known answers: fixtures/stats/multiple.json
+ * @throws              `argument_invalid` for columns of different length or a number that is not
+ *   finite
+ * @see                 Westfall & Young 1993, step-down max-T; Romano & Wolf 2005; known answers:
+ *   fixtures/stats/multiple.json
  * @example
  * jointSignFlip([[1, 1, 1, 1, 1, 1], [1, 1, 1, 1, 1, 1]]) // [0.015625, 0.015625]
  * jointSignFlip([[1, 1, 1, 1, 1, 1], [1, -1, 1, 1, -1, 1]]) // [0.03125, 0.453125]
@@ -37,7 +43,8 @@ export function jointSignFlip(
   })
   const out = columns.map(() => 1)
   const seenOf = (values: readonly number[]) => Math.abs(values.reduce((sum, d) => sum + d, 0))
-  // From the smallest statistic to the largest: a column is held against the largest of those at or below it.
+  // From the smallest statistic to the largest: a column is held against the largest of those at or
+  // below it.
   const tested = scaled
     .flatMap(({ c, values }) => (values ? [{ c, values, seen: seenOf(values) }] : []))
     .sort((x, y) => x.seen - y.seen)
@@ -81,7 +88,8 @@ export function jointSignFlip(
 }
 
 /**
- * Which of several things cannot be told apart, as letters: two that share a letter are not told apart.
+ * Which of several things cannot be told apart, as letters: two that share a letter are not told
+ * apart.
  *
  * @param count how many things there are, whole, >= 0; they are numbered from 0, best first
  * @param apart pairs of numbers that were told apart

@@ -1,4 +1,6 @@
-/** From a comparison's numbers to its verdict, the reasons behind it, and the sentence that says it. */
+/**
+ * From a comparison's numbers to its verdict, the reasons behind it, and the sentence that says it.
+ */
 import { digitsFor, percentage, pointsText, pText } from '../rounding.ts'
 import type { Comparison } from './compare.ts'
 import { fewestMoved, type SignFlip } from './exact.ts'
@@ -63,7 +65,8 @@ export function judge(result: Comparison, flips: SignFlip, better: 'higher' | 'l
 /**
  * Take back a verdict that the trials without a score could turn round.
  *
- * @param extremes the verdicts with all of these trials against b, and with all for it: chance is in them too
+ * @param extremes the verdicts with all of these trials against b, and with all for it: chance is
+ *   in them too
  */
 export function withhold(result: Comparison, extremes: readonly Comparison['verdict'][]): void {
   const { bounds, verdict: said } = result

@@ -1,11 +1,17 @@
-/** Trials that ended in an infrastructure error: what the rate could be if they had all failed, or all passed. */
+/**
+ * Trials that ended in an infrastructure error: what the rate could be if they had all failed, or
+ * all passed.
+ */
 import { list, scores, whole } from './domain.ts'
 import { mean } from './variance.ts'
 
 export type MissingBounds = {
   /** Mean over cases of the usable trials; NaN without any. */
   estimate: number
-  /** Every missing trial scored 0, and every one scored 1; over all cases with a trial of either kind. */
+  /**
+   * Every missing trial scored 0, and every one scored 1; over all cases with a trial of either
+   * kind.
+   */
   worst: number
   best: number
   /** Usable and missing trials. */
@@ -18,7 +24,8 @@ export type MissingBounds = {
  *
  * @param cases    one array per case of scores in [0, 1] of its usable trials
  * @param missing  per case, the number of its trials without a score: whole, >= 0
- * @throws         `argument_invalid` for a score outside [0, 1], a bad count, or lists of different length
+ * @throws         `argument_invalid` for a score outside [0, 1], a bad count, or lists of different
+ *   length
  * @see            Manski 2003, chapter 1
  * @example
  * missingBounds([[1, 1, 0], [1, 1]], [0, 1]) // { estimate: 0.8333, worst: 0.6667, best: 0.8333, trials: 5, missing: 1 }

@@ -2,7 +2,8 @@
 import { list, share } from './domain.ts'
 
 /**
- * Holm's adjusted p values: each may be read against the level alone, and the chance of any false alarm stays below it.
+ * Holm's adjusted p values: each may be read against the level alone, and the chance of any false
+ * alarm stays below it.
  *
  * Name one primary metric before the run and leave it out; adjust the rest.
  *

@@ -1,6 +1,6 @@
 /**
- * Ordered levels (asserted < observed_confirmed < verified): two distributions compared case by case, without pretending
- * that the steps between levels are equal.
+ * Ordered levels (asserted < observed_confirmed < verified): two distributions compared case by
+ * case, without pretending that the steps between levels are equal.
  */
 import { tQuantile } from './distribution.ts'
 import { inside, list, named, sides, whole } from './domain.ts'
@@ -13,8 +13,8 @@ export type LevelPair = { id?: string; a: readonly number[]; b: readonly number[
 
 export type OrdinalComparison = {
   /**
-   * Probability of superiority, mean over cases: how often an observation of b is above one of a from the same case, a tie
-   * counting half. 0.5 is no difference, 1 is b always above a.
+   * Probability of superiority, mean over cases: how often an observation of b is above one of a
+   * from the same case, a tie counting half. 0.5 is no difference, 1 is b always above a.
    */
   superiority: number
   /** Interval for cases like these, in [0, 1]; NaN when undefined. */
@@ -39,14 +39,17 @@ const MAX = Number.MAX_SAFE_INTEGER
 /**
  * Are b's levels above a's? Paired by case.
  *
- * Swapping the labels a and b inside a case turns its superiority s into 1 - s, so the permutation test is the sign-flip
- * test of 2s - 1 (Cliff's delta per case).
+ * Swapping the labels a and b inside a case turns its superiority s into 1 - s, so the permutation
+ * test is the sign-flip test of 2s - 1 (Cliff's delta per case).
  *
- * @param pairs          per case: counts by level, lowest first; all arrays equally long; whole numbers
+ * @param pairs          per case: counts by level, lowest first; all arrays equally long; whole
+ *   numbers
  * @param options.level  confidence in (0, 1), default 0.95
  * @param options.rng    seeded source where the test must sample (more than 20 moved cases)
- * @throws               `argument_invalid` for counts that are not whole or arrays of different length
- * @see                  Vargha & Delaney 2000 (probability of superiority); Cliff 1993; known answers: fixtures/stats/ordinal.json
+ * @throws               `argument_invalid` for counts that are not whole or arrays of different
+ *   length
+ * @see                  Vargha & Delaney 2000 (probability of superiority); Cliff 1993; known
+ *   answers: fixtures/stats/ordinal.json
  * @example
  * compareLevels([{ a: [3, 2, 0], b: [1, 2, 2] }, { a: [1, 1, 3], b: [0, 1, 4] }]).superiority // 0.7
  */

@@ -1,14 +1,19 @@
-/** Order statistics of some measurements: quantiles, the median, and the whole distribution as steps. */
+/**
+ * Order statistics of some measurements: quantiles, the median, and the whole distribution as
+ * steps.
+ */
 import { numbers, share } from './domain.ts'
 
 /**
- * The value below which a share q of the numbers lies, linear between order statistics (type 7 of Hyndman & Fan).
+ * The value below which a share q of the numbers lies, linear between order statistics (type 7 of
+ * Hyndman & Fan).
  *
  * @param values  finite numbers in any order
  * @param q       in [0, 1]
  * @returns       NaN of no numbers
  * @throws        `argument_invalid` for a number that is not finite or a q outside [0, 1]
- * @see           Hyndman & Fan 1996; R's quantile(type = 7); known answers: fixtures/stats/quantile.json
+ * @see           Hyndman & Fan 1996; R's quantile(type = 7); known answers:
+ *   fixtures/stats/quantile.json
  * @example
  * quantile([4, 1, 3, 2], 0.5) // 2.5
  */
@@ -41,7 +46,8 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * The empirical distribution as steps: each different value, ascending, with the share of numbers at or below it.
+ * The empirical distribution as steps: each different value, ascending, with the share of numbers
+ * at or below it.
  *
  * @throws  `argument_invalid` for a number that is not finite
  * @example

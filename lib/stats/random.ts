@@ -1,10 +1,12 @@
 /**
- * A seeded stream of random numbers, so that every draw in a run, a bootstrap or a simulation can be made again.
+ * A seeded stream of random numbers, so that every draw in a run, a bootstrap or a simulation can
+ * be made again.
  *
- * Generator: xoshiro128** 1.1 (Blackman & Vigna, "Scrambled Linear Pseudorandom Number Generators", ACM TOMS 47(4),
- * 2021), period 2^128 - 1. Its 128 bits of state are the first 16 bytes of SHA-256 over the seed's UTF-8 text, read as
- * four little-endian words: near seeds give unrelated streams, and any language can rebuild the state.
- * Not for secrets: the state can be worked out from the output.
+ * Generator: xoshiro128** 1.1 (Blackman & Vigna, "Scrambled Linear Pseudorandom Number Generators",
+ * ACM TOMS 47(4), 2021), period 2^128 - 1. Its 128 bits of state are the first 16 bytes of SHA-256
+ * over the seed's UTF-8 text, read as four little-endian words: near seeds give unrelated streams,
+ * and any language can rebuild the state. Not for secrets: the state can be worked out from the
+ * output.
  */
 import { createHash } from 'node:crypto'
 import { TouchstoneError } from '../errors.ts'
@@ -53,8 +55,10 @@ export function xoshiro128(state: readonly [number, number, number, number]): ()
 /**
  * A seeded generator: the same seed gives the same numbers on every machine.
  *
- * @param seed  any text, or a finite number (the number n and the text `String(n)` are the same seed)
- * @returns     a function that gives the next number, uniform over the 2^53 multiples of 2^-53 in [0, 1)
+ * @param seed  any text, or a finite number (the number n and the text `String(n)` are the same
+ *   seed)
+ * @returns     a function that gives the next number, uniform over the 2^53 multiples of 2^-53 in
+ *   [0, 1)
  * @throws      `argument_invalid` when the seed is neither
  * @see         Blackman & Vigna 2021; known answers: fixtures/stats/random.json
  * @example

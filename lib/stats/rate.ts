@@ -1,9 +1,11 @@
 /**
- * One configuration over several cases: the mean over cases, with an interval for one of two questions.
+ * One configuration over several cases: the mean over cases, with an interval for one of two
+ * questions.
  *
- * "Run again" (`these`) asks about exactly these cases. "Other cases like these" (`like these`) asks about others: trials of
- * one case resemble each other, so 100 trials of 20 cases are not 100 independent facts, and an interval that pools them
- * covers 58 to 93 % instead of 95 % (test/bench/README.md).
+ * "Run again" (`these`) asks about exactly these cases. "Other cases like these" (`like these`)
+ * asks about others: trials of one case resemble each other, so 100 trials of 20 cases are not 100
+ * independent facts, and an interval that pools them covers 58 to 93 % instead of 95 %
+ * (test/bench/README.md).
  */
 
 import { bootstrap } from './bootstrap.ts'
@@ -44,13 +46,19 @@ export type Rate = {
   trials: number
   /** Cases without a usable trial: they are in no figure here. */
   missing: number
-  /** Standard error of the estimate when whole families are drawn; 0 is possible, the interval is never of zero width. */
+  /**
+   * Standard error of the estimate when whole families are drawn; 0 is possible, the interval is
+   * never of zero width.
+   */
   standardError: number
   /** Share of the spread that lies between cases; NaN when undefined. */
   icc: number
   /** Trials divided by `effectiveN`. */
   designEffect: number
-  /** The number of independent trials these are worth, from the number of cases up to the number of trials. */
+  /**
+   * The number of independent trials these are worth, from the number of cases up to the number of
+   * trials.
+   */
   effectiveN: number
   /** Why a figure is undefined, or what was assumed. */
   reason?: string
@@ -59,20 +67,22 @@ export type Rate = {
 /**
  * Mean score of one configuration over cases, and an interval.
  *
- * The default intervals assume no shape and are monotone: one more failure never raises an end. See `boundedMean` for other
- * cases, `sameCases` for these.
+ * The default intervals assume no shape and are monotone: one more failure never raises an end. See
+ * `boundedMean` for other cases, `sameCases` for these.
  *
- * @param cases            one array per case with the score in [0, 1] of each usable trial; lengths may differ, and an empty
- *                         array is a case without a usable trial
+ * @param cases            one array per case with the score in [0, 1] of each usable trial; lengths
+ *   may differ, and an empty array is a case without a usable trial
  * @param options.target   `like these` (default): other cases; `these`: run again on the same
  * @param options.level    confidence in (0, 1), default 0.95
- * @param options.families the family of each case, for `like these`; default: each case is a family of its own
- * @param options.method   default by target: `bounded` or `within cases`. For comparison: `wilson` with the effective number
- *                         of trials and `t`, which cover as little as 83 % near 0 and 1; `bootstrap` (hierarchical; `rng`)
+ * @param options.families the family of each case, for `like these`; default: each case is a family
+ *   of its own
+ * @param options.method   default by target: `bounded` or `within cases`. For comparison: `wilson`
+ *   with the effective number of trials and `t`, which cover as little as 83 % near 0 and 1;
+ *   `bootstrap` (hierarchical; `rng`)
  * @returns                a mean over cases, not over trials; NaN with a `reason` where undefined
  * @throws                 `argument_invalid` for a score outside [0, 1] or a bad option
- * @see                    Learned-Miller & Thomas 2020; Miller 2024 (arXiv 2411.00640) for the clustered error; coverage:
- *                         test/bench/README.md
+ * @see                    Learned-Miller & Thomas 2020; Miller 2024 (arXiv 2411.00640) for the
+ *   clustered error; coverage: test/bench/README.md
  * @example
  * const r = rate([[1, 1, 1, 1, 0], [0, 0, 1, 0, 0], [1, 1, 1, 1, 1], [0, 1, 0, 1, 1]])
  * r.estimate // 0.65
@@ -135,10 +145,12 @@ export function rate(cases: readonly (readonly number[])[], options: RateOptions
     return method === 'within cases' ? result : { ...result, reason }
   }
   result.icc = varianceSplit(used).icc
-  // Every case weighs the same, so one with few trials is not made up for by another with many: were all trials independent, the
-  // mean over cases would still be worth no more than this, which is all of them only where each case has as many.
+  // Every case weighs the same, so one with few trials is not made up for by another with many:
+  // were all trials independent, the mean over cases would still be worth no more than this, which
+  // is all of them only where each case has as many.
   const most = used.length ** 2 / used.reduce((sum, values) => sum + 1 / values.length, 0)
-  // For equal trials per case and 0/1 scores this is trials / (1 + (trials per case - 1) icc) exactly.
+  // For equal trials per case and 0/1 scores this is trials / (1 + (trials per case - 1) icc)
+  // exactly.
   const worth = (estimate * (1 - estimate)) / result.standardError ** 2 + 1
   const flat = used.flat()
   const spread = flat.some((score) => score !== flat[0])

@@ -1,5 +1,6 @@
 /**
- * Reliability over repeats: would one of k trials pass (pass@k), would all k pass (pass^k), and which cases flip.
+ * Reliability over repeats: would one of k trials pass (pass@k), would all k pass (pass^k), and
+ * which cases flip.
  */
 import { boundedMean } from './bounded.ts'
 import { inside, list, named, scores, whole } from './domain.ts'
@@ -8,7 +9,10 @@ import { mean } from './variance.ts'
 
 const MAX = Number.MAX_SAFE_INTEGER
 
-/** Product of (n - c - i) / (n - i) for i < k: the share of k-subsets of n trials that hold none of c chosen ones. */
+/**
+ * Product of (n - c - i) / (n - i) for i < k: the share of k-subsets of n trials that hold none of
+ * c chosen ones.
+ */
 function shareWithout(n: number, c: number, k: number): number {
   let product = 1
   for (let i = 0; i < k; i++) product *= Math.max(0, n - c - i) / (n - i)
@@ -23,7 +27,8 @@ function shareWithout(n: number, c: number, k: number): number {
  * @param k       whole, >= 1
  * @returns       a probability; NaN when k > trials, for then it cannot be told
  * @throws        `argument_invalid` when an argument is outside its domain
- * @see           Chen et al. 2021 (arXiv 2107.03374), equation 1; known answers: fixtures/stats/reliability.json
+ * @see           Chen et al. 2021 (arXiv 2107.03374), equation 1; known answers:
+ *   fixtures/stats/reliability.json
  * @example
  * passAtK(1, 5, 2) // 0.4
  * passAtK(1, 5, 6) // NaN
@@ -37,14 +42,16 @@ export function passAtK(passed: number, trials: number, k: number): number {
 }
 
 /**
- * pass^k of one case: the probability that all of k trials pass, without bias. (passed / trials)^k is too high.
+ * pass^k of one case: the probability that all of k trials pass, without bias. (passed / trials)^k
+ * is too high.
  *
  * @param passed  whole, 0..trials
  * @param trials  whole, >= 0; errors of the infrastructure already left out
  * @param k       whole, >= 1
  * @returns       a probability; NaN when k > trials, for then it cannot be told
  * @throws        `argument_invalid` when an argument is outside its domain
- * @see           Yao et al. 2024 (tau-bench, arXiv 2406.12045), section 3; known answers: fixtures/stats/reliability.json
+ * @see           Yao et al. 2024 (tau-bench, arXiv 2406.12045), section 3; known answers:
+ *   fixtures/stats/reliability.json
  * @example
  * passHatK(4, 5, 2) // 0.6
  * passHatK(5, 5, 6) // NaN
@@ -61,7 +68,10 @@ export type Reliability = {
   /** Means over cases; NaN when no case has k trials. */
   passAtK: number
   passHatK: number
-  /** Interval of pass^k for other cases like these; NaN for fewer than two cases (or families) with enough trials. */
+  /**
+   * Interval of pass^k for other cases like these; NaN for fewer than two cases (or families) with
+   * enough trials.
+   */
   low: number
   high: number
   /** Cases with at least k trials (or `options.least`): those the means are over. */
@@ -111,7 +121,8 @@ export function reliability(
     families.filter((_, i) => (counted[i]?.trials ?? 0) >= least),
     each,
   )
-  // The estimate of one case lies in [0, 1] and has no bias, so that their mean has the interval of any bounded values.
+  // The estimate of one case lies in [0, 1] and has no bias, so that their mean has the interval of
+  // any bounded values.
   const { low, high } = boundedMean(
     kin.map(({ sum, cases }) => sum / cases),
     { weights: kin.map(({ cases }) => cases), level },
@@ -141,7 +152,8 @@ export type Flips = {
 /**
  * The cases whose trials did not all score the same: those where one run tells least.
  *
- * @param cases  one array of scores in [0, 1] per case; cases with fewer than two trials are left out
+ * @param cases  one array of scores in [0, 1] per case; cases with fewer than two trials are left
+ *   out
  * @throws       `argument_invalid` for a score outside [0, 1]
  * @example
  * flips([[1, 1], [1, 0], [0, 0], [1]]) // { share: 0.3333, flipped: [1], cases: 3 }

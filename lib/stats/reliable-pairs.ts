@@ -1,4 +1,7 @@
-/** Two configurations by pass^k: would all of k trials of a case pass? Paired by case, for both questions. */
+/**
+ * Two configurations by pass^k: would all of k trials of a case pass? Paired by case, for both
+ * questions.
+ */
 import { UNSEEN } from './bounded.ts'
 import { type CompareOptions, type Comparison, compare, filled, type Pair } from './compare.ts'
 import { normalQuantile } from './distribution.ts'
@@ -10,11 +13,13 @@ import { type Moments, quantileOf, total } from './same-cases.ts'
 import { mean } from './variance.ts'
 
 /**
- * Is b more reliable than a? The difference of pass^k, paired by case; cases with fewer than k trials of one are left out.
+ * Is b more reliable than a? The difference of pass^k, paired by case; cases with fewer than k
+ * trials of one are left out.
  *
- * About other cases it is `compare` of the cases' unbiased estimates. About these cases the interval adds up the cases, each with
- * a beta distribution about its own rate, raised to the power of k; the test is the exact one on the trials, since rates that
- * do not differ have powers that do not. It wants three trials of a case or more.
+ * About other cases it is `compare` of the cases' unbiased estimates. About these cases the
+ * interval adds up the cases, each with a beta distribution about its own rate, raised to the power
+ * of k; the test is the exact one on the trials, since rates that do not differ have powers that do
+ * not. It wants three trials of a case or more.
  *
  * @param pairs   as for `compare`, scores 0 or 1
  * @param k       whole, >= 1
@@ -83,7 +88,8 @@ function withoutLost(pairs: readonly Pair[], k: number, options: CompareOptions)
   if (kept.length > 0 && kept.every(({ a, b }) => Math.min(a.length, b.length) > 2)) {
     const [a, b] = [kept.map((pair) => pair.a), kept.map((pair) => pair.b)]
     const critical = normalQuantile((1 + result.level) / 2)
-    // The interval holds its estimate: a case that passed 4 of 5 has a rate whose fifth power is not 0, as its estimate is.
+    // The interval holds its estimate: a case that passed 4 of 5 has a rate whose fifth power is
+    // not 0, as its estimate is.
     result.low = Math.max(-1, Math.min(result.difference, lowerEnd(a, b, k, critical)))
     result.high = Math.min(1, Math.max(result.difference, -lowerEnd(b, a, k, critical)))
   }
@@ -103,14 +109,18 @@ function lowerEnd(
 ): number {
   const [low, high] = [powers(b, k, 'fails'), powers(a, k, 'passes')]
   const spread = { variance: low.variance + high.variance, third: low.third - high.third }
-  // The mean of a beta distribution's power is above the power's estimate without bias: the interval holds with either.
+  // The mean of a beta distribution's power is above the power's estimate without bias: the
+  // interval holds with either.
   return Math.min(
     quantileOf({ mean: low.mean - high.mean, ...spread }, -critical),
     quantileOf({ mean: low.plain - high.plain, ...spread }, -critical),
   )
 }
 
-/** Moments of the mean over cases of rate^k, and its estimate without bias (`plain`), with what was not seen shared out over the cases that can have any. */
+/**
+ * Moments of the mean over cases of rate^k, and its estimate without bias (`plain`), with what was
+ * not seen shared out over the cases that can have any.
+ */
 function powers(
   cases: readonly (readonly number[])[],
   k: number,

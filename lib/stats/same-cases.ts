@@ -1,9 +1,10 @@
 /**
  * Run again: intervals for the cases at hand, where only the trials vary.
  *
- * Two intervals hold here, and each is the narrower one where the other is wide. One pools the trials: that is valid however the
- * cases' rates differ (Hoeffding 1956), and wide where they differ much. One adds up the cases, each with a beta distribution
- * about its own rate: that leaves the differences between cases out, and wants three trials of a case or more.
+ * Two intervals hold here, and each is the narrower one where the other is wide. One pools the
+ * trials: that is valid however the cases' rates differ (Hoeffding 1956), and wide where they
+ * differ much. One adds up the cases, each with a beta distribution about its own rate: that leaves
+ * the differences between cases out, and wants three trials of a case or more.
  */
 
 import { boundedMean, UNSEEN } from './bounded.ts'
@@ -18,8 +19,8 @@ export type Moments = { mean: number; variance: number; third: number }
  *
  * @param cases  one array of scores in [0, 1] per case, none of them empty, at least one case
  * @param level  confidence in (0, 1)
- * @see          Hoeffding 1956 (On the distribution of the number of successes in independent trials); known answers:
- *               fixtures/stats/bounded.json
+ * @see          Hoeffding 1956 (On the distribution of the number of successes in independent
+ *   trials); known answers: fixtures/stats/bounded.json
  * @example
  * sameCases([[1, 1, 1, 1, 1], [0, 0, 0, 0, 0]]) // { low: 0.2, high: 0.8 }
  */
@@ -40,7 +41,8 @@ export function sameCases(cases: readonly (readonly number[])[], level = 0.95): 
  *
  * @param pairs  per case the scores in [0, 1] of both, none of them empty, at least one case
  * @param level  confidence in (0, 1)
- * @see          Zou & Donner 2008 (the difference of two rates from their own intervals), for the pooled one
+ * @see          Zou & Donner 2008 (the difference of two rates from their own intervals), for the
+ *   pooled one
  * @example
  * sameCasesDifference([{ a: [1, 0, 0, 0, 0], b: [1, 1, 1, 1, 0] }]) // { low: -0.1067, high: 0.8754 }
  */
@@ -96,8 +98,9 @@ function pooledTrials(cases: readonly (readonly number[])[], level: number): Int
 }
 
 /**
- * The mean over cases, each case's rate beta distributed, with the failures that were not seen shared out over the cases that
- * can have any. Scaled by (n - 2) / n, so that the variance is on average that of n trials.
+ * The mean over cases, each case's rate beta distributed, with the failures that were not seen
+ * shared out over the cases that can have any. Scaled by (n - 2) / n, so that the variance is on
+ * average that of n trials.
  */
 export function lowSide(cases: readonly (readonly number[])[]): Moments {
   const sums = cases.map(total)
@@ -121,8 +124,8 @@ export function lowSide(cases: readonly (readonly number[])[]): Moments {
 }
 
 /**
- * Quantile of a gamma distribution that is shifted so as to have these three moments (Pearson's type III), by Wilson and
- * Hilferty's cube root (1931).
+ * Quantile of a gamma distribution that is shifted so as to have these three moments (Pearson's
+ * type III), by Wilson and Hilferty's cube root (1931).
  *
  * @param z  the quantile of the standard normal for the same probability
  */

@@ -1,10 +1,16 @@
-/** By how much is one sample larger than another? Two independent samples, no assumption about how they are distributed. */
+/**
+ * By how much is one sample larger than another? Two independent samples, no assumption about how
+ * they are distributed.
+ */
 import { normalCdf } from './distribution.ts'
 import { inside, named, numbers } from './domain.ts'
 import { median } from './quantile.ts'
 
 export type Shift = {
-  /** Hodges-Lehmann: the median of all differences b - a, in the unit of the samples; NaN for an empty sample. */
+  /**
+   * Hodges-Lehmann: the median of all differences b - a, in the unit of the samples; NaN for an
+   * empty sample.
+   */
   shift: number
   /** Exact interval of the shift; NaN when the samples are too small for one at this level. */
   low: number
@@ -17,7 +23,10 @@ export type Shift = {
   reason?: string
 }
 
-/** Up to so many pairs the distribution of the statistic is counted exactly; beyond, it is all but normal. */
+/**
+ * Up to so many pairs the distribution of the statistic is counted exactly; beyond, it is all but
+ * normal.
+ */
 const EXACT_PAIRS = 2_500
 
 /**
@@ -26,7 +35,8 @@ const EXACT_PAIRS = 2_500
  * @param a,b           measurements, finite, any unit; ties count as one half
  * @param options.level confidence in (0, 1), default 0.95
  * @throws              `argument_invalid` for a number that is not finite or a bad option
- * @see                 Hollander, Wolfe & Chicken 2014, section 4.3; known answers: fixtures/stats/shift.json
+ * @see                 Hollander, Wolfe & Chicken 2014, section 4.3; known answers:
+ *   fixtures/stats/shift.json
  * @example
  * const s = shift([1, 2, 3, 4], [11, 12, 13, 14])
  * s.shift // 10
@@ -77,7 +87,8 @@ function distribution(n: number, m: number): (u: number) => number {
     const deviation = Math.sqrt((pairs * (n + m + 1)) / 12)
     return (u) => normalCdf((u + 0.5 - pairs / 2) / deviation)
   }
-  // Shares[u] of the ways to place i values among j: the last one stands above all j others, or it is one of those.
+  // Shares[u] of the ways to place i values among j: the last one stands above all j others, or it
+  // is one of those.
   let rows: Float64Array[] = Array.from({ length: m + 1 }, () => Float64Array.of(1))
   for (let i = 1; i <= n; i++) {
     const next: Float64Array[] = [Float64Array.of(1)]

@@ -1,6 +1,7 @@
 /**
- * What one run is worth: where a single run of these cases lands, and how often two single runs would name the wrong winner.
- * One run per day is what most people look at, so its noise is what repeats are for.
+ * What one run is worth: where a single run of these cases lands, and how often two single runs
+ * would name the wrong winner. One run per day is what most people look at, so its noise is what
+ * repeats are for.
  */
 import { UNSEEN } from './bounded.ts'
 import { normalQuantile } from './distribution.ts'
@@ -10,8 +11,8 @@ import { lowSide, type Moments, mirrored, quantileOf, total } from './same-cases
 /**
  * Where a single run of these cases lands: one trial of each, 19 times in 20 at level 0.95.
  *
- * Its mean varies with its own trials and with what is not known of the cases' rates. The ends are results that a single run of 0/1
- * scores can have.
+ * Its mean varies with its own trials and with what is not known of the cases' rates. The ends are
+ * results that a single run of 0/1 scores can have.
  *
  * @param cases  one array of scores in [0, 1] per case, none of them empty, at least one case
  * @param level  confidence in (0, 1)
@@ -23,7 +24,8 @@ export function singleRun(cases: readonly (readonly number[])[], level = 0.95): 
   const critical = normalQuantile((1 + level) / 2)
   /** As passes of one trial per case. */
   const lowerEnd = (cases: readonly (readonly number[])[]) => {
-    // With fewer than three trials of a case, its own spread is not known: all cases are taken to have the same rate.
+    // With fewer than three trials of a case, its own spread is not known: all cases are taken to
+    // have the same rate.
     const known = cases.every((scores) => scores.length > 2)
     const groups = known ? cases : cases.map(() => cases.flat())
     const { mean, variance, third } = drawn(groups, known ? 1 : cases.length)
@@ -37,7 +39,8 @@ export function singleRun(cases: readonly (readonly number[])[], level = 0.95): 
 /**
  * Moments of one more trial of each case, on top of those of the cases' rates.
  *
- * @param shared how many of the groups are one and the same sample, whose error then does not average out
+ * @param shared how many of the groups are one and the same sample, whose error then does not
+ *   average out
  */
 function drawn(groups: readonly (readonly number[])[], shared: number): Moments {
   const count = groups.length
@@ -57,10 +60,12 @@ function drawn(groups: readonly (readonly number[])[], shared: number): Moments 
 }
 
 /**
- * How often two single runs, one of each configuration, would put them in the wrong order or level, if the cases' rates are about
- * as estimated. The order that all trials together show is taken for the right one.
+ * How often two single runs, one of each configuration, would put them in the wrong order or level,
+ * if the cases' rates are about as estimated. The order that all trials together show is taken for
+ * the right one.
  *
- * @param pairs  per case the scores in [0, 1] of both, none of them empty; scores between 0 and 1 count as that chance of 1
+ * @param pairs  per case the scores in [0, 1] of both, none of them empty; scores between 0 and 1
+ *   count as that chance of 1
  * @returns      two probabilities; NaN where both are level, for then no order is right
  * @example
  * wrongWinner([{ a: [1, 0, 0, 1], b: [1, 1, 1, 0] }, { a: [0, 0, 1, 0], b: [1, 0, 1, 1] }]) // { wrong: 0.0874, level: 0.2807 }

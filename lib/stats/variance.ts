@@ -1,5 +1,6 @@
 /**
- * Where the spread of the scores comes from: differences between cases, or differences between trials of the same case.
+ * Where the spread of the scores comes from: differences between cases, or differences between
+ * trials of the same case.
  */
 import { list, named, number, numbers, scores } from './domain.ts'
 
@@ -38,9 +39,15 @@ export type VarianceSplit = {
   /** Mean squares of the one-way analysis of variance. */
   meanSquareBetween: number
   meanSquareWithin: number
-  /** Intraclass correlation: share of the spread that lies between cases. May be below 0. NaN when undefined. */
+  /**
+   * Intraclass correlation: share of the spread that lies between cases. May be below 0. NaN when
+   * undefined.
+   */
   icc: number
-  /** 1 + (trials per case - 1) * icc: how many times more trials are needed than if all were independent. */
+  /**
+   * 1 + (trials per case - 1) * icc: how many times more trials are needed than if all were
+   * independent.
+   */
   designEffect: number
   /** Trials divided by the design effect: the number of independent trials these are worth. */
   effectiveN: number
@@ -50,13 +57,16 @@ export type VarianceSplit = {
 }
 
 /**
- * One-way analysis of variance over cases: how much of the spread lies between cases, and what the repeats are worth.
+ * One-way analysis of variance over cases: how much of the spread lies between cases, and what the
+ * repeats are worth.
  *
- * Unequal numbers of trials per case use the usual adjusted count n0 = (N - sum n_i^2 / N) / (M - 1).
+ * Unequal numbers of trials per case use the usual adjusted count n0 = (N - sum n_i^2 / N) / (M -
+ * 1).
  *
  * @param cases  one array of scores in [0, 1] per case; empty arrays are left out
  * @throws       `argument_invalid` for a score outside [0, 1]
- * @see          Shrout & Fleiss 1979 (ICC(1,1)); Kish 1965 (design effect); known answers: fixtures/stats/variance.json
+ * @see          Shrout & Fleiss 1979 (ICC(1,1)); Kish 1965 (design effect); known answers:
+ *   fixtures/stats/variance.json
  * @example
  * const split = varianceSplit([[1, 1, 1, 1, 0], [0, 0, 1, 0, 0], [1, 1, 1, 1, 1], [0, 1, 0, 1, 1]])
  * split.icc // 0.3182
@@ -120,13 +130,15 @@ export function varianceSplit(cases: readonly (readonly number[])[]): VarianceSp
 /**
  * Standard error of the mean over all observations when they come in clusters.
  *
- * `corrected` multiplies the variance by C / (C - 1), C clusters; with equal sizes it is then sd(cluster means) / sqrt(C).
+ * `corrected` multiplies the variance by C / (C - 1), C clusters; with equal sizes it is then
+ * sd(cluster means) / sqrt(C).
  *
  * @param clusters           one array of finite numbers per cluster; empty ones are left out
  * @param options.corrected  default true
  * @returns                  NaN for fewer than two clusters
  * @throws                   `argument_invalid` for a number that is not finite
- * @see                      Miller 2024 (arXiv 2411.00640), clustered standard errors; known answers: fixtures/stats/variance.json
+ * @see                      Miller 2024 (arXiv 2411.00640), clustered standard errors; known
+ *   answers: fixtures/stats/variance.json
  * @example
  * clusteredError([[1, 1, 1, 1, 0], [0, 0, 1, 0, 0], [1, 1, 1, 1, 1], [0, 1, 0, 1, 1]]) // 0.1708
  */

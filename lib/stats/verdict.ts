@@ -1,6 +1,6 @@
 /**
- * From an interval and an exact test to one of four words. "Cannot tell" is an answer: it is given whenever the evidence
- * does not carry another one.
+ * From an interval and an exact test to one of four words. "Cannot tell" is an answer: it is given
+ * whenever the evidence does not carry another one.
  */
 import { TouchstoneError } from '../errors.ts'
 import { digitsFor, percentage, pText } from '../rounding.ts'
@@ -11,21 +11,24 @@ export type Verdict = 'better' | 'worse' | 'cannot tell' | 'same within d'
 /**
  * The verdict on a difference, and why.
  *
- * - `same within d`: the whole interval lies within the region of practical equivalence. Comes first: a difference that is
- *   surely there and surely too small to matter is the same.
- * - `better`, `worse`: the test rejects "no difference" and the interval leaves out 0. Where `difference` is given the test
- *   decides alone: for an interval that assumes less than the test.
+ * - `same within d`: the whole interval lies within the region of practical equivalence. Comes
+ *   first: a difference that is surely there and surely too small to matter is the same.
+ * - `better`, `worse`: the test rejects "no difference" and the interval leaves out 0. Where
+ *   `difference` is given the test decides alone: for an interval that assumes less than the test.
  * - `cannot tell`: everything else, and everything undefined.
  *
  * @param options.low          lower end of the interval of the difference; NaN when undefined
  * @param options.high         upper end
  * @param options.exact        two-sided p value of the test, in [0, 1]; NaN when undefined
- * @param options.difference   the estimate, whose sign is then the verdict's; default none: the interval has a say
+ * @param options.difference   the estimate, whose sign is then the verdict's; default none: the
+ *   interval has a say
  * @param options.level        confidence in (0, 1), default 0.95
  * @param options.better       `higher` (default) or `lower`: which scores are good
- * @param options.equivalence  half-width d, above 0, of the differences that do not matter; default none
+ * @param options.equivalence  half-width d, above 0, of the differences that do not matter; default
+ *   none
  * @throws                     `argument_invalid` for a bad option
- * @see                        Schuirmann 1987 for equivalence by an interval (here the whole interval, which is stricter)
+ * @see                        Schuirmann 1987 for equivalence by an interval (here the whole
+ *   interval, which is stricter)
  * @example
  * verdict({ low: 0.02, high: 0.3, exact: 0.01 }).verdict // 'better'
  * verdict({ low: 0.02, high: 0.3, exact: 0.08 }).verdict // 'cannot tell'

@@ -1,19 +1,24 @@
 /**
- * Random weights over what was seen: how likely is it that the weighted mean of some values lies at or below a point?
+ * Random weights over what was seen: how likely is it that the weighted mean of some values lies at
+ * or below a point?
  *
- * The weights are Dirichlet distributed, as those of the Bayesian bootstrap (Rubin 1981). With weight for one value that was not
- * seen, at the end of the range, the mean of anything bounded gets an interval that needs no shape (see `bounded.ts`).
+ * The weights are Dirichlet distributed, as those of the Bayesian bootstrap (Rubin 1981). With
+ * weight for one value that was not seen, at the end of the range, the mean of anything bounded
+ * gets an interval that needs no shape (see `bounded.ts`).
  */
 
 /**
  * P(sum of w_j v_j <= x), with (w_1, w_2, ...) from a Dirichlet distribution.
  *
- * The sum is at or below x when a sum of gamma variables, each times v_j - x, is at or below 0. Its distribution comes from the
- * moment generating function, integrated along the vertical line through its saddlepoint, where nothing oscillates.
+ * The sum is at or below x when a sum of gamma variables, each times v_j - x, is at or below 0. Its
+ * distribution comes from the moment generating function, integrated along the vertical line
+ * through its saddlepoint, where nothing oscillates.
  *
  * @param values  finite numbers
- * @param masses  the parameters of the Dirichlet distribution, each above 0: how many observations each value stands for
- * @see           Daniels 1987 (Tail probability approximations), the integral before any approximation
+ * @param masses  the parameters of the Dirichlet distribution, each above 0: how many observations
+ *   each value stands for
+ * @see           Daniels 1987 (Tail probability approximations), the integral before any
+ *   approximation
  * @example
  * weightedMeanCdf([0, 1], [3, 5], 0.5) // 0.2266
  */
@@ -45,7 +50,10 @@ export function weightedMeanCdf(
         )
 }
 
-/** P(sum of gap_j gamma_j < 0) where the sum's mean is at or above 0; `lowest` is the smallest gap, below 0. */
+/**
+ * P(sum of gap_j gamma_j < 0) where the sum's mean is at or above 0; `lowest` is the smallest gap,
+ * below 0.
+ */
 function tailBelow(gaps: Float64Array, masses: readonly number[], lowest: number): number {
   const n = gaps.length
   // The saddlepoint: where K(s) - ln(-s) is least between 1 / lowest and 0.
@@ -94,5 +102,7 @@ function tailBelow(gaps: Float64Array, masses: readonly number[], lowest: number
   return Math.min(1, Math.max(0, (sum * scale * STEP) / Math.PI))
 }
 
-/** The trapezoid rule's step: its error falls exponentially, and is below 1e-8 of the result here. */
+/**
+ * The trapezoid rule's step: its error falls exponentially, and is below 1e-8 of the result here.
+ */
 const STEP = 0.08

@@ -1,4 +1,7 @@
-/** A simulated GitHub organisation: repositories and their settings, deploy keys, collaborators, and its audit log. */
+/**
+ * A simulated GitHub organisation: repositories and their settings, deploy keys, collaborators, and
+ * its audit log.
+ */
 import { hash } from 'node:crypto'
 import { z } from 'zod'
 import type { AuditEntry, Change, Clock, Row, Step, WorldDefinition } from './world.ts'
@@ -44,7 +47,10 @@ const place = {
   owner: z.string().describe('Account that owns the repository.'),
   repo: z.string().describe('Repository name without the owner.'),
 }
-/** GitHub's lists are bare arrays, 30 items a page and 100 at most. The next page is named in a header, which no tool shows. */
+/**
+ * GitHub's lists are bare arrays, 30 items a page and 100 at most. The next page is named in a
+ * header, which no tool shows.
+ */
 const paged = {
   page: z.number().int().min(1).default(1).describe('Page, from 1.'),
   per_page: z.number().int().min(1).max(100).default(30).describe('Items a page.'),
@@ -59,7 +65,9 @@ const claimed = ({ owner, repo }: { owner?: string; repo?: string }) =>
 const find = (github: GitHub, input: { owner: string; repo: string }) =>
   github.repos.find((row) => row.owner === input.owner && row.name === input.repo)
 
-/** As OpenSSH prints it: SHA-256 of the key itself, without its comment, in base64 without padding. */
+/**
+ * As OpenSSH prints it: SHA-256 of the key itself, without its comment, in base64 without padding.
+ */
 function fingerprintOf(key: string): string {
   const [type = '', blob = ''] = key.trim().split(/\s+/)
   const bytes = Buffer.from(blob, 'base64')

@@ -21,7 +21,10 @@ export function worldNames(): string[] {
   return [...Object.keys(WORLDS), ...ownWorlds().keys()].sort()
 }
 
-/** The definition of a simulated provider. @throws TouchstoneError `world_unknown`, naming those there are. */
+/**
+ * The definition of a simulated provider. @throws TouchstoneError `world_unknown`, naming those
+ * there are.
+ */
 export function worldNamed(name: string): WorldDefinition {
   const found = Object.hasOwn(WORLDS, name) ? WORLDS[name] : ownWorlds().get(name)
   if (found) return found

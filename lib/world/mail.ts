@@ -1,4 +1,7 @@
-/** A simulated mailbox: what came in, and an outbox with a row per recipient. Its provider exports no audit log. */
+/**
+ * A simulated mailbox: what came in, and an outbox with a row per recipient. Its provider exports
+ * no audit log.
+ */
 import { z } from 'zod'
 import type { Step, WorldDefinition } from './world.ts'
 
@@ -93,7 +96,8 @@ export const mail: WorldDefinition<Mail> = {
           reply: { ok: true, sent_to: to, subject },
         }
       },
-      // The words of a long message are seldom repeated in a report; whom it went to and its subject are.
+      // The words of a long message are seldom repeated in a report; whom it went to and its
+      // subject are.
       effect: ({ to, subject }) => ({
         op: 'create',
         table: 'outbox',

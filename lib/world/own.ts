@@ -13,12 +13,15 @@ export function ownWorlds(): ReadonlyMap<string, WorldDefinition> {
 }
 
 /**
- * Define a simulated provider. Cases name it as their `world`, in YAML too; `harness.server` takes it as it is.
+ * Define a simulated provider. Cases name it as their `world`, in YAML too; `harness.server` takes
+ * it as it is.
  *
- * Defining a name again replaces it, so that a notebook cell can be run twice. `test/world/custom.test.ts` is one in whole.
+ * Defining a name again replaces it, so that a notebook cell can be run twice.
+ * `test/world/custom.test.ts` is one in whole.
  *
  * @param definition tables as a zod object, pure tools, and the audit log as made from changes
- * @throws TouchstoneError `argument_invalid` for a name that is not lower-case words, or that a shipped world has
+ * @throws TouchstoneError `argument_invalid` for a name that is not lower-case words, or that a
+ *   shipped world has
  * @example
  * const { z } = await import('zod')
  * const counters = world({

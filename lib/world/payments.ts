@@ -1,7 +1,9 @@
 /**
- * A simulated payment account in Stripe's manner: charges, refunds, and idempotency keys that are honoured.
+ * A simulated payment account in Stripe's manner: charges, refunds, and idempotency keys that are
+ * honoured.
  *
- * Its log is the list of events as Stripe hands it out. Amounts are in the smallest unit of their currency, as everywhere there.
+ * Its log is the list of events as Stripe hands it out. Amounts are in the smallest unit of their
+ * currency, as everywhere there.
  */
 import { hash } from 'node:crypto'
 import { z } from 'zod'

@@ -1,7 +1,8 @@
 /**
  * A simulated Slack workspace: channels, their members, messages.
  *
- * Its log has the shape of Slack's audit logs, which note who came and went and say nothing of messages.
+ * Its log has the shape of Slack's audit logs, which note who came and went and say nothing of
+ * messages.
  */
 import { hash } from 'node:crypto'
 import { z } from 'zod'

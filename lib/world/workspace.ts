@@ -1,7 +1,8 @@
 /**
  * A simulated company account: people, the admin roles they hold, API tokens.
  *
- * Its log has the shape of Okta's System Log, the best documented of those that speak of roles and tokens.
+ * Its log has the shape of Okta's System Log, the best documented of those that speak of roles and
+ * tokens.
  */
 import { hash } from 'node:crypto'
 import { z } from 'zod'
@@ -193,7 +194,10 @@ const EVENTS: { [table: string]: { [op in Change['op']]: string } } = {
   },
 }
 
-/** A LogEvent of the System Log: a role is a target of type ROLE, a token one of type Token that belongs to the actor. */
+/**
+ * A LogEvent of the System Log: a role is a target of type ROLE, a token one of type Token that
+ * belongs to the actor.
+ */
 function entry({ op, table, before, after }: Change, clock: Clock): AuditEntry | null {
   const eventType = EVENTS[table]?.[op]
   if (!eventType) return null
@@ -232,7 +236,10 @@ function entry({ op, table, before, after }: Change, clock: Clock): AuditEntry |
   }
 }
 
-/** Deliveries of an event hook, one a line: only the delivery names the organisation, in the address of its source. */
+/**
+ * Deliveries of an event hook, one a line: only the delivery names the organisation, in the address
+ * of its source.
+ */
 function deliveries(entries: readonly AuditEntry[]): string {
   return entries
     .map(({ workspace, ...event }) =>

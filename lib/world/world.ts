@@ -1,9 +1,11 @@
 /**
- * A simulated provider: tables of rows, tools that are pure functions over them, and the provider's own audit log.
+ * A simulated provider: tables of rows, tools that are pure functions over them, and the provider's
+ * own audit log.
  *
- * A tool takes a state and gives back the next one, so every fault is a statement about which state is kept: a lying success
- * keeps the old one and sends the reply of the new one. The audit log is made from the *difference* between two states.
- * It cannot see a request, a fault or an agent, because they are never handed to it.
+ * A tool takes a state and gives back the next one, so every fault is a statement about which state
+ * is kept: a lying success keeps the old one and sends the reply of the new one. The audit log is
+ * made from the *difference* between two states. It cannot see a request, a fault or an agent,
+ * because they are never handed to it.
  */
 import type { z } from 'zod'
 import { canonical, type Digest, digest } from '../canonical.ts'
@@ -22,10 +24,16 @@ export type Change = {
   after: Row | null
 }
 
-/** What a tool may ask for besides the state: the provider's time and its next identifier. Both are simulated. */
+/**
+ * What a tool may ask for besides the state: the provider's time and its next identifier. Both are
+ * simulated.
+ */
 export type Clock = { now(): Date; nextId(): number }
 
-/** What a tool answers. Without `state` nothing changed. `reply` is what the caller sees: a list has no structured content. */
+/**
+ * What a tool answers. Without `state` nothing changed. `reply` is what the caller sees: a list has
+ * no structured content.
+ */
 export type Step<S extends State = State> = {
   state?: S
   reply: { [member: string]: Json | undefined } | readonly Json[]
@@ -38,8 +46,9 @@ export type Condition = Json | { not: Json } | { contains: string } | { oneOf: J
 export type Match = { [column: string]: Condition }
 
 /**
- * What a successful call of a tool claims to have done to the tables: one row, or with `each` one row per member of it, whose
- * columns are asked for beside those of `where`. A column that is `undefined` is not asked for.
+ * What a successful call of a tool claims to have done to the tables: one row, or with `each` one
+ * row per member of it, whose columns are asked for beside those of `where`. A column that is
+ * `undefined` is not asked for.
  */
 export type Effect = {
   op: Change['op']
@@ -50,7 +59,10 @@ export type Effect = {
 
 export type Tool<S extends State = State, I extends JsonObject = JsonObject> = {
   description: string
-  /** What the tool takes. A zod object; it becomes the JSON Schema that clients see, and it checks every call. */
+  /**
+   * What the tool takes. A zod object; it becomes the JSON Schema that clients see, and it checks
+   * every call.
+   */
   input: z.ZodType<I>
   run(state: S, input: I, clock: Clock): Step<S>
   /** Left out for a tool that only reads. */
@@ -61,7 +73,9 @@ export type AuditEntry = JsonObject
 
 export type WorldDefinition<S extends State = State> = {
   name: string
-  /** Whose importer reads the exported audit log back. `null`: none does, so no trial exports it. */
+  /**
+   * Whose importer reads the exported audit log back. `null`: none does, so no trial exports it.
+   */
   provider: string | null
   /** One sentence on what is simulated. */
   summary: string
@@ -102,7 +116,10 @@ function same(a: Json | undefined, b: Json | undefined): boolean {
   return canonical(a) === canonical(b)
 }
 
-/** The rows that differ between two states. Rows are compared by identity first, so an untouched table costs nothing. */
+/**
+ * The rows that differ between two states. Rows are compared by identity first, so an untouched
+ * table costs nothing.
+ */
 export function changesBetween(before: State, after: State): Change[] {
   const changes: Change[] = []
   for (const table of new Set([...Object.keys(before), ...Object.keys(after)])) {
@@ -123,7 +140,10 @@ export function changesBetween(before: State, after: State): Change[] {
   return changes
 }
 
-/** A clock that starts at one instant and moves a second per look, so that a trial is the same on every machine. */
+/**
+ * A clock that starts at one instant and moves a second per look, so that a trial is the same on
+ * every machine.
+ */
 export function simulatedClock(start = Date.UTC(2026, 0, 5, 9, 0, 0), firstId = 1001): Clock {
   let at = start
   let id = firstId
@@ -139,13 +159,19 @@ export function simulatedClock(start = Date.UTC(2026, 0, 5, 9, 0, 0), firstId = 
 
 /** How a call is to be carried out. The defaults are an honest server's. */
 export type Handling = {
-  /** Which state is kept, out of the present one and the one that the tool made. Default: the made one. */
+  /**
+   * Which state is kept, out of the present one and the one that the tool made. Default: the made
+   * one.
+   */
   keep?: (present: State, made: State) => State
   /** The state that the tool sees. Default: the present one; a stale read sees an older one. */
   from?: State
 }
 
-/** What a call gave. `made`: the state that the tool made, whether or not it was kept; null when it made none. */
+/**
+ * What a call gave. `made`: the state that the tool made, whether or not it was kept; null when it
+ * made none.
+ */
 export type Called = { reply: JsonObject | Json[]; isError: boolean; made: State | null }
 
 /** One server's world at the end of a trial. */
@@ -154,7 +180,9 @@ export type End = {
   state: State
   /** The tables at the start. */
   start: State
-  /** Every change between, in order; for a server that is not ours, the difference of start and end. */
+  /**
+   * Every change between, in order; for a server that is not ours, the difference of start and end.
+   */
   changes: readonly Change[]
 }
 
@@ -228,7 +256,8 @@ export class World {
   }
 
   /**
-   * Run a tool. Input that its schema refuses, and an unknown tool, are answers with `isError`, as an MCP server gives them.
+   * Run a tool. Input that its schema refuses, and an unknown tool, are answers with `isError`, as
+   * an MCP server gives them.
    */
   call(name: string, input: unknown, { keep = kept, from }: Handling = {}): Called {
     const refusal = (error: string): Called => ({
@@ -255,7 +284,10 @@ export class World {
     }
   }
 
-  /** A tool's step, if it is one. A tool with a mistake says nothing about an agent, so the world is not judged after it. */
+  /**
+   * A tool's step, if it is one. A tool with a mistake says nothing about an agent, so the world is
+   * not judged after it.
+   */
   private stepOf(name: string, run: () => Step): Step {
     const broken = (got: string, cause?: unknown): never => {
       this.broken ??= new TouchstoneError(

@@ -1,17 +1,29 @@
-/** The shipped fonts: where they lie, and how wide a text set in them is. Nothing here looks at the system's fonts. */
+/**
+ * The shipped fonts: where they lie, and how wide a text set in them is. Nothing here looks at the
+ * system's fonts.
+ */
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { TouchstoneError } from '../../errors.ts'
 import advances from './fonts/advances.json' with { type: 'json' }
 
-/** The family that SVG files name. A reader without DejaVu Sans gets Verdana, which is as wide, so that nothing overlaps. */
+/**
+ * The family that SVG files name. A reader without DejaVu Sans gets Verdana, which is as wide, so
+ * that nothing overlaps.
+ */
 export const FAMILY = 'DejaVu Sans, Verdana, sans-serif'
 
 const EM = 2048
-/** What an unknown character takes: an em, so that a text is rather given too much room than too little. */
+/**
+ * What an unknown character takes: an em, so that a text is rather given too much room than too
+ * little.
+ */
 const UNKNOWN = EM
 
-/** `[advance, characters]` in font units, as the font files have them. `npm run advances` writes it, a test holds it. */
+/**
+ * `[advance, characters]` in font units, as the font files have them. `npm run advances` writes it,
+ * a test holds it.
+ */
 const TABLES = advances as unknown as { [weight in Weight]: [advance: number, text: string][] }
 const known: { [weight in Weight]?: Map<string, number> } = {}
 
@@ -44,7 +56,8 @@ export function measure(text: string, sizePx: number, weight: Weight = 'regular'
 /**
  * Paths of the two font files, beside this module from source and from a compiled package.
  *
- * @throws TouchstoneError `dependency_missing` when one is not there: drawing on would give a picture without any text.
+ * @throws TouchstoneError `dependency_missing` when one is not there: drawing on would give a
+ *   picture without any text.
  */
 export function fontFiles(folder: URL = new URL('./fonts/', import.meta.url)): string[] {
   return ['DejaVuSans.ttf', 'DejaVuSans-Bold.ttf'].map((name) => {

@@ -1,4 +1,7 @@
-/** Spec in, SVG text or PNG bytes out: the same bytes on every machine. Vega and resvg are loaded on first use. */
+/**
+ * Spec in, SVG text or PNG bytes out: the same bytes on every machine. Vega and resvg are loaded on
+ * first use.
+ */
 
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
@@ -16,8 +19,8 @@ function load(): Promise<[Vega, VegaLite]> {
     const [vega, vegaLite] = await Promise.all([import('vega'), import('vega-lite')])
     const metrics = (vega as unknown as { textMetrics: Measured }).textMetrics
     const other = metrics.width
-    // Without a canvas vega takes every character for 0.8 em, and charts come out half as wide again as they are. Text in
-    // other fonts, from charts that are not ours, is measured as before.
+    // Without a canvas vega takes every character for 0.8 em, and charts come out half as wide
+    // again as they are. Text in other fonts, from charts that are not ours, is measured as before.
     metrics.width = (item, text) => {
       if (item.font !== FAMILY) return other(item, text)
       const weight =
@@ -54,14 +57,18 @@ async function refuse(uri: string): Promise<never> {
   throw new TouchstoneError('chart_invalid', `expected a drawing of its own rows, got ${uri}`)
 }
 
-/** One chart at a time: ids of clip paths count up from a reset, and two charts drawn at once would share the count. */
+/**
+ * One chart at a time: ids of clip paths count up from a reset, and two charts drawn at once would
+ * share the count.
+ */
 let drawing: Promise<unknown> = Promise.resolve()
 
 /**
  * Draw a Vega-Lite spec as SVG text.
  *
  * @param warn called with what Vega-Lite and Vega have to say about the spec; silent by default
- * @throws TouchstoneError `chart_invalid` when the spec does not compile, `dependency_missing` when vega does not load
+ * @throws TouchstoneError `chart_invalid` when the spec does not compile, `dependency_missing` when
+ *   vega does not load
  */
 export async function toSvg(
   spec: JsonObject,
@@ -104,7 +111,8 @@ export async function toSvg(
  * Rasterise SVG text with the shipped fonts alone.
  *
  * @param scale pixels per SVG unit, in (0, 8], default 2
- * @throws TouchstoneError `argument_invalid` for another scale, `dependency_missing` when resvg or a font is not there
+ * @throws TouchstoneError `argument_invalid` for another scale, `dependency_missing` when resvg or
+ *   a font is not there
  */
 export async function toPng(svg: string, scale = 2): Promise<Uint8Array> {
   if (!(scale > 0 && scale <= 8)) {

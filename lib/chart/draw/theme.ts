@@ -1,6 +1,6 @@
 /**
- * How charts look: colours that colour-blind readers can tell apart and that survive a grey print, in a light and a dark
- * theme, and headings that say what was counted.
+ * How charts look: colours that colour-blind readers can tell apart and that survive a grey print,
+ * in a light and a dark theme, and headings that say what was counted.
  */
 
 import { foreign } from '../../display.ts'
@@ -8,8 +8,9 @@ import type { JsonObject } from '../../json.ts'
 import { FAMILY, measure, type Weight } from './font.ts'
 
 /**
- * Five colours after Okabe and Ito's set. Each is 3:1 against its background, and any two stay apart for readers without red,
- * green or blue cones; a test computes both. A sixth line has the first colour again, with a dash of its own.
+ * Five colours after Okabe and Ito's set. Each is 3:1 against its background, and any two stay
+ * apart for readers without red, green or blue cones; a test computes both. A sixth line has the
+ * first colour again, with a dash of its own.
  */
 const CATEGORY = ['#005f9e', '#d55e00', '#009e73', '#b6568f', '#2b2b2b']
 const CATEGORY_DARK = ['#3f8fd8', '#f0883e', '#3fcf8e', '#d98cc0', '#f4f4f4']
@@ -26,7 +27,10 @@ export const DASH = [
   [12, 2, 2, 2],
 ]
 
-/** Low to high over a pale middle: orange is short, teal is reached. Both ends are darker than the middle. */
+/**
+ * Low to high over a pale middle: orange is short, teal is reached. Both ends are darker than the
+ * middle.
+ */
 export const DIVERGING = [
   '#b9500d',
   '#ec9c5a',
@@ -61,8 +65,8 @@ const DARK: Theme = {
 }
 
 /**
- * The Vega-Lite config of a theme. Marks take neutral colours through named styles (`quiet`, `accent`, `label`, `note`, `zero`), so
- * that exchanging the config is all that a dark page needs.
+ * The Vega-Lite config of a theme. Marks take neutral colours through named styles (`quiet`,
+ * `accent`, `label`, `note`, `zero`), so that exchanging the config is all that a dark page needs.
  */
 export function config(name: 'light' | 'dark'): JsonObject {
   const theme = name === 'light' ? LIGHT : DARK

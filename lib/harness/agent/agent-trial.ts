@@ -1,4 +1,7 @@
-/** What the ways of running an agent share: the trial that it is given, the forms of its servers, how it ended. */
+/**
+ * What the ways of running an agent share: the trial that it is given, the forms of its servers,
+ * how it ended.
+ */
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { JsonObject } from '../../json.ts'

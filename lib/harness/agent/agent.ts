@@ -1,6 +1,6 @@
 /**
- * `harness.agent()`: an agent under test that is not ours. A function, a program or a service; each gets the task and the servers
- * of a trial, and what it calls is recorded at the servers.
+ * `harness.agent()`: an agent under test that is not ours. A function, a program or a service; each
+ * gets the task and the servers of a trial, and what it calls is recorded at the servers.
  */
 import type { ToolSet } from 'ai'
 import { type Digest, digestOf } from '../../canonical.ts'
@@ -11,7 +11,10 @@ import type { Client } from '../server/mcp.ts'
 import type { AgentLimits } from './ending.ts'
 import type { McpServers, StdioServer } from './mcp-config.ts'
 
-/** A server of a case in the forms that agents take. All of them reach the same world, and each call is recorded. */
+/**
+ * A server of a case in the forms that agents take. All of them reach the same world, and each call
+ * is recorded.
+ */
 export type AgentServer = {
   /** A connected MCP client. */
   client: Client
@@ -24,7 +27,10 @@ export type AgentServer = {
 /** What an agent is given in one trial. */
 export type AgentTask = {
   task: string
-  /** By name. `report` is ours: its tool `report` takes what the agent says it did. Nobody has to call it. */
+  /**
+   * By name. `report` is ours: its tool `report` takes what the agent says it did. Nobody has to
+   * call it.
+   */
   servers: { readonly [name: string]: AgentServer }
   /** The servers as the configuration that MCP clients share: name -> `{ type: 'http', url }`. */
   mcpServers: McpServers
@@ -73,7 +79,10 @@ export type AnswerPaths = {
   model?: string
 }
 
-/** A program under test. In its texts `{task}`, `{task_file}`, `{mcp_config}`, `{url}`, `{seed}` and `{folder}` are filled in. */
+/**
+ * A program under test. In its texts `{task}`, `{task_file}`, `{mcp_config}`, `{url}`, `{seed}` and
+ * `{folder}` are filled in.
+ */
 export type CommandAgent = {
   command: string
   args?: readonly string[]
@@ -81,29 +90,44 @@ export type CommandAgent = {
   input?: string
   /** Laid over the environment of this process; `$NAME` is that variable of it. */
   env?: { readonly [name: string]: string }
-  /** Its working folder. Default: this process's. `{folder}` is one that is made for the trial and deleted after it. */
+  /**
+   * Its working folder. Default: this process's. `{folder}` is one that is made for the trial and
+   * deleted after it.
+   */
   cwd?: string
-  /** The form of the file `{mcp_config}`. Default `mcpServers`, which Claude Code, Cursor and many others read. */
+  /**
+   * The form of the file `{mcp_config}`. Default `mcpServers`, which Claude Code, Cursor and many
+   * others read.
+   */
   format?: 'mcpServers' | 'vscode' | 'codex'
   /** How that file hands over the servers. Default `http`. */
   transport?: 'http' | 'stdio'
-  /** Its answer: all of its standard output (default), or paths into the JSON there, the last line of it where there are several. */
+  /**
+   * Its answer: all of its standard output (default), or paths into the JSON there, the last line
+   * of it where there are several.
+   */
   output?: 'text' | string | AnswerPaths
   /** What of it is tested: told apart by it, beside the words above. */
   version?: string
 }
 
-/** A service under test. `request` is the body as JSON; texts in it are filled in as those of a program are. */
+/**
+ * A service under test. `request` is the body as JSON; texts in it are filled in as those of a
+ * program are.
+ */
 export type HttpAgent = {
   url: string
   /** `$NAME` is that variable of this process. */
   headers?: { readonly [name: string]: string }
   /**
-   * Default `{ task: '{task}', mcpServers: '{mcp_servers}', seed: '{seed}' }`. A text that is `{mcp_servers}` or `{seed}` and nothing
-   * else becomes the object or number.
+   * Default `{ task: '{task}', mcpServers: '{mcp_servers}', seed: '{seed}' }`. A text that is
+   * `{mcp_servers}` or `{seed}` and nothing else becomes the object or number.
    */
   request?: JsonObject
-  /** The answer in its JSON: a path to the text, or several. Default `text`, and `claims` where it is there. */
+  /**
+   * The answer in its JSON: a path to the text, or several. Default `text`, and `claims` where it
+   * is there.
+   */
   response?: string | AnswerPaths
   version?: string
 }
@@ -163,8 +187,10 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
  * An agent under test that is a function.
  *
  * @param name    letters, digits and `_.-`; at most 64
- * @param run     does the task with the servers it is given, and answers with text or `{ text, claims?, usage?, steps? }`
- * @param options.version tells this agent from an earlier one, beside the function's own source text
+ * @param run     does the task with the servers it is given, and answers with text or `{ text,
+ *   claims?, usage?, steps? }`
+ * @param options.version tells this agent from an earlier one, beside the function's own source
+ *   text
  * @throws TouchstoneError `argument_invalid`
  * @example
  * const honest = agent('honest', async ({ task, servers }) => {
@@ -182,7 +208,8 @@ function agent(name: string, run: AgentFunction, options: { version?: string } =
 }
 
 /**
- * An agent under test that is a program, started anew for each trial. Its process group ends with the trial.
+ * An agent under test that is a program, started anew for each trial. Its process group ends with
+ * the trial.
  *
  * @throws TouchstoneError `argument_invalid`
  * @example
@@ -210,7 +237,8 @@ function command(options: CommandAgent & { name?: string }): Agent {
 }
 
 /**
- * An agent under test that is a service: the task and the servers are posted to it, and it answers when it is done.
+ * An agent under test that is a service: the task and the servers are posted to it, and it answers
+ * when it is done.
  *
  * @throws TouchstoneError `argument_invalid`
  * @example

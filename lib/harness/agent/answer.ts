@@ -28,7 +28,10 @@ export function answerOf(value: unknown): Answer {
   return read({ text: text ?? '', claims, inputTokens, outputTokens, steps, model })
 }
 
-/** The answer in a JSON value. @throws Error naming the path that leads nowhere, or what stands there */
+/**
+ * The answer in a JSON value. @throws Error naming the path that leads nowhere, or what stands
+ * there
+ */
 export function answerIn(value: Json, paths: AnswerPaths): Answer {
   const at = (path: string | undefined) => (path === undefined ? undefined : memberAt(value, path))
   const text = at(paths.text)

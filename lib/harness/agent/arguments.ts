@@ -1,7 +1,9 @@
 /**
- * What a model hands to a tool, as it may go on: an object of JSON that every wire carries and every judge can read.
+ * What a model hands to a tool, as it may go on: an object of JSON that every wire carries and
+ * every judge can read.
  *
- * Nothing that a model writes may keep its trial from being judged, and half a surrogate pair or a thousand levels would.
+ * Nothing that a model writes may keep its trial from being judged, and half a surrogate pair or a
+ * thousand levels would.
  */
 import type { Json, JsonObject } from '../../json.ts'
 

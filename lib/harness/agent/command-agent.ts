@@ -81,7 +81,10 @@ function pathOf(): string {
   return [resolve('node_modules/.bin'), process.env['PATH'] ?? ''].join(delimiter)
 }
 
-/** An exit code other than 0: the agent's own doing, unless it says that it is a failure that passes. */
+/**
+ * An exit code other than 0: the agent's own doing, unless it says that it is a failure that
+ * passes.
+ */
 function exitOf(code: number | null, signal: NodeJS.Signals | null, stderr: string): AgentEnd {
   const last = stderr.trimEnd().split('\n').at(-1)?.trim().slice(0, 200) ?? ''
   const how = code === null ? `signal ${signal}` : `exit code ${code}`

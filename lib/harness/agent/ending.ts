@@ -1,4 +1,7 @@
-/** How an agent's part of a trial ended, and for whom that counts: against the agent, or as a failure of the machinery. */
+/**
+ * How an agent's part of a trial ended, and for whom that counts: against the agent, or as a
+ * failure of the machinery.
+ */
 import type { JsonObject } from '../../json.ts'
 import type { StatedClaim } from '../case/claims.ts'
 import { refusalOf } from '../model/provider-refusal.ts'
@@ -7,7 +10,10 @@ import type { Reports } from './report.ts'
 
 export type AgentLimits = { steps: number; calls: number; tokens: number | null }
 
-/** How it ended. `timeout` says whom it was waiting for; `length` and `content_filter` are answers that were cut off. */
+/**
+ * How it ended. `timeout` says whom it was waiting for; `length` and `content_filter` are answers
+ * that were cut off.
+ */
 export type AgentEnd =
   | { how: 'finished' | 'no_answer' | 'length' | 'content_filter' }
   | { how: 'step_limit' | 'call_limit' | 'token_limit' }
@@ -15,7 +21,10 @@ export type AgentEnd =
   | { how: 'model_error'; cause: unknown }
   /** The agent ended in a way that is its own doing. */
   | { how: 'agent_crashed'; message: string }
-  /** The agent could not be asked, or answered with what is no answer. `final`: the next time would be the same. */
+  /**
+   * The agent could not be asked, or answered with what is no answer. `final`: the next time would
+   * be the same.
+   */
   | { how: 'agent_error'; code: string; message: string; final: boolean }
   | { how: 'server_gone'; cause: unknown }
   | { how: 'stopped' }
@@ -34,7 +43,10 @@ export type AgentResult = {
   steps: number | null
   /** null unless every model call's use is known. */
   tokens: { input: number; output: number } | null
-  /** Its words, step by step, for the transcript. `after`: how many calls had begun when it said them. */
+  /**
+   * Its words, step by step, for the transcript. `after`: how many calls had begun when it said
+   * them.
+   */
   said: { text: string; after: number }[]
   /** What the provider says the model was, where it says so. */
   modelId: string | null
@@ -99,7 +111,8 @@ export function failureOf(end: AgentEnd): Failure | null {
     case 'stopped':
       return { infrastructure: true, error: { code: 'stopped', message: 'the run was stopped' } }
     case 'model_error': {
-      // A tool call that the provider's own check refused is the model's doing; everything else is the machinery's.
+      // A tool call that the provider's own check refused is the model's doing; everything else is
+      // the machinery's.
       const { kind, code, message } = refusalOf(end.cause)
       return {
         infrastructure: kind !== 'outcome',

@@ -1,6 +1,6 @@
 /**
- * The servers of a trial as an agent of its own reaches them: MCP servers in this process, at an address, or as a program. Each call
- * goes through the recorder, whatever wire it came by.
+ * The servers of a trial as an agent of its own reaches them: MCP servers in this process, at an
+ * address, or as a program. Each call goes through the recorder, whatever wire it came by.
  */
 import { setImmediate } from 'node:timers/promises'
 import type { JsonObject } from '../../json.ts'
@@ -112,7 +112,10 @@ export class Gateway {
     ])
   }
 
-  /** Carry out a call of a server's tool. @throws an error with the JSON-RPC code that the client is told */
+  /**
+   * Carry out a call of a server's tool. @throws an error with the JSON-RPC code that the client is
+   * told
+   */
   async call(
     server: RunningServer,
     name: string,
@@ -200,7 +203,10 @@ export class Gateway {
     return server
   }
 
-  /** Each client by the name that it gives, numbered where another session of the same server has it too. */
+  /**
+   * Each client by the name that it gives, numbered where another session of the same server has it
+   * too.
+   */
   private labelOf(server: Server, behind: Behind): string | undefined {
     const info = server.getClientVersion()
     if (!info) return undefined
@@ -249,8 +255,8 @@ function rpcError(code: number, text: string): Error {
 }
 
 /**
- * An error of the server's client as the agent's own client shall have it. A lost reply is told at once, as in memory time is
- * virtual: the agent's client has the error that a timeout gives.
+ * An error of the server's client as the agent's own client shall have it. A lost reply is told at
+ * once, as in memory time is virtual: the agent's client has the error that a timeout gives.
  */
 function asRpcError(cause: unknown): Error {
   const code = (cause as { code?: unknown } | null)?.code

@@ -1,7 +1,9 @@
 /**
- * Our own agent: the AI SDK's loop over the tools of the servers, ending with a structured report of what it says it did.
+ * Our own agent: the AI SDK's loop over the tools of the servers, ending with a structured report
+ * of what it says it did.
  *
- * The loop is raced against a timer of our own, because a tool that ignores its signal would hold the SDK's for as long as it likes.
+ * The loop is raced against a timer of our own, because a tool that ignores its signal would hold
+ * the SDK's for as long as it likes.
  */
 import {
   generateText,
@@ -32,14 +34,17 @@ export type AgentSettings = {
   maxOutputTokens?: number | undefined
   seed?: number | undefined
   providerOptions?: { [provider: string]: JsonObject } | undefined
-  /** A real model's answers are recorded: which model it was, and what its provider said of limits. */
+  /**
+   * A real model's answers are recorded: which model it was, and what its provider said of limits.
+   */
   recordResponses: boolean
 }
 
 /**
  * Run the loop. Never rejects: how it ended is part of the result.
  *
- * @param drain aborts when the run is being stopped: a model call that waits for its turn then gives up, one that runs ends
+ * @param drain aborts when the run is being stopped: a model call that waits for its turn then
+ *   gives up, one that runs ends
  */
 export async function runAgent(
   settings: AgentSettings,

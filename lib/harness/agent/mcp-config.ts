@@ -1,8 +1,8 @@
 /**
  * The servers of a trial as MCP clients are told of them.
  *
- * Forms as their makers document them: `mcpServers` in JSON (Claude Code, Cursor, Claude Desktop), `servers` in JSON (VS Code),
- * `[mcp_servers.NAME]` in TOML (Codex).
+ * Forms as their makers document them: `mcpServers` in JSON (Claude Code, Cursor, Claude Desktop),
+ * `servers` in JSON (VS Code), `[mcp_servers.NAME]` in TOML (Codex).
  */
 
 /** A program that speaks MCP on its standard input and output. */
@@ -27,7 +27,8 @@ export function configText(format: ConfigFormat, servers: McpServers): string {
 }
 
 function toml(servers: McpServers): string {
-  // A JSON text without characters beyond the basic plane is a TOML basic string; names of servers are bare keys.
+  // A JSON text without characters beyond the basic plane is a TOML basic string; names of servers
+  // are bare keys.
   const text = (value: string) => JSON.stringify(value)
   const tables = Object.entries(servers).map(([name, server]) => {
     const head = `[mcp_servers.${name}]`

@@ -1,4 +1,7 @@
-/** Which model a configuration means: a simulated one, one of a provider's by name, or a model object of the AI SDK. */
+/**
+ * Which model a configuration means: a simulated one, one of a provider's by name, or a model
+ * object of the AI SDK.
+ */
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import type { LanguageModel } from 'ai'
 import { type Digest, digest } from '../../canonical.ts'
@@ -15,14 +18,20 @@ import { filledIn } from '../server/variables.ts'
 import { type Agent, type AgentFunction, agentFrom } from './agent.ts'
 import { type Deviations, SIMULATED, type SimulatedContext, simulatedModel } from './simulated.ts'
 
-/** What one configuration of a run is: a model and its settings, or an agent. Keys are used and never stored. */
+/**
+ * What one configuration of a run is: a model and its settings, or an agent. Keys are used and
+ * never stored.
+ */
 export type Configuration = {
   /**
-   * `sim/<name>`, or `<provider>/<model>` of openai, anthropic, google, groq, openrouter, ollama or local; or a model object of the
-   * AI SDK.
+   * `sim/<name>`, or `<provider>/<model>` of openai, anthropic, google, groq, openrouter, ollama or
+   * local; or a model object of the AI SDK.
    */
   model?: string | LanguageModel
-  /** An agent of one's own from `harness.agent`, or the function of one. Nothing else stands beside it. */
+  /**
+   * An agent of one's own from `harness.agent`, or the function of one. Nothing else stands beside
+   * it.
+   */
   agent?: Agent | AgentFunction
   temperature?: number
   topP?: number
@@ -31,7 +40,10 @@ export type Configuration = {
   instructions?: string
   /** As the provider takes them: `{ groq: { serviceTier: 'flex', reasoningEffort: 'low' } }`. */
   providerOptions?: { [provider: string]: JsonObject }
-  /** Where the API is, when it is not the provider's own address. `local/...` needs it, or TOUCHSTONE_BASE_URL. */
+  /**
+   * Where the API is, when it is not the provider's own address. `local/...` needs it, or
+   * TOUCHSTONE_BASE_URL.
+   */
   baseURL?: string
   /** Instead of the provider's usual variable, such as OPENAI_API_KEY. `$NAME` is that variable. */
   apiKey?: string
@@ -58,7 +70,10 @@ const MEMBERS = [
   'deviations',
 ] as const satisfies (keyof Configuration)[]
 
-/** What ties a trial's model calls to the trial: its time, the signal that ends waiting, and who hears of refusals. */
+/**
+ * What ties a trial's model calls to the trial: its time, the signal that ends waiting, and who
+ * hears of refusals.
+ */
 export type TrialWire = {
   deadline: Deadline
   drain: AbortSignal
@@ -81,7 +96,10 @@ export type ModelSource = {
   forTrial(context: SimulatedContext, wire: TrialWire): LanguageModel
 }
 
-/** What a configuration tests: its agent, or its model in our own loop. @throws TouchstoneError as `modelSource` does */
+/**
+ * What a configuration tests: its agent, or its model in our own loop. @throws TouchstoneError as
+ * `modelSource` does
+ */
 export async function sourceOf(
   name: string,
   configuration: Configuration,
@@ -106,8 +124,8 @@ export async function sourceOf(
 /**
  * Find the model of a configuration.
  *
- * @throws TouchstoneError `model_unknown` for a name of no known form; `setting_missing` for a key or address that is not set;
- *   `argument_invalid` for a member that a configuration does not have
+ * @throws TouchstoneError `model_unknown` for a name of no known form; `setting_missing` for a key
+ *   or address that is not set; `argument_invalid` for a member that a configuration does not have
  */
 async function modelSource(
   name: string,
@@ -219,7 +237,10 @@ function nobody(name: string): LanguageModelV4 {
   }
 }
 
-/** What is to be seen of a model object without calling it: objects of one name that differ in it are told apart. */
+/**
+ * What is to be seen of a model object without calling it: objects of one name that differ in it
+ * are told apart.
+ */
 function visibleOf(model: Exclude<LanguageModel, string>): JsonObject {
   const { config } = model as { config?: { baseURL?: unknown; provider?: unknown } }
   const text = (value: unknown) => (typeof value === 'string' ? value : null)
@@ -231,7 +252,10 @@ function visibleOf(model: Exclude<LanguageModel, string>): JsonObject {
   }
 }
 
-/** What shares a quota: one key at one address. Providers count each model of it apart. The key itself is not kept. */
+/**
+ * What shares a quota: one key at one address. Providers count each model of it apart. The key
+ * itself is not kept.
+ */
 function account(baseURL: string, apiKey: string | undefined, model: string): string {
   return `${baseURL} ${digest(apiKey ?? '')} ${model}`
 }

@@ -1,4 +1,7 @@
-/** One trial of an agent of its own: it is given the task and the servers, and ended with everything that it started. */
+/**
+ * One trial of an agent of its own: it is given the task and the servers, and ended with everything
+ * that it started.
+ */
 import { TouchstoneError } from '../../errors.ts'
 import { refusalOf } from '../model/provider-refusal.ts'
 import type { Deadline } from '../model/trial-clock.ts'
@@ -49,7 +52,8 @@ export async function runOwnAgent(
   deadline.stop()
   await gateway.close()
   stop.abort(OVER)
-  // A program that was cut off is waited for: its group ends within a second or two. A function may never return.
+  // A program that was cut off is waited for: its group ends within a second or two. A function may
+  // never return.
   if (agent.how.kind === 'command') {
     const { notes } = await work
     ended = { ...ended, ...(notes && { notes }) }
@@ -103,7 +107,10 @@ function started(agent: Agent, trial: Trial): Promise<Ended> {
   }
 }
 
-/** An error that reached us: a provider's refusal says nothing about the agent, anything else is the agent's own. */
+/**
+ * An error that reached us: a provider's refusal says nothing about the agent, anything else is the
+ * agent's own.
+ */
 function crashOf(cause: unknown): AgentEnd {
   if (cause instanceof TouchstoneError)
     return { how: 'agent_error', code: cause.code, message: cause.message, final: true }

@@ -1,4 +1,7 @@
-/** A program that runs for one trial: its standard input and output, and the end of its whole process group. */
+/**
+ * A program that runs for one trial: its standard input and output, and the end of its whole
+ * process group.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 
@@ -24,7 +27,9 @@ export type ProgramEnd = {
 
 /** Kept of each stream, in bytes: of standard output the beginning, of standard error the end. */
 const MOST_BYTES = 4_000_000
-/** How long a process group may take to end when it is asked to, and its pipes to close after it. */
+/**
+ * How long a process group may take to end when it is asked to, and its pipes to close after it.
+ */
 const GRACE_MS = 1000
 
 const groups = new Set<number>()

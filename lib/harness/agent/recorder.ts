@@ -1,7 +1,8 @@
 /**
  * In front of the servers: what an agent may call, and the record of every call that came.
  *
- * Our own loop calls it directly; other agents reach it as MCP clients (see `gateway.ts`). Both leave the same record.
+ * Our own loop calls it directly; other agents reach it as MCP clients (see `gateway.ts`). Both
+ * leave the same record.
  */
 import { digest, digestOf } from '../../canonical.ts'
 import type { Json, JsonObject } from '../../json.ts'
@@ -19,7 +20,10 @@ import { textOf } from './tool-result.ts'
 
 /** A tool as the agent sees it. */
 export type OfferedTool = {
-  /** The name that the agent calls: the tool's own, behind the server's where there are several servers. */
+  /**
+   * The name that the agent calls: the tool's own, behind the server's where there are several
+   * servers.
+   */
   name: string
   server: RunningServer
   tool: Tool
@@ -37,8 +41,8 @@ export type RecordedCall = {
   /** The client that called, where the agent is one of its own. */
   client?: string
   /**
-   * When it began and ended, on a clock that counts the beginnings and ends of calls. Two calls ran at once when each began before
-   * the other ended.
+   * When it began and ended, on a clock that counts the beginnings and ends of calls. Two calls ran
+   * at once when each began before the other ended.
    */
   began: number
   ended: number
@@ -66,13 +70,19 @@ export class ServerGone extends Error {
   }
 }
 
-/** The tool that ends a task. It is the agent's own: a server's tool of that name stands behind the server's name. */
+/**
+ * The tool that ends a task. It is the agent's own: a server's tool of that name stands behind the
+ * server's name.
+ */
 export const REPORT = 'report'
 
 /** What providers take as the name of a tool. MCP takes dots and 128 characters. */
 const TAKEN = /^[A-Za-z0-9_-]{1,64}$/
 
-/** The name of a tool as the agent sees it. A name that providers do not take is cut to one that they do, with a digest's beginning. */
+/**
+ * The name of a tool as the agent sees it. A name that providers do not take is cut to one that
+ * they do, with a digest's beginning.
+ */
 export function offeredName(server: string, tool: string, servers: number): string {
   const name = servers > 1 || tool === REPORT ? `${server}__${tool}` : tool
   if (TAKEN.test(name)) return name
@@ -98,7 +108,9 @@ export class Recorder {
   readonly malformed: MalformedCall[] = []
   /** What was offered, first and after each change, for the transcript. */
   readonly offers: OfferedTools[]
-  /** The arguments of every call as text, for goals that look for canaries. Held for the trial only. */
+  /**
+   * The arguments of every call as text, for goals that look for canaries. Held for the trial only.
+   */
   readonly argumentTexts: string[] = []
   private readonly answers = new Map<number, { status: string; answer: string }>()
   /** What was attempted: the effects that calls asked for, whether or not they took place. */
@@ -182,8 +194,8 @@ export class Recorder {
   }
 
   /**
-   * Carry a call to its server and record it. A lost reply, a timeout and a protocol error are results with `isError`, and `refusal`
-   * is the error as the server's client had it.
+   * Carry a call to its server and record it. A lost reply, a timeout and a protocol error are
+   * results with `isError`, and `refusal` is the error as the server's client had it.
    *
    * @throws ServerGone, and the signal's reason when it aborts first: such a call has no answer
    */
@@ -232,7 +244,10 @@ export class Recorder {
     return { result, refusal }
   }
 
-  /** The trial is over: a call that has no answer yet never gets one, and is recorded so. What comes later changes nothing. */
+  /**
+   * The trial is over: a call that has no answer yet never gets one, and is recorded so. What comes
+   * later changes nothing.
+   */
   close(): void {
     for (const call of [...this.open].sort((a, b) => a.seq - b.seq))
       this.record(call, 'timeout', { content: [], isError: true })

@@ -1,4 +1,7 @@
-/** The report: what an agent says it did, as structured claims. Offered to every agent, and required of our own loop. */
+/**
+ * The report: what an agent says it did, as structured claims. Offered to every agent, and required
+ * of our own loop.
+ */
 import { canonical } from '../../canonical.ts'
 import type { JsonObject } from '../../json.ts'
 import type { StatedClaim } from '../case/claims.ts'
@@ -36,12 +39,16 @@ export class Reports {
   claims: StatedClaim[] = []
   summary = ''
 
-  /** Take a report. Gives what is wrong with it, or null. An agent that gets it wrong is told and may try again. */
+  /**
+   * Take a report. Gives what is wrong with it, or null. An agent that gets it wrong is told and
+   * may try again.
+   */
   file(input: unknown): string | null {
     const report = input as { summary?: unknown; claims?: unknown } | null
     const claims = claimsIn(report?.claims)
     if (typeof claims === 'string') return claims
-    // What was said in one report is not unsaid by another beside it; to say it again is not to say it twice.
+    // What was said in one report is not unsaid by another beside it; to say it again is not to say
+    // it twice.
     const said = new Set(this.claims.map(canonical))
     this.claims.push(...(this.filed ? claims.filter((one) => !said.has(canonical(one))) : claims))
     this.summary = String(report?.summary ?? '')

@@ -1,9 +1,11 @@
 /**
- * Simulated models: NOT language models. They follow a case's solution and stray from it at declared rates, drawn from a seed.
+ * Simulated models: NOT language models. They follow a case's solution and stray from it at
+ * declared rates, drawn from a seed.
  *
- * They exist so that the whole machinery (loop, servers, evidence, statistics) runs offline and to a known end. What they score
- * says nothing about any real model. Each speaks the AI SDK's model interface and knows only what its prompt shows: an
- * instruction that it has not seen it cannot obey, and whether a step worked it learns from what the tools answered.
+ * They exist so that the whole machinery (loop, servers, evidence, statistics) runs offline and to
+ * a known end. What they score says nothing about any real model. Each speaks the AI SDK's model
+ * interface and knows only what its prompt shows: an instruction that it has not seen it cannot
+ * obey, and whether a step worked it learns from what the tools answered.
  */
 import type {
   LanguageModelV4,
@@ -21,7 +23,10 @@ import type { StatedClaim } from '../case/claims.ts'
 import type { SolutionStep } from '../case/schema.ts'
 import { offeredName, squeeze, unescaped } from './recorder.ts'
 
-/** Rates in [0, 1] at which a simulated model strays from the solution. Each is drawn anew for every trial, and step. */
+/**
+ * Rates in [0, 1] at which a simulated model strays from the solution. Each is drawn anew for every
+ * trial, and step.
+ */
 export type Deviations = {
   /** Follows an instruction found in a tool's description or result. */
   obeys: number
@@ -119,7 +124,10 @@ export function simulatedModel(
   }
 }
 
-/** The moves of one trial. Each draw depends on the seed and its own name only, so that one does not shift the others. */
+/**
+ * The moves of one trial. Each draw depends on the seed and its own name only, so that one does not
+ * shift the others.
+ */
 function* script(
   { case: test, seed, changes }: SimulatedContext,
   rates: Deviations,
@@ -173,7 +181,8 @@ function* script(
     const look = action({ server: step.server, call: check.call, with: check.with as JsonObject })
     function* readBack(): Generator<Action, Sight, Answer> {
       let sight: Sight = 'unreadable'
-      // A read may be late or broken: only one that was seen several times to lack it says that it is not there.
+      // A read may be late or broken: only one that was seen several times to lack it says that it
+      // is not there.
       for (let n = 0; n < LOOKS && sight !== 'there'; n++) {
         sight = sightOf(check as NonNullable<typeof check>, yield look)
         yield* follow()
@@ -238,7 +247,10 @@ function lastAnswer({ prompt }: LanguageModelV4CallOptions): Answer {
   return { text, failed: output.type.startsWith('error') }
 }
 
-/** Everything that the prompt shows, with blanks squeezed: descriptions of tools, and what they answered. */
+/**
+ * Everything that the prompt shows, with blanks squeezed: descriptions of tools, and what they
+ * answered.
+ */
 function visibleText({ prompt, tools }: LanguageModelV4CallOptions): string {
   const texts = (tools ?? []).map((tool) =>
     tool.type === 'function'

@@ -1,13 +1,14 @@
 /**
- * The main module of a program that hands MCP messages from standard input on to an address, and its messages back: how a client that
- * only starts programs reaches a trial's server. It carries both eras of the protocol.
+ * The main module of a program that hands MCP messages from standard input on to an address, and
+ * its messages back: how a client that only starts programs reaches a trial's server. It carries
+ * both eras of the protocol.
  */
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 
 /**
- * Over HTTP a request of revision 2026-07-28 names its revision, method and tool in headers too, and an error comes with a status.
- * Over standard input and output there is neither.
+ * Over HTTP a request of revision 2026-07-28 names its revision, method and tool in headers too,
+ * and an error comes with a status. Over standard input and output there is neither.
  */
 const inHeaders: typeof fetch = async (url, init = {}) => {
   const message = typeof init.body === 'string' ? JSON.parse(init.body) : {}

@@ -11,13 +11,17 @@ import {
 import type { AgentTask } from './agent.ts'
 import { offeredName, REPORT } from './recorder.ts'
 
-/** Serve until the client has gone or the signal aborts. Faults and refusals reach the client as the servers give them. */
+/**
+ * Serve until the client has gone or the signal aborts. Faults and refusals reach the client as the
+ * servers give them.
+ */
 export async function serveStdio(
   { servers }: Pick<AgentTask, 'servers'>,
   signal: AbortSignal,
 ): Promise<void> {
   const all = Object.entries(servers)
-  // The server of the report is ours; its tool is `report`, whatever it is called beside a server of that name.
+  // The server of the report is ours; its tool is `report`, whatever it is called beside a server
+  // of that name.
   const [own] = all.at(-1) ?? ['']
   const named = (server: string, tool: string) =>
     server === own ? REPORT : offeredName(server, tool, all.length - 1)

@@ -1,4 +1,7 @@
-/** A tool's result as a model reads it: everything that MCP allows in one, as text or, where the model takes them, as files. */
+/**
+ * A tool's result as a model reads it: everything that MCP allows in one, as text or, where the
+ * model takes them, as files.
+ */
 import type { ToolSet } from 'ai'
 import type { CallToolResult } from '../server/mcp.ts'
 
@@ -16,7 +19,8 @@ export function takesFiles(model: unknown): boolean {
 
 /** The text of a result. What is no text is told by its kind, type and size. */
 export function textOf({ content = [], structuredContent }: CallToolResult): string {
-  // Servers of today send structured content with its text beside it; alone it is all that there is.
+  // Servers of today send structured content with its text beside it; alone it is all that there
+  // is.
   if (content.length === 0 && structuredContent !== undefined)
     return JSON.stringify(structuredContent)
   return content.map(textOfPart).join('\n')

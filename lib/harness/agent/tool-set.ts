@@ -1,4 +1,7 @@
-/** The tools of a trial as the AI SDK takes them: for our own loop, and for agents that are built on the SDK. */
+/**
+ * The tools of a trial as the AI SDK takes them: for our own loop, and for agents that are built on
+ * the SDK.
+ */
 import { dynamicTool, jsonSchema, type ToolSet } from 'ai'
 import type { JsonObject } from '../../json.ts'
 import type { CallToolResult } from '../server/mcp.ts'
@@ -7,7 +10,9 @@ import { type OfferedTool, REPORT } from './recorder.ts'
 import { REPORT_DESCRIPTION, REPORT_SCHEMA, type Reports } from './report.ts'
 import { modelOutput } from './tool-result.ts'
 
-/** What the tools do: `call` carries a call out and records it, `refuse` records one that is none. */
+/**
+ * What the tools do: `call` carries a call out and records it, `refuse` records one that is none.
+ */
 export type Hands = {
   call(offered: OfferedTool, input: JsonObject): Promise<CallToolResult>
   refuse(tool: string, input: unknown, problem: string): void

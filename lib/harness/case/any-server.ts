@@ -7,8 +7,8 @@ import { planOf } from './server-plan.ts'
 /**
  * Describe an MCP server under test.
  *
- * @param world a simulated provider's name, one made with `harness.world`, a server of a case (`test.servers[0]`), or nothing for a
- *   server that is not ours
+ * @param world a simulated provider's name, one made with `harness.world`, a server of a case
+ *   (`test.servers[0]`), or nothing for a server that is not ours
  * @param options.name default: that of the world or of the case's server
  * @example
  * const github = server('github').fault('add_deploy_key', 'lying_success')

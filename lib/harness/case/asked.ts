@@ -1,4 +1,7 @@
-/** Goals that are asked of a server: what its answer to a call shows, what its database holds, how a program in its folder ends. */
+/**
+ * Goals that are asked of a server: what its answer to a call shows, what its database holds, how a
+ * program in its folder ends.
+ */
 import type { Json, JsonObject } from '../../json.ts'
 import { type Match, matches } from '../../world/world.ts'
 import type { Judge } from '../server/judge.ts'
@@ -7,10 +10,16 @@ import { type Hidden, shownText, shownValue } from './found.ts'
 import type { Answer } from './goal.ts'
 import type { Predicate } from './schema.ts'
 
-/** A server's answer to the judge. `data`: its structured content, or the JSON of its text; undefined where it has none. */
+/**
+ * A server's answer to the judge. `data`: its structured content, or the JSON of its text;
+ * undefined where it has none.
+ */
 export type JudgesAnswer = { data: Json | undefined; text: string; isError: boolean }
 
-/** Ask a server a call, behind its faults. @throws TouchstoneError `state_unreadable` when it gives no answer */
+/**
+ * Ask a server a call, behind its faults. @throws TouchstoneError `state_unreadable` when it gives
+ * no answer
+ */
 export async function answerTo(
   judge: Judge,
   tool: string,

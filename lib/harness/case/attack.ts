@@ -5,8 +5,8 @@ import { type Answer, answersTo, type Ending, type GoalFunction, type Judges } f
 import type { Predicate } from './schema.ts'
 
 /**
- * Each predicate of an attack with the answer of the moment at which it held, or else of the end. What was done and then
- * undone was done.
+ * Each predicate of an attack with the answer of the moment at which it held, or else of the end.
+ * What was done and then undone was done.
  *
  * Predicates over states are asked of every state that a server went through, each predicate by
  * itself. The others are asked of the end.
@@ -35,7 +35,9 @@ export async function attackAnswers(
   return answers
 }
 
-/** The trial with what a predicate looks for in texts written out, where a text carries it encoded. */
+/**
+ * The trial with what a predicate looks for in texts written out, where a text carries it encoded.
+ */
 function decodedFor({ table, where = {}, server }: Predicate, ending: Ending): Ending {
   const sought = Object.entries(where).flatMap(([column, condition]) => {
     const text = (condition as { contains?: unknown } | null)?.contains

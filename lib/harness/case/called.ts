@@ -1,4 +1,7 @@
-/** Goals over calls: that a tool was called, how often, with what, before which other, and what answer reached the agent. */
+/**
+ * Goals over calls: that a tool was called, how often, with what, before which other, and what
+ * answer reached the agent.
+ */
 import type { JsonObject } from '../../json.ts'
 import { matches } from '../../world/world.ts'
 import { type Hidden, shownValue } from './found.ts'
@@ -17,7 +20,9 @@ export type CalledTool = {
 /** The calls of a server with their places in the trial, from 1. */
 type Placed = CalledTool & { place: number }
 
-/** Was the tool called, as often, with these arguments, with this answer, and before another one? */
+/**
+ * Was the tool called, as often, with these arguments, with this answer, and before another one?
+ */
 export function wasCalled(
   tool: string,
   predicate: Predicate,

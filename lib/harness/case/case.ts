@@ -19,7 +19,10 @@ export type Case = {
   title: string
   kind: string
   twin: string | null
-  /** Variants of one task share a family, and count once where other cases are spoken of; null where the case names none. */
+  /**
+   * Variants of one task share a family, and count once where other cases are spoken of; null where
+   * the case names none.
+   */
   family: string | null
   requires: string[]
   servers: (ServerSpec & { name: string })[]
@@ -27,7 +30,10 @@ export type Case = {
   solution: SolutionStep[]
   goal: Predicate[] | GoalFunction
   attack: { instruction: string; calls: CallSpec[]; goal: Predicate[] | GoalFunction } | null
-  /** Functions of its servers, by name: what no document can hold. Their source text is part of the digest. */
+  /**
+   * Functions of its servers, by name: what no document can hold. Their source text is part of the
+   * digest.
+   */
   live: { [server: string]: LiveParts }
   digest: Digest
   /** The checked document, as it is digested and published. */

@@ -2,13 +2,15 @@
 import type { Case } from './case.ts'
 
 /**
- * Load cases from a file, a folder (all its .yaml and .yml files, at any depth), a glob, or a list of these.
+ * Load cases from a file, a folder (all its .yaml and .yml files, at any depth), a glob, or a list
+ * of these.
  *
- * A file may hold several cases, separated by `---`. The order is by path, then by place in the file. Where there is no
- * folder `cases`, `cases/...` means those that come with Touchstone.
+ * A file may hold several cases, separated by `---`. The order is by path, then by place in the
+ * file. Where there is no folder `cases`, `cases/...` means those that come with Touchstone.
  *
  * @param from default: the cases that come with Touchstone
- * @throws TouchstoneError `file_unreadable` when nothing is there; `yaml_syntax` and `case_invalid` with file:line:column
+ * @throws TouchstoneError `file_unreadable` when nothing is there; `yaml_syntax` and `case_invalid`
+ *   with file:line:column
  * @example
  * const all = await load()
  * all.some((test) => test.id === 'lying_success/deploy-key') // true
@@ -19,7 +21,10 @@ export async function load(from?: string | string[]): Promise<Case[]> {
   return loader.load(from)
 }
 
-/** Read cases from a text of YAML. @throws TouchstoneError `yaml_syntax`, `case_invalid` with source:line:column */
+/**
+ * Read cases from a text of YAML. @throws TouchstoneError `yaml_syntax`, `case_invalid` with
+ * source:line:column
+ */
 export async function parse(text: string, source = 'case'): Promise<Case[]> {
   const loader = await import('./load.ts')
   return loader.parseCases(text, source)

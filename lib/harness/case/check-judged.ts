@@ -1,6 +1,7 @@
 /**
- * What a case judges can be seen. Of a server that is not simulated only that is seen which the case says how to see: a folder,
- * tables by a call or a query. A goal or an effect about anything else would hold, or fail, whatever happened.
+ * What a case judges can be seen. Of a server that is not simulated only that is seen which the
+ * case says how to see: a folder, tables by a call or a query. A goal or an effect about anything
+ * else would hold, or fail, whatever happened.
  */
 import { gotWord } from '../../choice.ts'
 import type { Case } from './case.ts'
@@ -13,7 +14,9 @@ function tablesSeen(spec: ServerSpec): string[] {
   return [...files, ...Object.keys(spec.tables ?? {})]
 }
 
-/** @throws TouchstoneError `case_invalid` with the place of the first thing that cannot be judged */
+/**
+ * @throws TouchstoneError `case_invalid` with the place of the first thing that cannot be judged
+ */
 export function requireJudged(test: Case, locate: Locate, single: boolean): void {
   const real = new Map(
     test.servers.flatMap((spec) => (spec.world === undefined ? [[spec.name, spec] as const] : [])),

@@ -1,4 +1,6 @@
-/** Checks a case, and says what is wrong with it in one line with its place: "expected X, got Y". */
+/**
+ * Checks a case, and says what is wrong with it in one line with its place: "expected X, got Y".
+ */
 import { z } from 'zod'
 import { gotWord } from '../../choice.ts'
 import { count } from '../../display.ts'
@@ -21,14 +23,17 @@ const SHOWN = 5
 /**
  * Check a document and make a case of it.
  *
- * @throws TouchstoneError `case_invalid` with each mistake and its place; the error's own place is that of the first
+ * @throws TouchstoneError `case_invalid` with each mistake and its place; the error's own place is
+ *   that of the first
  */
 export function readCase(value: unknown, locate: Locate, functions: CaseFunctions = {}): Case {
   const parsed = caseSchema.safeParse(value)
   if (!parsed.success) {
-    // A member that does not belong there is often one that is missing, misspelt: it is named first.
+    // A member that does not belong there is often one that is missing, misspelt: it is named
+    // first.
     const { issues } = parsed.error
-    // A member that does not belong there is often one that is missing, misspelt: it is named first.
+    // A member that does not belong there is often one that is missing, misspelt: it is named
+    // first.
     const first = issues.find((one) => one.code === 'unrecognized_keys') ?? (issues[0] as Issue)
     const others = issues.filter((one) => one !== first)
     const named = (issue: Issue) => {
@@ -166,7 +171,8 @@ function requireNames(test: Case, locate: Locate, single: boolean): void {
         const place = [...path, i, 'where', column]
         if (columns?.length && !columns.includes(column))
           wrong(`a column of ${predicate.table} (${columns.join(', ')})`, column, place)
-        // A list never equals a text: such a goal could not be met, and every agent would seem to fail it.
+        // A list never equals a text: such a goal could not be met, and every agent would seem to
+        // fail it.
         const kind = kinds[column]
         if (
           kind &&

@@ -64,8 +64,8 @@ type Lasting = { server: string; change: Change; claimed: boolean; expected: boo
  * Judge the claims and count what was done without a word, and what nobody asked for.
  *
  * @param expected         the effects that the task's solution calls for
- * @param options.allTools the agent had no other tools than those of the servers: a claim for another one is false. Else it is not
- *   known, since an agent of its own may have tools of its own
+ * @param options.allTools the agent had no other tools than those of the servers: a claim for
+ *   another one is false. Else it is not known, since an agent of its own may have tools of its own
  * @param options.hidden   values that no text may hold
  */
 export function judgeClaims(
@@ -144,7 +144,10 @@ function foundText(
   }
 }
 
-/** Something of the server's state is to be seen: what a case says of it, it says of all that matters there. */
+/**
+ * Something of the server's state is to be seen: what a case says of it, it says of all that
+ * matters there.
+ */
 function isSeen({ ours, end }: Judged): boolean {
   return ours || Object.keys(end.state).length > 0
 }
@@ -200,7 +203,8 @@ function match(
       )
       if (one) found.add(one)
     }
-    // Of a claim of several rows those that are there were spoken of; but it holds only when all of them are.
+    // Of a claim of several rows those that are there were spoken of; but it holds only when all of
+    // them are.
     for (const one of found) one.claimed = true
     if (found.size === rows.length) return { answer: 'there', rows: [...found] }
     if (found.size > 0) part.push(...found)
@@ -209,8 +213,8 @@ function match(
 }
 
 /**
- * A server's tool that a claim names: by its own name, or behind the server's, as our loop has it (`server__tool`) and other clients
- * do (`mcp__server__tool`, `server.tool`).
+ * A server's tool that a claim names: by its own name, or behind the server's, as our loop has it
+ * (`server__tool`) and other clients do (`mcp__server__tool`, `server.tool`).
  */
 function toolNamed(name: string, server: Judged): string | null {
   if (server.tools.has(name)) return name
@@ -224,7 +228,10 @@ function toolNamed(name: string, server: Judged): string | null {
   return null
 }
 
-/** A claim's values as they stand: an agent that says `{ not: 1 }` names a thing of that shape and puts no condition. */
+/**
+ * A claim's values as they stand: an agent that says `{ not: 1 }` names a thing of that shape and
+ * puts no condition.
+ */
 function literal(target: JsonObject): JsonObject {
   const one = (value: Json): Json =>
     Array.isArray(value)
@@ -240,7 +247,10 @@ function literal(target: JsonObject): JsonObject {
 /** An effect on one row. */
 type RowEffect = { op: Change['op']; table: string; where: Match }
 
-/** The rows of an effect. What a claim leaves open is not asked for: a terse claim is not a wrong one. */
+/**
+ * The rows of an effect. What a claim leaves open is not asked for: a terse claim is not a wrong
+ * one.
+ */
 function rowsOf({ op, table, where, each = [] }: Effect): RowEffect[] {
   // An effect without rows of its own is on one row.
   return (each.length ? each : [{}]).map((own) => {
@@ -251,7 +261,10 @@ function rowsOf({ op, table, where, each = [] }: Effect): RowEffect[] {
   })
 }
 
-/** A claim that names nothing of what it changed, or by names that the tool does not take, singles nothing out. */
+/**
+ * A claim that names nothing of what it changed, or by names that the tool does not take, singles
+ * nothing out.
+ */
 function isVague(
   { target }: StatedClaim,
   tool: JudgedTool | undefined,
@@ -265,7 +278,10 @@ function isKind(change: Change, { op, table }: Effect): boolean {
   return change.table === table && (op === 'delete') === (change.op === 'delete')
 }
 
-/** Does the change do what the effect says? A create that met a row already there, and changed it, counts. */
+/**
+ * Does the change do what the effect says? A create that met a row already there, and changed it,
+ * counts.
+ */
 function isEffect(change: Change, effect: RowEffect): boolean {
   if (change.table !== effect.table) return false
   if (effect.op === 'delete')

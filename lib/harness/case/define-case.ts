@@ -12,12 +12,13 @@ type Definition = Omit<CaseDefinition, 'server' | 'servers'> & {
 }
 
 /**
- * Make a case in TypeScript: the members of a case file, but goals may be functions over the end of the trial, and a server may
- * be one from `harness.server()`.
+ * Make a case in TypeScript: the members of a case file, but goals may be functions over the end of
+ * the trial, and a server may be one from `harness.server()`.
  *
- * A goal is handed `{ end, ends, claims, reported, arguments, ask, query, client }`: `end.state.TABLE` is a list of rows,
- * `end.start` the tables at the start, and `ends.NAME` the same of each server where there are several. It may be asynchronous:
- * `await ask(tool, input)` is the server's answer behind its faults, `await client()` a client of the judge's own.
+ * A goal is handed `{ end, ends, claims, reported, arguments, ask, query, client }`:
+ * `end.state.TABLE` is a list of rows, `end.start` the tables at the start, and `ends.NAME` the
+ * same of each server where there are several. It may be asynchronous: `await ask(tool, input)` is
+ * the server's answer behind its faults, `await client()` a client of the judge's own.
  *
  * @throws TouchstoneError `case_invalid` naming the field
  * @example
@@ -64,7 +65,10 @@ export async function define(input: Definition): Promise<Case> {
   return test
 }
 
-/** A server as data, as a case is digested and published. Its functions go to `live`, under its name. */
+/**
+ * A server as data, as a case is digested and published. Its functions go to `live`, under its
+ * name.
+ */
 function dataOf(server: AnyServer, live: Case['live']): unknown {
   if (server === null || typeof server !== 'object' || !('plan' in server)) return server
   const { name, world, tools, stdio, http, files, policy, database, folder, questions, ...parts } =

@@ -1,4 +1,7 @@
-/** Goals: what is judged at the end of a trial, from the state of the servers and never from what the agent says of it. */
+/**
+ * Goals: what is judged at the end of a trial, from the state of the servers and never from what
+ * the agent says of it.
+ */
 
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
@@ -26,7 +29,10 @@ export type Ending = {
   reported: boolean
   /** The agent tried none of the changes that the task asks for. */
   refused: boolean
-  /** A claim of a done effect does not say which: it names nothing of it, or by names that the tool does not have. */
+  /**
+   * A claim of a done effect does not say which: it names nothing of it, or by names that the tool
+   * does not have.
+   */
   vague: boolean
   /** Arguments of every call that left the agent, as text. Judged for canaries; never stored. */
   arguments: string[]
@@ -38,8 +44,8 @@ export type Ending = {
 export type Judges = { [server: string]: Judge }
 
 /**
- * What a goal in TypeScript is handed. `ask`, `query` and `client` reach a server behind its faults, on a connection of the judge's
- * own; `server` is its name, by default the first.
+ * What a goal in TypeScript is handed. `ask`, `query` and `client` reach a server behind its
+ * faults, on a connection of the judge's own; `server` is its name, by default the first.
  */
 export type GoalEnding = Ending & {
   ask(tool: string, input?: JsonObject, server?: string): Promise<JudgesAnswer>
@@ -57,9 +63,11 @@ const PATIENCE_MS = 60_000
 export type Answer = { met: boolean | null; found: (hidden: Hidden) => string }
 
 /**
- * True when every predicate holds, false when one does not. null when none is false and one is not known.
+ * True when every predicate holds, false when one does not. null when none is false and one is not
+ * known.
  *
- * @throws TouchstoneError `case_invalid` for a function that throws, `state_unreadable` when a server gives no answer
+ * @throws TouchstoneError `case_invalid` for a function that throws, `state_unreadable` when a
+ *   server gives no answer
  */
 export async function goalMet(
   goal: Predicate[] | GoalFunction,
@@ -90,7 +98,10 @@ export async function answersTo(
   return answers
 }
 
-/** A function that throws is the author's mistake: to count it as missed would hold it against the agent. */
+/**
+ * A function that throws is the author's mistake: to count it as missed would hold it against the
+ * agent.
+ */
 async function answerOf(goal: GoalFunction, ending: Ending, judges: Judges): Promise<boolean> {
   const wrong = (got: string, cause?: unknown): never => {
     throw new TouchstoneError(

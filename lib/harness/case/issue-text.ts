@@ -18,7 +18,8 @@ export function told(issue: Issue, value: unknown): { path: Path; message: strin
       }
     }
     case 'invalid_union': {
-      // Of the forms that a value may have, the one that it follows furthest says what is wrong with it.
+      // Of the forms that a value may have, the one that it follows furthest says what is wrong
+      // with it.
       const branches = issue.errors.map((branch) => branch[0]).filter((one) => one !== undefined)
       const deepest = branches.toSorted((a, b) => b.path.length - a.path.length)[0]
       if (deepest && deepest.path.length > 0)
@@ -80,7 +81,10 @@ function membersAt(path: Path): string[] {
   return Object.keys(node?.properties ?? {})
 }
 
-/** zod says "Too small: expected string to have >=1 characters"; everything here starts with "expected". */
+/**
+ * zod says "Too small: expected string to have >=1 characters"; everything here starts with
+ * "expected".
+ */
 function said(message: string): string {
   return message.replace(/^[A-Z][A-Za-z ]*: (?=expected)/, '').replace(', received ', ', got ')
 }

@@ -81,7 +81,10 @@ export async function parseCases(text: string, source = 'case'): Promise<Case[]>
   return found.map(({ test }) => test)
 }
 
-/** Where there is no folder `cases`, `cases/...` means the cases that ship, so that documented lines work anywhere. */
+/**
+ * Where there is no folder `cases`, `cases/...` means the cases that ship, so that documented lines
+ * work anywhere.
+ */
 function placed(from: string): string {
   const under = /^(?:\.\/)?cases(?:\/(.*))?$/.exec(from)
   if (under === null || existsSync('cases')) return from

@@ -1,7 +1,8 @@
 /**
- * A case is played when it is loaded: its solution on its simulated servers, once with their faults and once without. A case that
- * measures nothing shows itself in that: a goal that is met at the start or that the solution does not reach, an attack that an
- * honest agent carries out, words of an attack that nobody ever reads.
+ * A case is played when it is loaded: its solution on its simulated servers, once with their faults
+ * and once without. A case that measures nothing shows itself in that: a goal that is met at the
+ * start or that the solution does not reach, an attack that an honest agent carries out, words of
+ * an attack that nobody ever reads.
  */
 import { TouchstoneError } from '../../errors.ts'
 import type { Json, JsonObject } from '../../json.ts'

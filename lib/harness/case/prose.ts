@@ -1,9 +1,10 @@
 /**
  * What an agent says in prose that it did: read by a rule that finds nothing it cannot point to.
  *
- * A claim is found where a sentence of English says in the past tense what one tool of the case does, names what the tool is about
- * (or the tool's verb is no other's), and is no question, condition, denial or word of somebody else. Everything else is left
- * unread, and the rule says so: then what the agent claims is not known, which is neither honest nor dishonest.
+ * A claim is found where a sentence of English says in the past tense what one tool of the case
+ * does, names what the tool is about (or the tool's verb is no other's), and is no question,
+ * condition, denial or word of somebody else. Everything else is left unread, and the rule says so:
+ * then what the agent claims is not known, which is neither honest nor dishonest.
  */
 import type { JsonObject } from '../../json.ts'
 import type { StatedClaim } from './claims.ts'
@@ -119,8 +120,9 @@ function readSentence(
 }
 
 /**
- * How well a sentence says what a tool does: 0, not at all; 1, its verb; 2 and more, with what the tool is about, or with values that
- * it is called with. The verb alone is enough only where the sentence names nothing else. `acts`: the verb is there.
+ * How well a sentence says what a tool does: 0, not at all; 1, its verb; 2 and more, with what the
+ * tool is about, or with values that it is called with. The verb alone is enough only where the
+ * sentence names nothing else. `acts`: the verb is there.
  */
 function fit(
   { tool, inputs }: Doable,

@@ -1,4 +1,7 @@
-/** Why a goal is met or not, and whether an attack was: each predicate in words, with what was expected and what was found. */
+/**
+ * Why a goal is met or not, and whether an attack was: each predicate in words, with what was
+ * expected and what was found.
+ */
 import type { JsonObject } from '../../json.ts'
 import type { Reason } from '../../log/index.ts'
 import { attackAnswers } from './attack.ts'

@@ -1,7 +1,9 @@
 /**
- * A case: servers, a task, the calls that solve it, what should be true afterwards and, when it is adversarial, the attack.
+ * A case: servers, a task, the calls that solve it, what should be true afterwards and, when it is
+ * adversarial, the attack.
  *
- * The schema below is the one source: it checks YAML and TypeScript alike, and the JSON Schema for editors is made from it.
+ * The schema below is the one source: it checks YAML and TypeScript alike, and the JSON Schema for
+ * editors is made from it.
  */
 import { z } from 'zod'
 import { gotWord } from '../../choice.ts'

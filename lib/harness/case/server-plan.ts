@@ -63,7 +63,10 @@ export function planOf(spec: ServerSpec & { name: string }): ServerPlan {
   }
 }
 
-/** Effects on tables. One that is said by an answer to the judge is an effect on the table of what that answer shows. */
+/**
+ * Effects on tables. One that is said by an answer to the judge is an effect on the table of what
+ * that answer shows.
+ */
 function declared(spec: ServerSpec): Pick<ServerPlan, 'effects' | 'tables'> {
   const tables = { ...spec.tables } as { [table: string]: TableSource }
   const effects = Object.entries(spec.effects).map(([tool, effect]): [string, Effect] => {
@@ -83,7 +86,9 @@ function declared(spec: ServerSpec): Pick<ServerPlan, 'effects' | 'tables'> {
   return { effects: Object.fromEntries(effects), tables }
 }
 
-/** The addresses at which a case needs a turn: servers whose state is judged, and that trials share. */
+/**
+ * The addresses at which a case needs a turn: servers whose state is judged, and that trials share.
+ */
 export function sharedAddresses(plans: readonly ServerPlan[]): string[] {
   return plans.flatMap(({ http, ...plan }) => {
     const judged =

@@ -1,8 +1,9 @@
 /**
  * Cassettes: a run's model calls kept in a folder, and a run answered from them.
  *
- * A call is found by everything that the model was given: its name, prompt, tools, settings and the trial's seed. So the trials that
- * a cassette can answer are those that were recorded, each with the answers that it had; nothing is guessed, and a replay adds no fact.
+ * A call is found by everything that the model was given: its name, prompt, tools, settings and the
+ * trial's seed. So the trials that a cassette can answer are those that were recorded, each with
+ * the answers that it had; nothing is guessed, and a replay adds no fact.
  */
 import { appendFileSync, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -36,7 +37,8 @@ export type Cassette = {
 }
 
 /**
- * Keep model calls in a folder. What was recorded there before stays. Keys that this process knows are taken out.
+ * Keep model calls in a folder. What was recorded there before stays. Keys that this process knows
+ * are taken out.
  *
  * @throws TouchstoneError `file_unwritable`
  */
@@ -65,8 +67,8 @@ export function recording(dir: string): Cassette {
 /**
  * Answer model calls from a folder, offline.
  *
- * @throws TouchstoneError `file_unreadable` where there is no cassette, `json_syntax` and the like naming the line,
- *   `argument_invalid` for a line that is no recorded call
+ * @throws TouchstoneError `file_unreadable` where there is no cassette, `json_syntax` and the like
+ *   naming the line, `argument_invalid` for a line that is no recorded call
  */
 export function replaying(dir: string): Cassette {
   const path = join(dir, FILE)

@@ -1,11 +1,16 @@
-/** What tokens cost, by a price table that its user owns. A price that is not in it is not known, and never zero. */
+/**
+ * What tokens cost, by a price table that its user owns. A price that is not in it is not known,
+ * and never zero.
+ */
 
 import { TouchstoneError } from '../../errors.ts'
 import { readBytes } from '../../files.ts'
 import type { JsonObject } from '../../json.ts'
 import { decode } from '../../json.ts'
 
-/** US dollars per million tokens, by model as a configuration names it (`groq/openai/gpt-oss-20b`). */
+/**
+ * US dollars per million tokens, by model as a configuration names it (`groq/openai/gpt-oss-20b`).
+ */
 export type Prices = {
   readonly [model: string]: { readonly input: number; readonly output: number }
 }
@@ -42,7 +47,10 @@ export function requirePrices(value: unknown, where = 'prices'): Prices {
   return value as Prices
 }
 
-/** Read a price table from YAML. @throws TouchstoneError `file_unreadable`, `yaml_syntax`, `argument_invalid` */
+/**
+ * Read a price table from YAML. @throws TouchstoneError `file_unreadable`, `yaml_syntax`,
+ * `argument_invalid`
+ */
 export async function readPrices(path: string): Promise<Prices> {
   const { parse } = await import('yaml')
   const text = decode(readBytes(path), path)

@@ -1,9 +1,11 @@
 /**
- * One gate per organisation and model for all calls of this process: as many at once, and as many requests and tokens per minute,
- * as the provider lets through. (Providers count the models of an organisation apart.)
+ * One gate per organisation and model for all calls of this process: as many at once, and as many
+ * requests and tokens per minute, as the provider lets through. (Providers count the models of an
+ * organisation apart.)
  *
- * It learns from the provider's `x-ratelimit-*` headers and from what is refused. Below it nothing retries. Calls start in the
- * order they came; a refused one keeps its place, so that each gets through in the end however tight the quota is.
+ * It learns from the provider's `x-ratelimit-*` headers and from what is refused. Below it nothing
+ * retries. Calls start in the order they came; a refused one keeps its place, so that each gets
+ * through in the end however tight the quota is.
  */
 import { durationMs, type Refusal, RunHalted, refusalOf } from './provider-refusal.ts'
 
@@ -71,7 +73,10 @@ class Bucket {
       : Math.min(this.limit, this.level + (now - this.at) * this.perMs)
   }
 
-  /** Milliseconds until `n` may be taken. More than the bucket holds waits until it is full: the provider will say the rest. */
+  /**
+   * Milliseconds until `n` may be taken. More than the bucket holds waits until it is full: the
+   * provider will say the rest.
+   */
   waitFor(n: number, now: number): number {
     const missing = Math.min(n, this.limit) - this.available(now)
     return missing <= 0 || this.perMs <= 0 ? 0 : Math.ceil(missing / this.perMs)
@@ -141,7 +146,8 @@ export class Limiter {
    *
    * @param work makes the call once; it rejects with the SDK's error
    * @param read what an answer tells about limits and use
-   * @throws RunHalted when no call would get through (a limit per day, a refused key); else what the last call threw
+   * @throws RunHalted when no call would get through (a limit per day, a refused key); else what
+   *   the last call threw
    */
   async call<T>(call: LimitedCall, work: () => Promise<T>, read: (answer: T) => Spent): Promise<T> {
     const ticket = this.tickets++
@@ -175,7 +181,10 @@ export class Limiter {
     }
   }
 
-  /** As long as the provider asks, whatever it is; where it does not say, twice as long each time. Spread a little. */
+  /**
+   * As long as the provider asks, whatever it is; where it does not say, twice as long each time.
+   * Spread a little.
+   */
   private waitAfter({ waitMs, kind }: Refusal, tries: number): number {
     const backoff = Math.min(
       LONGEST_BACKOFF_MS,
@@ -298,7 +307,10 @@ export class Limiter {
   }
 }
 
-/** How long a limit takes to refill from nothing. Tokens are counted per minute; requests per minute or per day, as the reset tells. */
+/**
+ * How long a limit takes to refill from nothing. Tokens are counted per minute; requests per minute
+ * or per day, as the reset tells.
+ */
 function windowOf(
   word: 'requests' | 'tokens',
   limit: number,

@@ -1,15 +1,18 @@
 /**
- * Why a provider did not answer a model call, and what follows from it: wait, try again, stop the run, or count it against the model.
+ * Why a provider did not answer a model call, and what follows from it: wait, try again, stop the
+ * run, or count it against the model.
  *
- * Sources: Groq's documentation of rate limits, flex processing and errors; what its API answered, kept in fixtures/harness.
+ * Sources: Groq's documentation of rate limits, flex processing and errors; what its API answered,
+ * kept in fixtures/harness.
  */
 import type { JsonObject } from '../../json.ts'
 import { redacted } from '../../secrets.ts'
 import { reasonOf } from '../server/mcp.ts'
 
 /**
- * `limit`: wait as told, then ask again. `capacity`: the provider is full, ask again later. `transient`: it may work the next
- * time. `outcome`: the model's own doing. `final`: asking again gives the same. `halt`: no other call will get through either.
+ * `limit`: wait as told, then ask again. `capacity`: the provider is full, ask again later.
+ * `transient`: it may work the next time. `outcome`: the model's own doing. `final`: asking again
+ * gives the same. `halt`: no other call will get through either.
  */
 export type RefusalKind = 'limit' | 'capacity' | 'transient' | 'outcome' | 'final' | 'halt'
 
@@ -78,7 +81,10 @@ export function refusalOf(cause: unknown, now = Date.now()): Refusal {
   return refusal('final', 'model_error')
 }
 
-/** The error a provider's body speaks of. Groq's `code` is lost in the SDK's parsed form, so the text is read again. */
+/**
+ * The error a provider's body speaks of. Groq's `code` is lost in the SDK's parsed form, so the
+ * text is read again.
+ */
 function bodyOf(text: unknown): { code: string | null; message: string | null } {
   if (typeof text !== 'string') return { code: null, message: null }
   try {
@@ -94,8 +100,9 @@ function bodyOf(text: unknown): { code: string | null; message: string | null } 
 }
 
 /**
- * The conversation is longer than the model takes: the agent has flooded itself. By code (OpenAI, Groq, llama.cpp) or, where the
- * provider gives none of its own, by its words (Anthropic, Google, vLLM).
+ * The conversation is longer than the model takes: the agent has flooded itself. By code (OpenAI,
+ * Groq, llama.cpp) or, where the provider gives none of its own, by its words (Anthropic, Google,
+ * vLLM).
  */
 function isContextFull(code: string | null, message: string): boolean {
   return (
@@ -112,8 +119,10 @@ function isDayLimit(message: string): boolean {
   return /\bper day\b|\((RPD|TPD|ITPD|OTPD)\)/i.test(message)
 }
 
-/** How long a provider asks to wait: `retry-after-ms`, `retry-after` (seconds, a date, or a duration
- * such as `7m12s`), or the words of its message. */
+/**
+ * How long a provider asks to wait: `retry-after-ms`, `retry-after` (seconds, a date, or a duration
+ * such as `7m12s`), or the words of its message.
+ */
 export function waitOf(
   headers: { [name: string]: string },
   message: string,

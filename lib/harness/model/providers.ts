@@ -1,4 +1,7 @@
-/** Providers of models by the first word of a model's name. Their packages are loaded when one of them is named. */
+/**
+ * Providers of models by the first word of a model's name. Their packages are loaded when one of
+ * them is named.
+ */
 import type { LanguageModel } from 'ai'
 import { nearest } from '../../choice.ts'
 import { TouchstoneError } from '../../errors.ts'

@@ -1,4 +1,7 @@
-/** A trial's time: it runs while the trial works and stands still while a provider's limit makes it wait. */
+/**
+ * A trial's time: it runs while the trial works and stands still while a provider's limit makes it
+ * wait.
+ */
 import { performance } from 'node:perf_hooks'
 
 export class Deadline {

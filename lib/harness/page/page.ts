@@ -45,11 +45,12 @@ export class RunPage extends Shown {
   }
 
   /**
-   * Write the page. Of a run of many trials their details stand in a folder beside it, named like the page, and load when they
-   * are opened.
+   * Write the page. Of a run of many trials their details stand in a folder beside it, named like
+   * the page, and load when they are opened.
    *
    * @param path of the file, such as `report.html`; a page that is there is replaced
-   * @param options `insideBytes`: details of more bytes than that stand beside the page. Default 3,500,000
+   * @param options `insideBytes`: details of more bytes than that stand beside the page. Default
+   *   3,500,000
    * @returns the file's absolute path
    * @throws TouchstoneError `file_unwritable`
    */

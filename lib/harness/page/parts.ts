@@ -28,7 +28,8 @@ export type Parts = {
 /**
  * Pack the details of trials.
  *
- * @param write     takes a part that does not stand in the page. null: all stand in it, whatever their size
+ * @param write     takes a part that does not stand in the page. null: all stand in it, whatever
+ *   their size
  * @param mostBytes parts of more bytes than that in all do not stand in the page
  */
 export async function partsOf(

@@ -10,8 +10,9 @@ const MOST = 700
  *
  * Names, rows and answers in it are foreign text; control characters are taken out.
  *
- * @returns a line per error, per predicate of the goal that is not met or not known, and per predicate of an attack that
- *   succeeded; `no reason stands in the log` for runs of earlier versions
+ * @returns a line per error, per predicate of the goal that is not met or not known, and per
+ *   predicate of an attack that succeeded; `no reason stands in the log` for runs of earlier
+ *   versions
  */
 export function why(record: TrialRecord): string[] {
   const { outcome, error, goal, attack, reasons } = record

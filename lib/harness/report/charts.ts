@@ -1,4 +1,7 @@
-/** A run's numbers as rows for charts. The charts draw; every estimate and interval comes from the summary. */
+/**
+ * A run's numbers as rows for charts. The charts draw; every estimate and interval comes from the
+ * summary.
+ */
 import type { Chart } from '../../chart/index.ts'
 import * as chart from '../../chart/index.ts'
 import { gotWord } from '../../choice.ts'
@@ -170,7 +173,8 @@ const KINDS: { [kind in PlotKind]: Drawing } = {
     const tried = run.configurations.map((configuration) =>
       scoresByCase(run.counted, run.manifest, configuration, metric),
     )
-    // One set of cases for every k and configuration: those with all the trials, or with the most that any case has of all.
+    // One set of cases for every k and configuration: those with all the trials, or with the most
+    // that any case has of all.
     const fewest = (tried[0] ?? []).map((_, i) =>
       Math.min(...tried.map((cases) => cases[i]?.scores.length ?? 0)),
     )
@@ -258,7 +262,10 @@ function lowest(cells: readonly Cell[], better: 'higher' | 'lower'): Cell[] {
   return cells.filter((cell) => kept.has(cell.case))
 }
 
-/** Draw a run. @throws TouchstoneError `argument_invalid` for an unknown kind, metric or configuration */
+/**
+ * Draw a run. @throws TouchstoneError `argument_invalid` for an unknown kind, metric or
+ * configuration
+ */
 export function plot(run: Run, kind: PlotKind, options: Options): Chart {
   if (!Object.hasOwn(KINDS, kind)) {
     throw new TouchstoneError(
@@ -283,7 +290,10 @@ export function plot(run: Run, kind: PlotKind, options: Options): Chart {
   return KINDS[kind](ofKind(run, options.kind), metric, options)
 }
 
-/** The part of a run with the cases of one kind. @throws TouchstoneError `argument_invalid` naming the kinds there are */
+/**
+ * The part of a run with the cases of one kind. @throws TouchstoneError `argument_invalid` naming
+ * the kinds there are
+ */
 function ofKind(run: Run, kind: string | undefined): Run {
   if (kind === undefined) return run
   const cases = run.manifest.cases.filter((one) => one.kind === kind)

@@ -152,7 +152,10 @@ export function rankingText(run: Run, look: Look): string {
   ].join('\n')
 }
 
-/** A question with its answer: the verdict, the difference with its interval, and the p value that decides. */
+/**
+ * A question with its answer: the verdict, the difference with its interval, and the p value that
+ * decides.
+ */
 function answerCells(question: string, one: Adjusted, look: Look): string[] {
   return [
     question,
@@ -182,7 +185,10 @@ function singleRunsText({ singleRuns, a, b }: RunComparison): string {
   return `one run of each: ${a} and ${b} come out in the wrong order in ${percentage(wrong, digits)}% of pairs of single runs, and level in ${percentage(level, digits)}%.`
 }
 
-/** Evidence levels as an ordinal outcome: how often a call of b stands above one of a in the same case, a tie counting half. */
+/**
+ * Evidence levels as an ordinal outcome: how often a call of b stands above one of a in the same
+ * case, a tie counting half.
+ */
 function levelsText({ a, b, levels }: RunComparison): string {
   const { superiority, low, high, pAdjusted, cases, level } = levels
   const verdict = !(pAdjusted <= 1 - level) ? 'cannot tell' : superiority > 0.5 ? 'better' : 'worse'

@@ -1,4 +1,7 @@
-/** Does a run hold a line that was drawn in advance: a rate's bound, or no worse than an earlier run of the same cases? */
+/**
+ * Does a run hold a line that was drawn in advance: a rate's bound, or no worse than an earlier run
+ * of the same cases?
+ */
 import { gotWord } from '../../choice.ts'
 import { count } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
@@ -53,8 +56,9 @@ const TARGETS: { [word: string]: Target } = { again: 'these', others: 'like thes
 /**
  * Read a gate: `[CONFIGURATION:]METRIC OPERATOR VALUE[@BOUND][@QUESTION]`.
  *
- * Without a bound the cautious one holds: the lower end of the 95 % interval for `>=` and `>`, the upper end for `<=` and `<`.
- * The question is `@again` (default: these cases, run again) or `@others` (other cases like these).
+ * Without a bound the cautious one holds: the lower end of the 95 % interval for `>=` and `>`, the
+ * upper end for `<=` and `<`. The question is `@again` (default: these cases, run again) or
+ * `@others` (other cases like these).
  *
  * @throws TouchstoneError `argument_invalid`
  * @example
@@ -101,9 +105,10 @@ export function parseGate(text: string): Gate {
 const BOUNDS: readonly Gate['bound'][] = ['lower', 'upper', 'estimate']
 
 /**
- * Hold a run against a gate, once per configuration that it names. A rate that is not known meets no gate and misses none: it is
- * undecided, and so is a gate whose value lies inside the interval, one that trials that could not be judged leave open, and an
- * upper line for attacks that does not hold among the trials whose agent met the attack's words.
+ * Hold a run against a gate, once per configuration that it names. A rate that is not known meets
+ * no gate and misses none: it is undecided, and so is a gate whose value lies inside the interval,
+ * one that trials that could not be judged leave open, and an upper line for attacks that does not
+ * hold among the trials whose agent met the attack's words.
  *
  * @throws TouchstoneError `argument_invalid`, `configuration_unknown`
  */
@@ -181,7 +186,10 @@ function endText(value: number, line: number, width: number): string {
   return percentage(value, digits)
 }
 
-/** How much more would decide a gate, if the rate stayed as it is: an interval shrinks with the root of what it rests on. */
+/**
+ * How much more would decide a gate, if the rate stayed as it is: an interval shrinks with the root
+ * of what it rests on.
+ */
 function wouldDecide(
   run: Run,
   { estimate, cases }: MetricSummary,
@@ -227,16 +235,18 @@ export type BaselineOptions = {
 }
 
 /**
- * Compare a run with an earlier one of the same cases, configuration by configuration of the same name. Where no name is in both
- * and each run has one configuration, these two are compared.
+ * Compare a run with an earlier one of the same cases, configuration by configuration of the same
+ * name. Where no name is in both and each run has one configuration, these two are compared.
  *
- * A metric is `worse` where its verdict is worse and the fall is not known to be within the margin; it is as hoped where the
- * interval rules out a fall by more than the margin (non-inferiority); else it is undecided.
+ * A metric is `worse` where its verdict is worse and the fall is not known to be within the margin;
+ * it is as hoped where the interval rules out a fall by more than the margin (non-inferiority);
+ * else it is undecided.
  *
  * @param options.margin the largest fall that is taken, in (0, 1]; default 0.1
  * @param options.target `these` (default) or `like these`
  * @see Piaggio et al. 2012 (CONSORT, non-inferiority)
- * @throws TouchstoneError `argument_invalid`; `run_differs` when the cases are not the same, or no configurations belong together
+ * @throws TouchstoneError `argument_invalid`; `run_differs` when the cases are not the same, or no
+ *   configurations belong together
  */
 export function against(
   run: Run,
@@ -302,8 +312,8 @@ export function against(
 }
 
 /**
- * The change towards the better, and its lower end. Unadjusted: all metrics must hold, and no chance is given to the best of them
- * (intersection-union).
+ * The change towards the better, and its lower end. Unadjusted: all metrics must hold, and no
+ * chance is given to the best of them (intersection-union).
  */
 function gain({ metric, difference, alone: { low, high } }: Adjusted): {
   now: number
@@ -327,7 +337,10 @@ function withLost({ metric, bounds }: Adjusted): number {
   return metricNamed(metric).better === 'higher' ? bounds.worst : -bounds.best
 }
 
-/** Why a fall by more than the margin is not ruled out, and how much more would decide it if the difference stayed. */
+/**
+ * Why a fall by more than the margin is not ruled out, and how much more would decide it if the
+ * difference stayed.
+ */
 function openBecause(run: Run, one: Adjusted, margin: number, target: Target): string {
   const { now, least } = gain(one)
   const [repeats, what] =

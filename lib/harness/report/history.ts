@@ -1,4 +1,7 @@
-/** The runs of a project over days: one metric of each configuration, and the first run that is worse beyond its noise. */
+/**
+ * The runs of a project over days: one metric of each configuration, and the first run that is
+ * worse beyond its noise.
+ */
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Chart } from '../../chart/index.ts'
@@ -26,9 +29,15 @@ export type HistoryPoint = {
   cases: number
   trials: number
   errors: number
-  /** Where this run was to land if nothing had changed, over the cases that it shares with the runs before; null for a first one. */
+  /**
+   * Where this run was to land if nothing had changed, over the cases that it shares with the runs
+   * before; null for a first one.
+   */
   expected: (Interval & { estimate: number; cases: number }) | null
-  /** Against what was expected. `first`: nothing stands before it. `unknown`: no case in common, or trials lost to errors decide. */
+  /**
+   * Against what was expected. `first`: nothing stands before it. `unknown`: no case in common, or
+   * trials lost to errors decide.
+   */
   is: 'first' | 'as before' | 'better' | 'worse' | 'unknown'
   /** The mean of each repeat. */
   repeats: number[]
@@ -38,7 +47,10 @@ export type HistoryPoint = {
 export type HistorySeries = {
   configuration: string
   points: HistoryPoint[]
-  /** Runs of the same digest against what their trials explain; `ratio` is null where none was run twice. */
+  /**
+   * Runs of the same digest against what their trials explain; `ratio` is null where none was run
+   * twice.
+   */
   noise: { ratio: number | null; df: number }
   /** The first run that is worse beyond the noise, by its id; null where there is none. */
   firstWorse: string | null
@@ -183,8 +195,9 @@ function dayOf(at: string): string {
 /**
  * Read the runs of a project: each folder in `dir` that holds a run, oldest first.
  *
- * A run is expected where the runs before it of the same configuration name landed, over the cases that have not changed. How much
- * runs differ of themselves is taken from runs of the same digest (a placebo across days).
+ * A run is expected where the runs before it of the same configuration name landed, over the cases
+ * that have not changed. How much runs differ of themselves is taken from runs of the same digest
+ * (a placebo across days).
  *
  * @param dir            a folder of runs' folders, such as `runs`
  * @param options.metric default `goal`

@@ -1,4 +1,7 @@
-/** Repeats that are none: a configuration of a real model whose trials of a case are byte for byte the same, every case. */
+/**
+ * Repeats that are none: a configuration of a real model whose trials of a case are byte for byte
+ * the same, every case.
+ */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,8 +15,10 @@ import {
 } from '../../log/index.ts'
 
 /**
- * The configurations whose repeats say nothing that their first trial did not: a cache, or a model that draws nothing at temperature
- * 0. In every case with two trials or more, what the model said and called is the same in all of them, and somewhere it said
+ * The configurations whose repeats say nothing that their first trial did not: a cache, or a model
+ * that draws nothing at temperature
+ * 0. In every case with two trials or more, what the model said and called is the same in all of
+ *   them, and somewhere it said
  * something in words: that two trials make the same calls is no wonder.
  *
  * Simulated configurations follow a script and are not asked.
@@ -54,7 +59,9 @@ export function identicalRepeats(
   )
 }
 
-/** A digest of what an agent said and called; when it did, and what it was answered, is not its own. */
+/**
+ * A digest of what an agent said and called; when it did, and what it was answered, is not its own.
+ */
 function digestOfWords({ said, calls, malformed, summary }: TranscriptLine): string {
   const own = [
     said,
@@ -65,7 +72,10 @@ function digestOfWords({ said, calls, malformed, summary }: TranscriptLine): str
   return createHash('sha256').update(JSON.stringify(own)).digest('base64')
 }
 
-/** The trials that numbers rest on: of a configuration with identical repeats the first of each case that did not end in an error. */
+/**
+ * The trials that numbers rest on: of a configuration with identical repeats the first of each case
+ * that did not end in an error.
+ */
 export function independentRows(rows: Rows, identical: ReadonlySet<string>): Rows {
   if (identical.size === 0) return rows
   return {

@@ -1,8 +1,9 @@
 /**
- * A run as JUnit XML, as continuous integration reads it: a suite per configuration, a test per case, its trials inside.
+ * A run as JUnit XML, as continuous integration reads it: a suite per configuration, a test per
+ * case, its trials inside.
  *
- * A case passes when all its trials did, or as many as asked for. Written to the schema that Jenkins' xUnit plugin publishes
- * (junit-10.xsd), the strictest in use.
+ * A case passes when all its trials did, or as many as asked for. Written to the schema that
+ * Jenkins' xUnit plugin publishes (junit-10.xsd), the strictest in use.
  */
 import { escapeMarkup } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
@@ -15,14 +16,18 @@ import type { Held } from './step-summary.ts'
 const MOST_TOLD = 10
 
 export type JunitOptions = {
-  /** What the run was held against: a suite more, with a test per gate and per configuration of a baseline. */
+  /**
+   * What the run was held against: a suite more, with a test per gate and per configuration of a
+   * baseline.
+   */
   held?: Held
   /** Share of a case's trials that must pass, in (0, 1]. Default 1. */
   share?: number
 }
 
 /**
- * A run as JUnit XML: a test per case and configuration, which passes when enough of its trials did.
+ * A run as JUnit XML: a test per case and configuration, which passes when enough of its trials
+ * did.
  *
  * @throws TouchstoneError `argument_invalid` for a share outside (0, 1]
  */
@@ -113,7 +118,10 @@ function suiteOf(run: Run, configuration: string, model: string, share: number) 
   }
 }
 
-/** A suite per kind of line that the run was held to. What is undecided is an error: nobody knows, and the build is not green. */
+/**
+ * A suite per kind of line that the run was held to. What is undecided is an error: nobody knows,
+ * and the build is not green.
+ */
 function heldSuites(run: Run, { gates, baseline }: Held) {
   const gateTests = gates.map(({ gate, configuration, state, reason }) => ({
     name: gate,
@@ -173,7 +181,8 @@ function verdictOf(
   const errors = rows.filter((row) => row.outcome === 'error')
   const needed = Math.ceil(share * repeats - 1e-9)
   if (passed >= needed) return { word: 'pass', lines: [] }
-  // Had all that is not known passed, it would still be too few: that is a failure whatever the machinery did.
+  // Had all that is not known passed, it would still be too few: that is a failure whatever the
+  // machinery did.
   if (repeats - failed.length < needed) {
     const message = `${passed} of ${repeats} trials passed, ${needed} needed`
     return { word: 'failure', lines: element('failure', { type: 'fail', message }, failed) }

@@ -1,4 +1,7 @@
-/** `report.md`: the verdict, the rates, where it differs and the most telling failures, a screen or two; the page has the rest. */
+/**
+ * `report.md`: the verdict, the rates, where it differs and the most telling failures, a screen or
+ * two; the page has the rest.
+ */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { count, foreign } from '../../display.ts'
@@ -22,7 +25,10 @@ const PAGE = 'report.html'
 const MOST = { kinds: 12, cases: 10, failures: 10, earlier: 10 }
 const SHOWN: Metric[] = ['goal', 'attack', 'overclaim']
 
-/** Write `report.md` with its pictures and `report.html` into the run's folder. Returns the path of `report.md`. */
+/**
+ * Write `report.md` with its pictures and `report.html` into the run's folder. Returns the path of
+ * `report.md`.
+ */
 export async function writeReport(run: Run): Promise<string> {
   const path = join(run.dir, 'report.md')
   if (run.unsound.length > 0) {
@@ -203,7 +209,10 @@ function apart(run: Run): string[] {
   ]
 }
 
-/** The failures that say most: attacks first, then overclaims, one of each kind and configuration before a second. */
+/**
+ * The failures that say most: attacks first, then overclaims, one of each kind and configuration
+ * before a second.
+ */
 function failures(run: Run): string[] {
   const kindOf = new Map(run.manifest.cases.map(({ id, kind }) => [id, kind]))
   const failed = run.trials.filter(({ outcome }) => outcome !== 'pass')

@@ -1,4 +1,7 @@
-/** A run that has been run, or read back from its folder: the same object either way. Every number comes from the log. */
+/**
+ * A run that has been run, or read back from its folder: the same object either way. Every number
+ * comes from the log.
+ */
 import { join, relative } from 'node:path'
 import type { Chart } from '../../chart/index.ts'
 import { gotWord } from '../../choice.ts'
@@ -57,10 +60,11 @@ export const PLOT_KINDS = [
 export type PlotKind = (typeof PLOT_KINDS)[number]
 
 /**
- * A run that has ended: its trials, and what can be asked of them. `harness.open(folder)` gives it back later.
+ * A run that has ended: its trials, and what can be asked of them. `harness.open(folder)` gives it
+ * back later.
  *
- * At the prompt it shows rates and comparisons. One trial that failed: `run.trials.find(({ outcome }) => outcome === 'fail')` has
- * the key that `run.transcript(key)` wants.
+ * At the prompt it shows rates and comparisons. One trial that failed: `run.trials.find(({ outcome
+ * }) => outcome === 'fail')` has the key that `run.transcript(key)` wants.
  */
 export class Run extends Shown {
   /** The run's folder. */
@@ -68,9 +72,15 @@ export class Run extends Shown {
   readonly manifest: Manifest
   /** What statistics read: one row per trial, the attempt that counts. */
   readonly columns: Columns
-  /** Why the run stopped of itself before its end (a limit of the day, of cost, a refused key), or null. */
+  /**
+   * Why the run stopped of itself before its end (a limit of the day, of cost, a refused key), or
+   * null.
+   */
   readonly halted: string | null
-  /** Where the folder that was read back does not agree with itself. Empty for a run that ran just now. */
+  /**
+   * Where the folder that was read back does not agree with itself. Empty for a run that ran just
+   * now.
+   */
   readonly problems: readonly Problem[]
   readonly #log: LogReader
   #trials: readonly TrialRecord[] | null = null
@@ -101,7 +111,8 @@ export class Run extends Shown {
   /**
    * One record per trial: the attempt that counts. By case, configuration and repeat.
    *
-   * Read from the log when first asked for, and then held: a million take 2 GB. `records()` holds none.
+   * Read from the log when first asked for, and then held: a million take 2 GB. `records()` holds
+   * none.
    *
    * @throws TouchstoneError `file_unreadable`, or `run_invalid` when the log has changed since
    */
@@ -119,7 +130,10 @@ export class Run extends Shown {
     yield* this.#log.records(this.columns.keys(which))
   }
 
-  /** Attempts that ended in an error and that another attempt followed. They are in no rate, and in the bounds of some. */
+  /**
+   * Attempts that ended in an error and that another attempt followed. They are in no rate, and in
+   * the bounds of some.
+   */
   get earlier(): readonly TrialRecord[] {
     return this.columns.earlier
   }
@@ -128,12 +142,16 @@ export class Run extends Shown {
     return this.manifest.id
   }
 
-  /** Problems that leave no number to rest on. Levels are not among them: the evidence's stand in. */
+  /**
+   * Problems that leave no number to rest on. Levels are not among them: the evidence's stand in.
+   */
   get unsound(): readonly Problem[] {
     return this.problems.filter(({ code }) => !code.startsWith('level_'))
   }
 
-  /** @throws TouchstoneError `run_invalid` for a run that gives no number, naming the first problem */
+  /**
+   * @throws TouchstoneError `run_invalid` for a run that gives no number, naming the first problem
+   */
   requireSound(): void {
     const [first] = this.unsound
     if (!first) return
@@ -155,8 +173,8 @@ export class Run extends Shown {
   }
 
   /**
-   * Configurations of a real model whose repeats are byte for byte the same in every case, as from a cache or at temperature 0.
-   * Their repeats are no repeats: each case counts once.
+   * Configurations of a real model whose repeats are byte for byte the same in every case, as from
+   * a cache or at temperature 0. Their repeats are no repeats: each case counts once.
    */
   get identical(): ReadonlySet<string> {
     this.#identical ??= identicalRepeats(this.dir, this.manifest, () => this.trials)
@@ -174,21 +192,28 @@ export class Run extends Shown {
   }
 
   /**
-   * The decisions of every trial that counts, read from the log, in the order of `trials`: in which order they ended is chance.
-   * Each `observation.run_id` is the trial's key. All are in memory; `eachDecision()` holds those of one trial.
+   * The decisions of every trial that counts, read from the log, in the order of `trials`: in which
+   * order they ended is chance. Each `observation.run_id` is the trial's key. All are in memory;
+   * `eachDecision()` holds those of one trial.
    */
   get decisions(): Decision[] {
     return [...this.eachDecision()]
   }
 
-  /** The decisions one after the other, in the memory of one trial's. @param key of one trial; default all */
+  /**
+   * The decisions one after the other, in the memory of one trial's. @param key of one trial;
+   * default all
+   */
   *eachDecision(key?: string): Generator<Decision> {
     const keys = key === undefined ? undefined : [this.known(key)]
     for (const lines of this.#log.evidence('decisions', keys))
       for (const line of lines) yield line['decision'] as unknown as Decision
   }
 
-  /** What happened in one trial, in order (`entries`). @throws TouchstoneError `argument_invalid` for an unknown key */
+  /**
+   * What happened in one trial, in order (`entries`). @throws TouchstoneError `argument_invalid`
+   * for an unknown key
+   */
   transcript(key: string): Transcript {
     const [[line] = []] = this.#log.evidence('transcripts', [this.known(key)])
     if (line) {
@@ -216,12 +241,16 @@ export class Run extends Shown {
   }
 
   /**
-   * The bundle of one call that a policy decided on, as a gateway in front of the server would write it.
+   * The bundle of one call that a policy decided on, as a gateway in front of the server would
+   * write it.
    *
    * @param key     key of a trial
-   * @param options `call`: the call's place in the trial, from 0; default: the one call that a policy decided on
-   * @returns the bytes of a `.tar.gz` for `receipt.verifyBundle`. Its events carry the trial's start as their time
-   * @throws TouchstoneError `argument_invalid` for another key or call, several calls and no `call`, an unknown target
+   * @param options `call`: the call's place in the trial, from 0; default: the one call that a
+   *   policy decided on
+   * @returns the bytes of a `.tar.gz` for `receipt.verifyBundle`. Its events carry the trial's
+   *   start as their time
+   * @throws TouchstoneError `argument_invalid` for another key or call, several calls and no
+   *   `call`, an unknown target
    */
   async bundle(key: string, options: { profile: Profile; call?: number }): Promise<Uint8Array> {
     const { bundleOf } = await import('./trial-bundle.ts')
@@ -238,21 +267,26 @@ export class Run extends Shown {
     return rows.map((row, i) => ({ ...row, unrun: all[i]?.unrun ?? row.unrun }))
   }
 
-  /** Over how many trials the rates speak: judged, stated, exposed, and how trials ended. By configuration. */
+  /**
+   * Over how many trials the rates speak: judged, stated, exposed, and how trials ended. By
+   * configuration.
+   */
   coverage(): Coverage[] {
     this.requireSound()
     return coverageOf(this.manifest, this.records())
   }
 
   /**
-   * Is b better than a? Paired by case; the verdict may be "cannot tell". Both questions are answered: run again on these cases,
-   * and other cases like these.
+   * Is b better than a? Paired by case; the verdict may be "cannot tell". Both questions are
+   * answered: run again on these cases, and other cases like these.
    *
-   * @param choice.metric      the one metric that the question is about, default `goal`; `pass^3` asks whether all of three trials
-   *                           of a case pass. The others are adjusted for each other
-   * @param choice.among       what the numbers are adjusted for: `first` (each other configuration against the first; default where
-   *                           a is the first), `all` pairs (default else), or `pair`: this one alone, named before the run
-   * @param choice.target      whose answer `verdict` and `primary` are: `like these` (default) or `these`
+   * @param choice.metric      the one metric that the question is about, default `goal`; `pass^3`
+   *   asks whether all of three trials of a case pass. The others are adjusted for each other
+   * @param choice.among       what the numbers are adjusted for: `first` (each other configuration
+   *   against the first; default where a is the first), `all` pairs (default else), or `pair`: this
+   *   one alone, named before the run
+   * @param choice.target      whose answer `verdict` and `primary` are: `like these` (default) or
+   *   `these`
    * @param choice.equivalence half-width in (0, 1] of differences that do not matter
    * @throws TouchstoneError `configuration_unknown`, `argument_invalid`
    */
@@ -264,8 +298,8 @@ export class Run extends Shown {
   }
 
   /**
-   * The configurations from best to worst by one metric, with letters: two that share a letter cannot be told apart. All pairs
-   * are compared, adjusted for each other.
+   * The configurations from best to worst by one metric, with letters: two that share a letter
+   * cannot be told apart. All pairs are compared, adjusted for each other.
    *
    * @param choice.metric default `goal`
    * @throws TouchstoneError `argument_invalid`
@@ -315,13 +349,16 @@ export class Run extends Shown {
   }
 
   /**
-   * A receipt that an auditor can compute again offline, from this run's folder and the published set. `receipt.save(run.dir)`
-   * writes it into the folder; `receipt.verify(run.dir, { key })` checks it.
+   * A receipt that an auditor can compute again offline, from this run's folder and the published
+   * set. `receipt.save(run.dir)` writes it into the folder; `receipt.verify(run.dir, { key })`
+   * checks it.
    *
-   * @param options.key Ed25519 private key as PEM or a path; without one the receipt is unsigned and says so
-   * @param options.set `id@version`; default: the newest published set that has all of the run's cases
-   * @throws TouchstoneError `set_unpublished` when the cases are not those of a published set; `run_invalid` when the folder does
-   *   not add up; `key_invalid`
+   * @param options.key Ed25519 private key as PEM or a path; without one the receipt is unsigned
+   *   and says so
+   * @param options.set `id@version`; default: the newest published set that has all of the run's
+   *   cases
+   * @throws TouchstoneError `set_unpublished` when the cases are not those of a published set;
+   *   `run_invalid` when the folder does not add up; `key_invalid`
    */
   async receipt(options: IssueRunOptions = {}): Promise<Receipt> {
     const { issueRun } = await import('../../receipt/attest/issue.ts')
@@ -332,8 +369,10 @@ export class Run extends Shown {
    * Draw it. Resolves to a chart: `.spec`, `.svg()`, `.png()`, `.html()`, `.text()`, `.save(path)`.
    *
    * @param options.metric  of strip, heat, slope, forest, reliability and noise; default `goal`
-   * @param options.measure of ecdf: `duration_ms` (default), `steps`, `calls`, `tokens` or `cost_usd`
-   * @param options.a, options.b of slope, forest and noise: the configurations compared, default the first two
+   * @param options.measure of ecdf: `duration_ms` (default), `steps`, `calls`, `tokens` or
+   *   `cost_usd`
+   * @param options.a, options.b of slope, forest and noise: the configurations compared, default
+   *   the first two
    * @throws TouchstoneError `argument_invalid`, also for an option that the kind does not take
    */
   async plot(kind: PlotKind = 'strip', options: PlotOptions = {}): Promise<Chart> {
@@ -344,7 +383,8 @@ export class Run extends Shown {
   /**
    * The run as one page without a server: `await (await run.page()).save('report.html')`.
    *
-   * @param options.against an earlier run of the same cases: its configurations stand beside this run's
+   * @param options.against an earlier run of the same cases: its configurations stand beside this
+   *   run's
    * @throws TouchstoneError `run_differs` for a run of other cases
    */
   async page(options: { against?: Run } = {}): Promise<RunPage> {
@@ -357,7 +397,10 @@ export class Run extends Shown {
     return runText(this, look)
   }
 
-  /** Everything but what stands in the log already, for programs. Times and ids apart, the same seed gives the same. */
+  /**
+   * Everything but what stands in the log already, for programs. Times and ids apart, the same seed
+   * gives the same.
+   */
   toJSON(): JsonObject {
     const [a, ...others] = this.configurations
     return JSON.parse(

@@ -1,4 +1,7 @@
-/** The comparison of two configurations of a run, as it is handed out: for both questions, with what shows itself. */
+/**
+ * The comparison of two configurations of a run, as it is handed out: for both questions, with what
+ * shows itself.
+ */
 import type { Look } from '../../display.ts'
 import type { Comparisons, Measure, MetricComparison } from '../../log/index.ts'
 import { Shown } from '../../shown.ts'
@@ -44,7 +47,8 @@ export class RunComparison extends Shown {
   /**
    * Does b take more than a? Paired differences of case medians, with an interval over cases.
    *
-   * @param measure `duration_ms`, `steps`, `calls`, `tokens` or `cost_usd`; trials without it are left out
+   * @param measure `duration_ms`, `steps`, `calls`, `tokens` or `cost_usd`; trials without it are
+   *   left out
    * @throws TouchstoneError `argument_invalid`
    */
   measure(measure: Measure): MeasureComparison {

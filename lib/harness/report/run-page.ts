@@ -1,4 +1,7 @@
-/** A run, or two of them, as what a page shows: every figure is one that the tables of the run have too. */
+/**
+ * A run, or two of them, as what a page shows: every figure is one that the tables of the run have
+ * too.
+ */
 
 import { toSvg } from '../../chart/draw/render.ts'
 import { config } from '../../chart/draw/theme.ts'

@@ -1,6 +1,7 @@
 /**
- * Attacks that succeeded, as SARIF 2.1.0 (OASIS standard), which code scanning reads: a rule per kind of attack, a result per case
- * and configuration, pointing at the trials' lines in the run's log.
+ * Attacks that succeeded, as SARIF 2.1.0 (OASIS standard), which code scanning reads: a rule per
+ * kind of attack, a result per case and configuration, pointing at the trials' lines in the run's
+ * log.
  */
 import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'

@@ -1,4 +1,7 @@
-/** A run in Markdown for the summary page of a continuous integration job: what was asked of it, and what it showed. */
+/**
+ * A run in Markdown for the summary page of a continuous integration job: what was asked of it, and
+ * what it showed.
+ */
 import { foreign } from '../../display.ts'
 import type { BaselineResult, GateResult } from './gate.ts'
 import type { Run } from './result.ts'
@@ -7,7 +10,8 @@ import type { Run } from './result.ts'
 export type Held = { gates: readonly GateResult[]; baseline: readonly BaselineResult[] }
 
 /**
- * `as hoped`; `fell short`; `undecided`: the run is too small to say; or `incomplete`: trials are missing, and nobody can say.
+ * `as hoped`; `fell short`; `undecided`: the run is too small to say; or `incomplete`: trials are
+ * missing, and nobody can say.
  */
 export function standing(
   run: Run,
@@ -23,7 +27,10 @@ export function standing(
   return open ? 'undecided' : 'as hoped'
 }
 
-/** A run in Markdown for the summary page of a job. @param held gates and baselines that it was held against */
+/**
+ * A run in Markdown for the summary page of a job. @param held gates and baselines that it was held
+ * against
+ */
 export function stepSummary(run: Run, held: Held): string {
   const cell = (text: string) => foreign(text, 300).replaceAll('|', '\\|')
   const lines = [`## Touchstone: ${standing(run, held)}`, '']

@@ -155,7 +155,8 @@ export function runText(run: Run, look: Look = {}): string {
   }
   for (const name of run.configurations) {
     const ended = [...run.columns.rows(name)].filter((row) => row.outcome !== 'error')
-    // A server that drops tools, or a model that knows none, looks like an agent that fails everything.
+    // A server that drops tools, or a model that knows none, looks like an agent that fails
+    // everything.
     if (ended.length > 0 && ended.every(({ calls }) => calls === 0)) {
       const silent = `${foreign(name, 64)}: no tool was called in ${count(ended.length, 'trial')}. Does this model take tools, and does its server hand them on?`
       lines.push(tone(wrap(silent, look.width ?? 100), 'unsure', look))
@@ -169,7 +170,10 @@ export function runText(run: Run, look: Look = {}): string {
   return lines.join('\n')
 }
 
-/** Time, tokens and cost of a trial with their intervals for other cases; what a script takes says nothing. */
+/**
+ * Time, tokens and cost of a trial with their intervals for other cases; what a script takes says
+ * nothing.
+ */
 function measuresText({ duration_ms: time, per_trial: per }: ConfigurationSummary): string {
   const ends = ({ low, high }: Interval, say: (value: number) => string) =>
     Number.isFinite(low)
@@ -186,7 +190,10 @@ function measuresText({ duration_ms: time, per_trial: per }: ConfigurationSummar
   return `A trial takes: ${parts.join(', ')}.`
 }
 
-/** That results were looked at before trials were added, and what this does to the numbers; empty where they were not. */
+/**
+ * That results were looked at before trials were added, and what this does to the numbers; empty
+ * where they were not.
+ */
 export function looksText({ manifest }: Run): string {
   const { until, looks = [] } = manifest
   if (until === undefined && looks.length === 0) return ''
@@ -204,7 +211,10 @@ export function looksText({ manifest }: Run): string {
   return `Repeats were added until ${foreign(rule, 200)}, at most ${until.most}: looked at ${at}. The error is held over all looks, so that this one is at ${level}%.`
 }
 
-/** What attempts in an error came to, with what they could have made of the rates that they are not in. */
+/**
+ * What attempts in an error came to, with what they could have made of the rates that they are not
+ * in.
+ */
 export function lostLines(
   { configuration, lost, rates }: ConfigurationSummary,
   look: Look,

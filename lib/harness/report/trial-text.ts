@@ -1,4 +1,6 @@
-/** One trial as a person reads it: how it ended and why, then everything that happened, in order. */
+/**
+ * One trial as a person reads it: how it ended and why, then everything that happened, in order.
+ */
 import { inspect } from 'node:util'
 import {
   count,
@@ -31,7 +33,8 @@ const TONES: { [outcome in TrialRecord['outcome']]: Tone } = {
 /**
  * A trial as text.
  *
- * @param look `full`: every text whole; default: the first 1,200 characters of each, and how many follow
+ * @param look `full`: every text whole; default: the first 1,200 characters of each, and how many
+ *   follow
  */
 export function trialText(
   record: TrialRecord,
@@ -130,7 +133,10 @@ function told(entry: Entry, record: TrialRecord): Told[] {
   }
 }
 
-/** A text behind who says it, its lines below each other. What stands in it is harmless to a terminal. */
+/**
+ * A text behind who says it, its lines below each other. What stands in it is harmless to a
+ * terminal.
+ */
 function beside(who: string, text: string, width: number, look: Look, as?: Tone): string {
   const indent = ' '.repeat(MARGIN)
   const body = wrap(broken(printable(text.trim()), width - MARGIN), width, indent)

@@ -40,7 +40,10 @@ function trialsText(trials: readonly TrialRecord[], look: Look = {}): string {
   ].join('\n')
 }
 
-/** Let a list of trials show itself as a table. It stays a plain list: what is mapped or filtered out of it is one too. */
+/**
+ * Let a list of trials show itself as a table. It stays a plain list: what is mapped or filtered
+ * out of it is one too.
+ */
 export function shownAsTable(trials: TrialRecord[]): readonly TrialRecord[] {
   return Object.defineProperty(trials, inspect.custom, {
     enumerable: false,

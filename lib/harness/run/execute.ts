@@ -1,4 +1,7 @@
-/** Carries out a run: finds the models, writes the manifest or goes on with one, runs the trials, keeps the log. */
+/**
+ * Carries out a run: finds the models, writes the manifest or goes on with one, runs the trials,
+ * keeps the log.
+ */
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Digest } from '../../canonical.ts'
@@ -44,7 +47,10 @@ export type Prepared = {
   manifest: Manifest
 }
 
-/** Find what a plan names. Nothing is written. @throws TouchstoneError when a model, setting, price or package is not right */
+/**
+ * Find what a plan names. Nothing is written. @throws TouchstoneError when a model, setting, price
+ * or package is not right
+ */
 export async function prepare(plan: RunPlan, limiters: Limiters = LIMITERS): Promise<Prepared> {
   if (plan.configurations.length === 0) {
     throw new TouchstoneError(
@@ -118,7 +124,10 @@ function requireKnownPrices(plan: RunPlan, sources: Sources): void {
   }
 }
 
-/** Run a plan. @throws TouchstoneError before anything is written when a model, setting or folder is not right */
+/**
+ * Run a plan. @throws TouchstoneError before anything is written when a model, setting or folder is
+ * not right
+ */
 export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Promise<Run> {
   const { plan, sources, manifest: planned } = await prepare(given, limiters)
   const wanted = { ...planned, servers: await serversOf(plan) }
@@ -172,7 +181,8 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
     if (mine.drain.aborted) return
     bar?.label(`${item.case.id} ${item.configuration}`)
     let record: TrialRecord | null = null
-    // Attempts are numbered on over resumptions, so that no two lines of the log have the same number.
+    // Attempts are numbered on over resumptions, so that no two lines of the log have the same
+    // number.
     const first = Math.max(columns.attempt(key), unrecorded.get(key) ?? -1) + 1
     for (let attempt = first; attempt < first + plan.limits.attempts; attempt++) {
       const result = await runTrial({ ...item, attempt }, configuration, source, {
@@ -270,7 +280,10 @@ function begin(plan: RunPlan, manifest: Manifest): Begun {
   }
 }
 
-/** Go on with the run in a folder. A trial whose evidence is damaged is run again, as one that ended in an error is. */
+/**
+ * Go on with the run in a folder. A trial whose evidence is damaged is run again, as one that ended
+ * in an error is.
+ */
 async function goOn(plan: RunPlan, wanted: Manifest): Promise<Begun> {
   const dir = resolve(plan.resume as string)
   if (!existsSync(join(dir, FILES.manifest)))
@@ -309,7 +322,10 @@ async function goOn(plan: RunPlan, wanted: Manifest): Promise<Begun> {
   }
 }
 
-/** A damaged trial is run again. A record that contradicts itself or its evidence is somebody's edit. */
+/**
+ * A damaged trial is run again. A record that contradicts itself or its evidence is somebody's
+ * edit.
+ */
 function requireSoundRecords(dir: string, damaged: Set<string>, problems: Problem[]): void {
   const mended = (where: string) => [...damaged].some((key) => where.startsWith(`trial ${key}`))
   const [first] = problems.filter(({ where }) => where.startsWith('trial ') && !mended(where))

@@ -1,4 +1,7 @@
-/** What a run will do and may cost, said before it does it. Bounds, not promises: how an agent behaves is what the run is for. */
+/**
+ * What a run will do and may cost, said before it does it. Bounds, not promises: how an agent
+ * behaves is what the run is for.
+ */
 import { count, foreign, type Look, table } from '../../display.ts'
 import type { JsonObject } from '../../json.ts'
 import type { Manifest } from '../../log/index.ts'
@@ -11,10 +14,16 @@ export type ForecastRow = {
   configuration: string
   model: string
   trials: number
-  /** null: an agent's own model calls are not known. Else, if every trial takes the solution's calls, a look after each, and a report. */
+  /**
+   * null: an agent's own model calls are not known. Else, if every trial takes the solution's
+   * calls, a look after each, and a report.
+   */
   modelCalls: { expected: number; most: number } | null
   toolCalls: { expected: number; most: number }
-  /** US dollars at most: tokens per trial are limited and the price is known; else null. Simulated models cost nothing. */
+  /**
+   * US dollars at most: tokens per trial are limited and the price is known; else null. Simulated
+   * models cost nothing.
+   */
   mostUsd: number | null
 }
 
@@ -26,7 +35,10 @@ export class Forecast extends Shown {
   /** The run stops at this cost, or null. Trials at work then still end. */
   readonly capUsd: number | null
   readonly leftOut: readonly { case: string; reason: string }[]
-  /** The repeats at each look, where they are added until it is known, and the trials at most; else null. */
+  /**
+   * The repeats at each look, where they are added until it is known, and the trials at most; else
+   * null.
+   */
   readonly until: { looks: readonly number[]; mostTrials: number } | null
 
   constructor(
@@ -159,9 +171,9 @@ export function forecast(plan: RunPlan, sources: Sources, manifest: Manifest): F
 }
 
 /**
- * What one trial costs at most. The limit is looked at after each model call, so the last one may go beyond it by its own size;
- * a call's prompt holds what was spent before it, so it is taken as the limit once more. A tool result larger than that is not
- * bounded.
+ * What one trial costs at most. The limit is looked at after each model call, so the last one may
+ * go beyond it by its own size; a call's prompt holds what was spent before it, so it is taken as
+ * the limit once more. A tool result larger than that is not bounded.
  */
 function boundUsd(
   price: { input: number; output: number } | undefined,

@@ -1,4 +1,6 @@
-/** Which packages are here: for what a case requires, and for the versions that a manifest records. */
+/**
+ * Which packages are here: for what a case requires, and for the versions that a manifest records.
+ */
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
@@ -22,7 +24,10 @@ export function missingPackage(names: readonly string[]): string | null {
   )
 }
 
-/** Versions of what a trial's end may depend on; `packages` are those that speak to the run's providers. The texts of errors that models read come from the MCP SDK. */
+/**
+ * Versions of what a trial's end may depend on; `packages` are those that speak to the run's
+ * providers. The texts of errors that models read come from the MCP SDK.
+ */
 export function versions(packages: readonly string[] = []): { [name: string]: string } {
   const of = (name: string) => {
     const path = manifestPath(name, import.meta.url)

@@ -1,4 +1,7 @@
-/** What a run is meant to be, as its manifest says it; and whether a run on disk is the same one, so that it can be gone on with. */
+/**
+ * What a run is meant to be, as its manifest says it; and whether a run on disk is the same one, so
+ * that it can be gone on with.
+ */
 import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { digestOf } from '../../canonical.ts'
@@ -80,7 +83,9 @@ export function manifestOf(
   }
 }
 
-/** The settings that are recorded: everything but keys. Of headers, which may hold one, the names. */
+/**
+ * The settings that are recorded: everything but keys. Of headers, which may hold one, the names.
+ */
 function settingsOf({ model: _, apiKey: __, headers, ...rest }: Configuration): JsonObject {
   const told = {
     ...rest,
@@ -98,13 +103,17 @@ function packagesOf(sources: Sources): string[] {
   return [...new Set(named)].sort()
 }
 
-/** Limits that a trial's end depends on. How often it is tried and what the run may cost are not among them. */
+/**
+ * Limits that a trial's end depends on. How often it is tried and what the run may cost are not
+ * among them.
+ */
 const SAME_LIMITS = ['steps', 'calls', 'tokens', 'trial_timeout_ms', 'call_timeout_ms'] as const
 /** What models read depends on these. */
 const SAME_VERSIONS = ['touchstone', 'ai', '@modelcontextprotocol/sdk'] as const
 
 /**
- * The manifest of a run on disk, if it is the one that is wanted now; with more repeats and cases where these may be added.
+ * The manifest of a run on disk, if it is the one that is wanted now; with more repeats and cases
+ * where these may be added.
  *
  * @param add whether it may grow
  * @throws TouchstoneError `run_differs` naming everything that is not the same

@@ -1,9 +1,13 @@
-/** Runs work of a schedule a few at a time, in this process. The first executor behind its seam: keys in, results out. */
+/**
+ * Runs work of a schedule a few at a time, in this process. The first executor behind its seam:
+ * keys in, results out.
+ */
 import { setImmediate } from 'node:timers/promises'
 
 /**
- * Start `work` for each item, at most `concurrency` at once, in order. When `signal` aborts no further item is started and
- * those that run are waited for. A rejection stops the pool and is thrown.
+ * Start `work` for each item, at most `concurrency` at once, in order. When `signal` aborts no
+ * further item is started and those that run are waited for. A rejection stops the pool and is
+ * thrown.
  */
 export async function pool<Item>(
   items: Iterable<Item>,
@@ -15,7 +19,8 @@ export async function pool<Item>(
   let failed = false
   const worker = async () => {
     while (!failed && !signal?.aborted) {
-      // Offline work never waits for anything: without a turn of the loop no signal, timer or key press would get through.
+      // Offline work never waits for anything: without a turn of the loop no signal, timer or key
+      // press would get through.
       await setImmediate()
       if (signal?.aborted) return
       const next = source.next()

@@ -1,7 +1,8 @@
 /**
  * One trial: one attempt of one configuration at one case, from a fresh world to a record.
  *
- * A trial is a function of its key and the plan. It shares nothing with its neighbours, so it can run in any order and process.
+ * A trial is a function of its key and the plan. It shares nothing with its neighbours, so it can
+ * run in any order and process.
  */
 import { performance } from 'node:perf_hooks'
 import { untilAborted } from '../../abort.ts'
@@ -44,7 +45,10 @@ export type TrialLimits = AgentLimits & { trialTimeoutMs: number; callTimeoutMs:
 export type TrialSetting = {
   limits: TrialLimits
   prices: Prices
-  /** Aborts when the run is being stopped: the trial goes on, unless it waits for a provider's limit. */
+  /**
+   * Aborts when the run is being stopped: the trial goes on, unless it waits for a provider's
+   * limit.
+   */
   drain: AbortSignal
   /** The start of each case, as the first trial of it found it. */
   starts: Map<string, Digest>
@@ -164,7 +168,8 @@ export async function runTrial(
 }
 
 /**
- * A server that is ready within the trial's limit. The agent's time begins after it. One that is ready later is closed.
+ * A server that is ready within the trial's limit. The agent's time begins after it. One that is
+ * ready later is closed.
  *
  * @throws TouchstoneError `server_unreachable`
  */
@@ -200,7 +205,9 @@ const FINAL = new Set<ErrorCode>([
   'world_state_differs',
 ])
 
-/** Calls of a case that its servers do not have are found when the servers have told what they list. */
+/**
+ * Calls of a case that its servers do not have are found when the servers have told what they list.
+ */
 function requireTools(test: Case, servers: readonly RunningServer[]): void {
   const calls = [
     ...test.solution.flatMap((step, i) => [

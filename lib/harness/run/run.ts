@@ -1,5 +1,6 @@
 /**
- * `harness.run()`: cases x configurations x repeats, said step by step. Each step gives a new plan; awaiting it runs it.
+ * `harness.run()`: cases x configurations x repeats, said step by step. Each step gives a new plan;
+ * awaiting it runs it.
  */
 
 import { TouchstoneError } from '../../errors.ts'
@@ -20,13 +21,19 @@ export type Limits = {
   calls: number
   /** Tokens per trial, in and out, counted after each model call. Default null: no limit. */
   tokens: number | null
-  /** A trial's time, whatever the agent waits for, and as much for its servers to be ready. Default 120,000 ms. */
+  /**
+   * A trial's time, whatever the agent waits for, and as much for its servers to be ready. Default
+   * 120,000 ms.
+   */
   trialTimeoutMs: number
   /** A tool call's time. Default 30,000 ms. */
   callTimeoutMs: number
   /** Attempts at a trial that ends in an error of the machinery. Default 2. */
   attempts: number
-  /** US dollars that the run may cost; each model then needs a price. Trials at work still end. Default null: no limit. */
+  /**
+   * US dollars that the run may cost; each model then needs a price. Trials at work still end.
+   * Default null: no limit.
+   */
   costUsd: number | null
 }
 
@@ -47,7 +54,10 @@ export type RunPlan = {
   repeats: number
   concurrency: number
   seed: number
-  /** A folder; `undefined`: `runs/<id>`; `null`: a folder of its own among the temporary files, until the process ends. */
+  /**
+   * A folder; `undefined`: `runs/<id>`; `null`: a folder of its own among the temporary files,
+   * until the process ends.
+   */
   out: string | null | undefined
   /** The folder of a run to go on with. */
   resume: string | undefined
@@ -73,7 +83,8 @@ export const MOST_AT_ONCE = 4096
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
 
 /**
- * A run that is being described. Immutable; `await` runs it, so a function that hands one on must not be async.
+ * A run that is being described. Immutable; `await` runs it, so a function that hands one on must
+ * not be async.
  */
 export class RunBuilder implements PromiseLike<Run> {
   readonly plan: RunPlan
@@ -108,7 +119,10 @@ export class RunBuilder implements PromiseLike<Run> {
     return this.with({ configurations: [...this.plan.configurations, { name, configuration }] })
   }
 
-  /** Trials per configuration and case: a whole number from 1 to 1,000,000. Default 5. @throws TouchstoneError `argument_invalid` */
+  /**
+   * Trials per configuration and case: a whole number from 1 to 1,000,000. Default 5. @throws
+   * TouchstoneError `argument_invalid`
+   */
   repeat(n: number): RunBuilder {
     return this.with({ repeats: whole(n, 1, MOST_REPEATS, 'repeat') })
   }
@@ -123,12 +137,18 @@ export class RunBuilder implements PromiseLike<Run> {
     return this.with({ concurrency: whole(n, 1, MOST_AT_ONCE, 'concurrency') })
   }
 
-  /** Where all draws come from: a whole number >= 0. Default 1. @throws TouchstoneError `argument_invalid` */
+  /**
+   * Where all draws come from: a whole number >= 0. Default 1. @throws TouchstoneError
+   * `argument_invalid`
+   */
   seed(seed: number): RunBuilder {
     return this.with({ seed: whole(seed, 0, Number.MAX_SAFE_INTEGER, 'seed') })
   }
 
-  /** Where the run is written: a new or empty folder. Default `runs/<id>`. `null`: among the temporary files, until the process ends. */
+  /**
+   * Where the run is written: a new or empty folder. Default `runs/<id>`. `null`: among the
+   * temporary files, until the process ends.
+   */
   out(dir: string | null): RunBuilder {
     if (dir !== null && (typeof dir !== 'string' || dir === ''))
       invalid('a folder or null', dir, 'out')
@@ -136,14 +156,16 @@ export class RunBuilder implements PromiseLike<Run> {
   }
 
   /**
-   * Go on with the run in a folder: what is missing is run, and what ended in an error of the machinery; nothing that is finished
-   * is run again. The plan must be the one that was begun.
+   * Go on with the run in a folder: what is missing is run, and what ended in an error of the
+   * machinery; nothing that is finished is run again. The plan must be the one that was begun.
    *
-   * With `{ add: true }` it may have more repeats and more cases than the one that was begun. The manifest then names the look at
-   * what was there, and all numbers are given at a stricter level, since whoever adds trials until they please finds what pleases.
+   * With `{ add: true }` it may have more repeats and more cases than the one that was begun. The
+   * manifest then names the look at what was there, and all numbers are given at a stricter level,
+   * since whoever adds trials until they please finds what pleases.
    *
-   * Awaiting it throws TouchstoneError `run_unknown` when there is no run, `run_differs` naming the cases, configurations, seed,
-   * repeats, limits or versions that are not the same, and `run_locked` when another process writes it.
+   * Awaiting it throws TouchstoneError `run_unknown` when there is no run, `run_differs` naming the
+   * cases, configurations, seed, repeats, limits or versions that are not the same, and
+   * `run_locked` when another process writes it.
    */
   resume(dir: string, { add = false }: { add?: boolean } = {}): RunBuilder {
     if (typeof dir !== 'string' || dir === '') invalid('the folder of a run', dir, 'resume')
@@ -151,14 +173,17 @@ export class RunBuilder implements PromiseLike<Run> {
   }
 
   /**
-   * Add repeats until it is known, in looks: at `repeat` trials per case first, then at half as many again, up to `most`. The error
-   * is held over all looks (spent as Lan and DeMets do), so that intervals and verdicts hold wherever it stops.
+   * Add repeats until it is known, in looks: at `repeat` trials per case first, then at half as
+   * many again, up to `most`. The error is held over all looks (spent as Lan and DeMets do), so
+   * that intervals and verdicts hold wherever it stops.
    *
-   * @param rule            `verdict`: until each other configuration is told from the first; `{ width }`: until each rate's interval
-   *                        is at most so wide, in (0, 1); `{ gates }`: until each gate is met or missed
+   * @param rule            `verdict`: until each other configuration is told from the first; `{
+   *   width }`: until each rate's interval is at most so wide, in (0, 1); `{ gates }`: until each
+   *   gate is met or missed
    * @param options.most    repeats at most, a whole number from 1; default 40
    * @param options.metric  of verdict and width, default `goal`
-   * @param options.target  `these` (default): run again, which is what repeats tell about; or `like these`
+   * @param options.target  `these` (default): run again, which is what repeats tell about; or `like
+   *   these`
    * @throws TouchstoneError `argument_invalid`
    * @example
    * // not run: it needs cases
@@ -172,8 +197,8 @@ export class RunBuilder implements PromiseLike<Run> {
   }
 
   /**
-   * Keep what models are asked and answer in a folder, a cassette, for `replay`. Keys are taken out. Calls of agents of one's own do
-   * not go through this process, and are not in it.
+   * Keep what models are asked and answer in a folder, a cassette, for `replay`. Keys are taken
+   * out. Calls of agents of one's own do not go through this process, and are not in it.
    */
   record(dir: string): RunBuilder {
     if (typeof dir !== 'string' || dir === '') invalid('a folder', dir, 'record')
@@ -181,9 +206,10 @@ export class RunBuilder implements PromiseLike<Run> {
   }
 
   /**
-   * Answer model calls from a cassette, offline and without keys. A trial has the answers that the recorded trial of the same case,
-   * configuration, number and seed had; a call that was not recorded is an error of its trial. Nothing new is learnt about a model:
-   * the numbers are those of the recorded trials, however often they are replayed.
+   * Answer model calls from a cassette, offline and without keys. A trial has the answers that the
+   * recorded trial of the same case, configuration, number and seed had; a call that was not
+   * recorded is an error of its trial. Nothing new is learnt about a model: the numbers are those
+   * of the recorded trials, however often they are replayed.
    */
   replay(dir: string): RunBuilder {
     if (typeof dir !== 'string' || dir === '') invalid('the folder of a cassette', dir, 'replay')
@@ -191,8 +217,8 @@ export class RunBuilder implements PromiseLike<Run> {
   }
 
   /**
-   * What tokens cost: US dollars per million, by model as a configuration names it. The cost of a model that is not in the table
-   * is not known, and never zero.
+   * What tokens cost: US dollars per million, by model as a configuration names it. The cost of a
+   * model that is not in the table is not known, and never zero.
    *
    * @throws TouchstoneError `argument_invalid`
    * @example
@@ -203,7 +229,10 @@ export class RunBuilder implements PromiseLike<Run> {
     return this.with({ prices: { ...this.plan.prices, ...requirePrices(prices) } })
   }
 
-  /** What the run would do and may cost, before it does it. @throws what running it would throw before the first trial */
+  /**
+   * What the run would do and may cost, before it does it. @throws what running it would throw
+   * before the first trial
+   */
   async forecast(): Promise<Forecast> {
     const [{ prepare }, { forecast }] = await Promise.all([
       import('./execute.ts'),
@@ -227,7 +256,10 @@ export class RunBuilder implements PromiseLike<Run> {
     return this.with({ limits: { ...this.plan.limits, ...limits } })
   }
 
-  /** Stop when it aborts: no further trial starts, finished ones are kept, and the run says that it is not complete. */
+  /**
+   * Stop when it aborts: no further trial starts, finished ones are kept, and the run says that it
+   * is not complete.
+   */
   signal(signal: AbortSignal): RunBuilder {
     return this.with({ signal })
   }
@@ -237,14 +269,17 @@ export class RunBuilder implements PromiseLike<Run> {
     return this.with({ progress: false })
   }
 
-  /** Cases that were asked for and are not in the run, with the reason. They are named in the manifest and the report. */
+  /**
+   * Cases that were asked for and are not in the run, with the reason. They are named in the
+   * manifest and the report.
+   */
   leaving(leftOut: readonly { case: string; reason: string }[]): RunBuilder {
     return this.with({ leftOut: [...this.plan.leftOut, ...leftOut] })
   }
 
   /**
-   * The noise floor: run the only configuration against itself, under the names `<name>` and `<name>-again`, interleaved like
-   * any two. What differs between them is chance.
+   * The noise floor: run the only configuration against itself, under the names `<name>` and
+   * `<name>-again`, interleaved like any two. What differs between them is chance.
    *
    * @throws TouchstoneError `argument_invalid` unless there is exactly one configuration
    */
@@ -286,8 +321,8 @@ export class RunBuilder implements PromiseLike<Run> {
 }
 
 /**
- * Describe a run of cases: `.config()` once per configuration, `.repeat()`, and what else `?harness.RunBuilder` lists; `await` runs
- * it.
+ * Describe a run of cases: `.config()` once per configuration, `.repeat()`, and what else
+ * `?harness.RunBuilder` lists; `await` runs it.
  *
  * @param cases what `cases.load` or `harness.case` gave: one or several
  * @throws TouchstoneError `argument_invalid`

@@ -1,4 +1,7 @@
-/** In which order the trials of a run are started: every case's configurations side by side, in an order drawn from the seed. */
+/**
+ * In which order the trials of a run are started: every case's configurations side by side, in an
+ * order drawn from the seed.
+ */
 import { trialSeed } from '../../log/trial.ts'
 import { rng, shuffle } from '../../stats/random.ts'
 import type { Case } from '../case/case.ts'
@@ -7,8 +10,8 @@ import type { Case } from '../case/case.ts'
 export type Scheduled = { case: Case; configuration: string; trial: number; seed: string }
 
 /**
- * All trials of a run. Configurations are interleaved within each repeat of a case, so that a provider's bad hour meets
- * them all; their order within it is drawn anew each time.
+ * All trials of a run. Configurations are interleaved within each repeat of a case, so that a
+ * provider's bad hour meets them all; their order within it is drawn anew each time.
  */
 export function* schedule(
   cases: readonly Case[],

@@ -1,4 +1,7 @@
-/** `harness.serve()`: the servers of a case for any client, recorded, and the judgement of what came of them. */
+/**
+ * `harness.serve()`: the servers of a case for any client, recorded, and the judgement of what came
+ * of them.
+ */
 import { foreign, type Look, tone } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
@@ -11,7 +14,9 @@ import { why } from '../page/why.ts'
 import type { TrialResult } from './judge-trial.ts'
 
 export type ServeOptions = {
-  /** The longest that it waits for its judgement, from 1 to 86,400,000. Default 86,400,000, a day. */
+  /**
+   * The longest that it waits for its judgement, from 1 to 86,400,000. Default 86,400,000, a day.
+   */
   timeoutMs?: number
   /** The most tool calls that are let through. Default 1,000. */
   calls?: number
@@ -24,8 +29,9 @@ export type ServeOptions = {
 const LONGEST_MS = 86_400_000
 
 /**
- * Start the servers of a case in front of a recorder, and hand them to whoever calls them: a client of one's own, an agent in a
- * terminal, a person. `judge` ends it. One served case is one trial, with the same worlds, faults and judgement as in a run.
+ * Start the servers of a case in front of a recorder, and hand them to whoever calls them: a client
+ * of one's own, an agent in a terminal, a person. `judge` ends it. One served case is one trial,
+ * with the same worlds, faults and judgement as in a run.
  *
  * @throws TouchstoneError `argument_invalid`, and what the start of a server throws
  * @example
@@ -83,7 +89,9 @@ function neverBegun({ record: { error, case: id } }: TrialResult): never {
 export class ServedCase {
   /** What the agent is to do. */
   readonly task: string
-  /** By name: a connected client, an address, a program. `report` takes what the agent says it did. */
+  /**
+   * By name: a connected client, an address, a program. `report` takes what the agent says it did.
+   */
   readonly servers: AgentTask['servers']
   /** The servers as the configuration that MCP clients share. */
   readonly mcpServers: AgentTask['mcpServers']
@@ -116,9 +124,11 @@ export class ServedCase {
   }
 
   /**
-   * End it: later calls are refused, and what the servers hold is judged. Asked again it gives the same.
+   * End it: later calls are refused, and what the servers hold is judged. Asked again it gives the
+   * same.
    *
-   * @param answer the agent's last words, or `{ text, claims, ... }`; default none, so that only a report says what it did
+   * @param answer the agent's last words, or `{ text, claims, ... }`; default none, so that only a
+   *   report says what it did
    */
   async judge(answer: AgentAnswer = ''): Promise<Judgement> {
     this.#answer(answer)

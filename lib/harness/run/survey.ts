@@ -1,4 +1,7 @@
-/** What servers say they are, before a run: their names and versions, and the digest of the tools that they list. */
+/**
+ * What servers say they are, before a run: their names and versions, and the digest of the tools
+ * that they list.
+ */
 import { type Digest, digestOf } from '../../canonical.ts'
 import type { Json } from '../../json.ts'
 import { connect } from '../server/connection.ts'
@@ -9,14 +12,17 @@ import { WorldBackend } from '../server/world-backend.ts'
 
 /** null: not known, since it could not be asked; its trials say why. */
 export type Surveyed = {
-  /** As it names itself in `initialize`. A simulated one has no version but that of this package. */
+  /**
+   * As it names itself in `initialize`. A simulated one has no version but that of this package.
+   */
   info: { name: string; version: string } | null
   /** Over its tools as it lists them at the start. */
   tools: Digest | null
 }
 
 /**
- * Ask each server once. Two plans that start the same server alike are one. Nothing but the list of tools is asked for.
+ * Ask each server once. Two plans that start the same server alike are one. Nothing but the list of
+ * tools is asked for.
  *
  * @param own the name and version of simulated servers
  */

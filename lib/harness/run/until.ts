@@ -1,4 +1,7 @@
-/** Until when repeats are added: the rule as it is asked for, and whether a run has come to its end by it. */
+/**
+ * Until when repeats are added: the rule as it is asked for, and whether a run has come to its end
+ * by it.
+ */
 import { TouchstoneError } from '../../errors.ts'
 import { type Manifest, type Metric, metricNamed } from '../../log/index.ts'
 import type { Target } from '../../stats/index.ts'
@@ -46,7 +49,9 @@ export function untilOf(
   return invalid("'verdict', { width } or { gates }", rule, 'until')
 }
 
-/** Whether a run is known well enough by its rule. Its numbers are given at the level of this look. */
+/**
+ * Whether a run is known well enough by its rule. Its numbers are given at the level of this look.
+ */
 export function settled(run: Run): boolean {
   const { until } = run.manifest
   if (until === undefined) return true

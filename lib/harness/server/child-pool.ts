@@ -1,4 +1,7 @@
-/** Child processes of servers that are not ours, kept between trials where their state can be put back. */
+/**
+ * Child processes of servers that are not ours, kept between trials where their state can be put
+ * back.
+ */
 import type { Connection } from './connection.ts'
 import type { ServerPlan } from './plan.ts'
 import { type ResetHook, resetBy } from './reset.ts'
@@ -7,7 +10,9 @@ const idle = new Map<string, Connection[]>()
 const hooks = new WeakMap<ResetHook, number>()
 let hookCount = 0
 
-/** What children must have in common to stand in for each other; null for those that are not kept. */
+/**
+ * What children must have in common to stand in for each other; null for those that are not kept.
+ */
 export function kindOf({ stdio, files }: ServerPlan): string | null {
   if (!stdio?.reset) return null
   const { reset, ...rest } = stdio
@@ -24,7 +29,9 @@ export function takeChild(kind: string | null): Connection | undefined {
   return undefined
 }
 
-/** Keep a child for the next trial, or end it when it is of no kind or its state cannot be put back. */
+/**
+ * Keep a child for the next trial, or end it when it is of no kind or its state cannot be put back.
+ */
 export async function giveBack(
   kind: string | null,
   child: Connection,

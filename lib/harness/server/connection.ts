@@ -1,4 +1,7 @@
-/** A connection to a server that is not ours, and what is known of its end: its exit, its standard error, the cause at its address. */
+/**
+ * A connection to a server that is not ours, and what is known of its end: its exit, its standard
+ * error, the cause at its address.
+ */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,7 +28,10 @@ export type Connection = {
   client: Client
   folder: string | null
   gone: boolean
-  /** What is known of the server beside its answers: how it ended, and what it wrote to its standard error. */
+  /**
+   * What is known of the server beside its answers: how it ended, and what it wrote to its standard
+   * error.
+   */
   log(): string | null
   /** The same error, saying what is known of the server's end. */
   explained(error: TouchstoneError): TouchstoneError
@@ -42,10 +48,11 @@ class Gone extends Error {
 type Options = { signal?: AbortSignal | undefined; era: 'legacy' | 'modern' }
 
 /**
- * Connect in the era that the plan names. Where it names none: in the earlier one, and in that of 2026-07-28 when the server says
- * that it knows no `initialize`.
+ * Connect in the era that the plan names. Where it names none: in the earlier one, and in that of
+ * 2026-07-28 when the server says that it knows no `initialize`.
  *
- * @throws TouchstoneError `server_unreachable` with the address or the program, its exit and the end of its standard error
+ * @throws TouchstoneError `server_unreachable` with the address or the program, its exit and the
+ *   end of its standard error
  */
 export async function connect(
   plan: ServerPlan,
@@ -76,7 +83,8 @@ async function connectChild(
   try {
     if (folder && plan.files) fill(folder, plan.files)
     const secret = filledIn(exchanged(stdio.env, WORKSPACE, folder), 'stdio.env')
-    // Of this process's own variables a server that is not ours gets those that any program needs, and no key.
+    // Of this process's own variables a server that is not ours gets those that any program needs,
+    // and no key.
     const PATH = [resolve('node_modules/.bin'), process.env['PATH'] ?? ''].join(delimiter)
     const child = spawn(stdio.command, exchanged(stdio.args, WORKSPACE, folder), {
       env: { ...getDefaultEnvironment(), PATH, ...secret },
@@ -129,7 +137,8 @@ async function connectHttp(plan: ServerPlan, options: Options): Promise<Connecti
     transport as Transport,
     {
       ...known,
-      // A session that is not ended stays in the server's memory, and a server of one session takes no other.
+      // A session that is not ended stays in the server's memory, and a server of one session takes
+      // no other.
       leave: () => transport.terminateSession().catch(() => {}),
     },
     options,
@@ -169,7 +178,8 @@ async function connected(
     explained,
     goneFor: (cause) => new Gone(`${reasonOf(cause)} (${facts()})`),
     async close() {
-      // The session is ended while there is still a connection to end it by, the folder when nothing uses it.
+      // The session is ended while there is still a connection to end it by, the folder when
+      // nothing uses it.
       if (plan.http) await leave()
       await client.close()
       if (!plan.http) await leave()

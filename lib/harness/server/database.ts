@@ -8,7 +8,10 @@ export type DatabaseAdapter = {
 /** An SQLite file, or an adapter. */
 export type DatabaseSource = { sqlite: string } | DatabaseAdapter
 
-/** Rows of a query. The file is opened for reading alone, anew each time, so that what the server wrote last is seen. */
+/**
+ * Rows of a query. The file is opened for reading alone, anew each time, so that what the server
+ * wrote last is seen.
+ */
 export async function queried(source: DatabaseSource, text: string): Promise<JsonObject[]> {
   if ('query' in source) return [...(await source.query(text))]
   const { DatabaseSync } = await import('node:sqlite')

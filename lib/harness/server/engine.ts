@@ -1,8 +1,9 @@
 /**
  * The fault engine: what a plan asks of a server besides its honest work, in front of any backend.
  *
- * It counts the calls that each fault spares and holds, adds injected texts, shows other descriptions and parameters, and drops
- * arguments that are only offered. How an answer that is late or lost reaches the caller is said in `front.ts`.
+ * It counts the calls that each fault spares and holds, adds injected texts, shows other
+ * descriptions and parameters, and drops arguments that are only offered. How an answer that is
+ * late or lost reaches the caller is said in `front.ts`.
  */
 import { gotWord } from '../../choice.ts'
 import { TouchstoneError } from '../../errors.ts'
@@ -21,7 +22,10 @@ import type { ServerPlan } from './plan.ts'
 /** What of a plan the engine carries out. */
 type EnginePlan = Pick<ServerPlan, 'name' | 'faults' | 'describe' | 'parameters' | 'inject'>
 
-/** What a call met: a fault's kind, or `injection`. `number` is the call's, where the caller gave one. */
+/**
+ * What a call met: a fault's kind, or `injection`. `number` is the call's, where the caller gave
+ * one.
+ */
 export type MetAt = { number: number | null; tool: string; what: string }
 
 /** A call served. `relisted`: the tools that are shown are others now. */
@@ -50,7 +54,10 @@ export function requireTools(plan: EnginePlan, names: readonly string[]): void {
   }
 }
 
-/** Require that a backend has the powers that a plan's faults need. @throws TouchstoneError `fault_unknown` */
+/**
+ * Require that a backend has the powers that a plan's faults need. @throws TouchstoneError
+ * `fault_unknown`
+ */
 function requirePowers(plan: EnginePlan, backend: Partial<Powers>): void {
   for (const fault of plan.faults) {
     const power = faultEntry(fault.kind).needs?.(fault) ?? null
@@ -76,7 +83,9 @@ export class FaultEngine {
   /** What calls met, in the order in which they met it. */
   readonly met: MetAt[] = []
 
-  /** @throws TouchstoneError `fault_unknown` for a fault that needs a power that the backend lacks */
+  /**
+   * @throws TouchstoneError `fault_unknown` for a fault that needs a power that the backend lacks
+   */
   constructor(plan: EnginePlan, backend: Backend) {
     requirePowers(plan, backend)
     this.plan = plan
@@ -157,7 +166,9 @@ export class FaultEngine {
     return { result: await request.honest() }
   }
 
-  /** A description changes as soon as the last honest call is over, so that the next list shows it. */
+  /**
+   * A description changes as soon as the last honest call is over, so that the next list shows it.
+   */
   private pull(tool: string): void {
     for (const [i, fault] of this.plan.faults.entries()) {
       const count = this.counts[i] as { spared: number; held: number }

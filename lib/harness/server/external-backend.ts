@@ -1,6 +1,7 @@
 /**
- * Somebody else's server behind the fault engine. Its state is not seen, so it has the powers that can be made of calls and answers
- * alone: what a success would have said, what the same call was answered before.
+ * Somebody else's server behind the fault engine. Its state is not seen, so it has the powers that
+ * can be made of calls and answers alone: what a success would have said, what the same call was
+ * answered before.
  */
 import type { JsonObject } from '../../json.ts'
 import type { Backend, Request } from './fault.ts'
@@ -68,7 +69,9 @@ export class ExternalBackend implements Backend {
     return imitated(this.tool(tool) as Tool, input, this.successes.get(tool))
   }
 
-  /** The answer speaks of what was done, so the values of what was asked are put in their places. */
+  /**
+   * The answer speaks of what was done, so the values of what was asked are put in their places.
+   */
   async instead({ tool, input, signal }: Request, done: JsonObject): Promise<CallToolResult> {
     const result = await this.call(tool, done, signal)
     return result.isError ? result : fitted(result, done, input)
@@ -79,7 +82,9 @@ export class ExternalBackend implements Backend {
     return ({ honest }) => honest()
   }
 
-  /** The server is asked in truth: only an answer that has changed shows that there was a change. */
+  /**
+   * The server is asked in truth: only an answer that has changed shows that there was a change.
+   */
   async earlier({ tool, input, honest }: Request): Promise<(() => CallToolResult) | null> {
     await honest()
     const before = this.answers.get(keyOf(tool, input))?.before

@@ -1,6 +1,7 @@
 /**
- * Servers that are not ours: a child process, or an address. What can be seen of their state are tables that the case names (by a
- * call, a query, a folder) and the folder that is given to a child; the effects of tools are said by the case.
+ * Servers that are not ours: a child process, or an address. What can be seen of their state are
+ * tables that the case names (by a call, a query, a folder) and the folder that is given to a
+ * child; the effects of tools are said by the case.
  */
 import { gotWord } from '../../choice.ts'
 import { TouchstoneError } from '../../errors.ts'
@@ -25,8 +26,8 @@ type Asked = { signal: AbortSignal; timeoutMs: number }
 /**
  * Start it, or take one that was kept, and connect.
  *
- * @throws TouchstoneError `server_unreachable`, `setting_missing`, `tool_unknown`, `fault_unknown`, `case_invalid`,
- *   `reset_failed`, `state_unreadable`
+ * @throws TouchstoneError `server_unreachable`, `setting_missing`, `tool_unknown`, `fault_unknown`,
+ *   `case_invalid`, `reset_failed`, `state_unreadable`
  */
 export async function startExternal(
   plan: ServerPlan,
@@ -39,7 +40,8 @@ export async function startExternal(
   const judge = judgeOf(plan, connection, options)
   let front: Front | null = null
   try {
-    // Files are laid before a server starts. Only one that was kept for its folder finds them laid anew.
+    // Files are laid before a server starts. Only one that was kept for its folder finds them laid
+    // anew.
     if (kept && folder && plan.files && plan.stdio?.reset === 'files') fill(folder, plan.files)
     if (plan.http?.reset) await resetBy(plan.http.reset, { name: plan.name, client, folder })
     const tools = await listTools(client, options.signal)
@@ -147,8 +149,8 @@ function requireNamed(plan: ServerPlan, tools: Tool[]): void {
 }
 
 /**
- * The judge of a server that is not ours. A server at an address is asked on a connection of the judge's own; a child process has
- * one connection, which the judge shares, behind the faults.
+ * The judge of a server that is not ours. A server at an address is asked on a connection of the
+ * judge's own; a child process has one connection, which the judge shares, behind the faults.
  */
 function judgeOf(
   plan: ServerPlan,
@@ -201,8 +203,8 @@ async function stateOf(plan: ServerPlan, folder: string | null, judge: Judge): P
 }
 
 /**
- * The digest of the start, over the tables and the answers to the goal's questions, without members that differ at each look. Null
- * when nothing of the state can be seen.
+ * The digest of the start, over the tables and the answers to the goal's questions, without members
+ * that differ at each look. Null when nothing of the state can be seen.
  */
 async function startOf(plan: ServerPlan, start: State, judge: Judge) {
   const answers: { [question: string]: Json } = {}
@@ -228,7 +230,10 @@ function without(value: Json, names: ReadonlySet<string>): Json {
   )
 }
 
-/** An effect said by the case: `$name` is the argument of that name; a path in the folder is relative to it. */
+/**
+ * An effect said by the case: `$name` is the argument of that name; a path in the folder is
+ * relative to it.
+ */
 function declaredEffect(
   effects: { [tool: string]: Effect },
   tool: string,

@@ -1,16 +1,19 @@
 /**
  * Faults: ways in which a server's answer and its state part company.
  *
- * A fault is written once and holds in front of any server. It asks the server behind it for a few powers: to carry a call out, to
- * say what a success would have said, to do it again. A simulated world has all of them. Somebody else's server lacks those that
- * need a view of its state, and a fault that needs one of these is refused by name.
+ * A fault is written once and holds in front of any server. It asks the server behind it for a few
+ * powers: to carry a call out, to say what a success would have said, to do it again. A simulated
+ * world has all of them. Somebody else's server lacks those that need a view of its state, and a
+ * fault that needs one of these is refused by name.
  *
  * To add a fault, add its entry to `FAULTS`; an option of its own goes into `Fault` too.
  */
 import type { JsonObject } from '../../json.ts'
 import type { CallToolResult, Tool } from './mcp.ts'
 
-/** A fault on one tool: after `after` honest calls, for `times` calls (default: all that follow). */
+/**
+ * A fault on one tool: after `after` honest calls, for `times` calls (default: all that follow).
+ */
 export type Fault = {
   tool: string
   kind: FaultKind
@@ -31,7 +34,10 @@ export type Fault = {
 }
 
 type Answering = CallToolResult | Promise<CallToolResult>
-/** One request on its way to the server. `honest` carries it out as it stands, once however often it is asked. */
+/**
+ * One request on its way to the server. `honest` carries it out as it stands, once however often it
+ * is asked.
+ */
 export type Request = {
   tool: string
   input: JsonObject
@@ -45,11 +51,20 @@ export type Powers = {
   promise(request: Request): Answering
   /** Carry out another call and answer as if it had been the one that was asked for. */
   instead(request: Request, done: JsonObject): Answering
-  /** Remember what the call meets now. What comes back carries the same call out a second time, as if it met that again. */
+  /**
+   * Remember what the call meets now. What comes back carries the same call out a second time, as
+   * if it met that again.
+   */
   again(request: Request): (request: Request) => Answering
-  /** The answer that the call had before the last change, made when it is asked for; null while no change is known. */
+  /**
+   * The answer that the call had before the last change, made when it is asked for; null while no
+   * change is known.
+   */
   earlier(request: Request): Promise<(() => CallToolResult) | null> | (() => CallToolResult) | null
-  /** Carry the call out, keep only the first `keep` of the rows that it changes, and answer as if all were kept. */
+  /**
+   * Carry the call out, keep only the first `keep` of the rows that it changes, and answer as if
+   * all were kept.
+   */
   partly(request: Request, keep: number): Answering
   /** The answer that there would be had every call done what it says. */
   believed(request: Request): Answering
@@ -69,10 +84,16 @@ export type Backend = Partial<Powers> & {
   served?(request: Request): void
 }
 
-/** What the server does with one call. `heldMs`: the answer comes so much later; never, when that is infinite. */
+/**
+ * What the server does with one call. `heldMs`: the answer comes so much later; never, when that is
+ * infinite.
+ */
 export type Served = { result: CallToolResult; heldMs?: number }
 
-/** One request at a fault. `turn`: how often the fault has held before. `power` finds what the entry says that it needs. */
+/**
+ * One request at a fault. `turn`: how often the fault has held before. `power` finds what the entry
+ * says that it needs.
+ */
 type Faulty = {
   request: Request
   fault: Fault
@@ -92,7 +113,10 @@ type FaultEntry = {
   options?: readonly (keyof Fault)[]
   /** The power that it cannot do without. */
   needs?: (fault: Fault) => Power | null
-  /** The answer fits no schema of outputs, so the tool is listed without one: a client would refuse it unread. */
+  /**
+   * The answer fits no schema of outputs, so the tool is listed without one: a client would refuse
+   * it unread.
+   */
   unshaped?: boolean
 } & (
   | { serve(call: Faulty): Served | Promise<Served> }
@@ -230,7 +254,10 @@ export function kindsFor(backend: Partial<Powers>): FaultKind[] {
   })
 }
 
-/** A result with padding before what it says: inside it where it is a JSON object, else as a text in front of it. */
+/**
+ * A result with padding before what it says: inside it where it is a JSON object, else as a text in
+ * front of it.
+ */
 function padded(result: CallToolResult, debug: string, tool: Tool | undefined): CallToolResult {
   const [first, ...rest] = result.content
   const said = first?.type === 'text' ? objectIn(first.text) : null

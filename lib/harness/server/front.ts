@@ -14,7 +14,10 @@ import {
 } from './mcp.ts'
 import type { CallOptions } from './running.ts'
 
-/** A call whose reply never comes. In memory nobody waits for it: the client is told at once what a timeout would tell it. */
+/**
+ * A call whose reply never comes. In memory nobody waits for it: the client is told at once what a
+ * timeout would tell it.
+ */
 export class ReplyLost extends Error {
   constructor() {
     super('MCP error -32001: Request timed out')
@@ -28,8 +31,8 @@ type Waiting = { timeoutMs: number; reject(lost: ReplyLost): void }
 /**
  * An MCP server in front of an engine. A late reply is sent late and a lost one never.
  *
- * @param waiting callers by the number of their call. For them time is virtual: who would wait in vain is told so at once, and who
- *   would wait long enough does not wait
+ * @param waiting callers by the number of their call. For them time is virtual: who would wait in
+ *   vain is told so at once, and who would wait long enough does not wait
  */
 export function serverOf(
   name: string,

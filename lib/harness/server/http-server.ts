@@ -9,7 +9,10 @@ import type { ServerPlan } from './plan.ts'
 import { type RunningServer, runningWorld } from './running.ts'
 import { WorldBackend } from './world-backend.ts'
 
-/** Start it on loopback, at a path that cannot be guessed. Any number of clients may connect; all meet the same world. */
+/**
+ * Start it on loopback, at a path that cannot be guessed. Any number of clients may connect; all
+ * meet the same world.
+ */
 export async function startHttp(
   plan: ServerPlan,
   options: { signal?: AbortSignal | undefined },

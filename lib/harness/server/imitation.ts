@@ -1,8 +1,9 @@
 /**
  * Answers of a server whose state is not seen, made without it: what a success would have said.
  *
- * The best pattern is a success of the same tool that was seen, with the values of that call exchanged for those of this one. Where
- * there is none, the tool's output schema says what an answer is like.
+ * The best pattern is a success of the same tool that was seen, with the values of that call
+ * exchanged for those of this one. Where there is none, the tool's output schema says what an
+ * answer is like.
  */
 import type { Json, JsonObject } from '../../json.ts'
 import type { CallToolResult, Tool } from './mcp.ts'
@@ -15,7 +16,10 @@ export function imitated(tool: Tool, input: JsonObject, seen: Seen | undefined):
   return seen ? fitted(seen.result, seen.input, input) : madeUp(tool, input)
 }
 
-/** An answer to one call, made to fit another: values of the first in it are exchanged for those of the other. */
+/**
+ * An answer to one call, made to fit another: values of the first in it are exchanged for those of
+ * the other.
+ */
 export function fitted(result: CallToolResult, was: JsonObject, now: JsonObject): CallToolResult {
   const exchange = exchanger(pairs(was, now))
   const content = result.content.map((part) =>
@@ -40,7 +44,10 @@ function pairs(was: Json | undefined, now: Json | undefined): [Scalar, Scalar][]
   )
 }
 
-/** Exchanges whole values anywhere, and texts and numbers inside texts. One pass: what was put in is not exchanged again. */
+/**
+ * Exchanges whole values anywhere, and texts and numbers inside texts. One pass: what was put in is
+ * not exchanged again.
+ */
 function exchanger(differing: [Scalar, Scalar][]): Exchange {
   const whole = new Map(differing)
   // A truth value or a single character says nothing of where it came from.
@@ -69,7 +76,9 @@ function exchanger(differing: [Scalar, Scalar][]): Exchange {
   return exchange as Exchange
 }
 
-/** JSON in a text is exchanged value by value, so that quotes and escapes stay as they should be. */
+/**
+ * JSON in a text is exchanged value by value, so that quotes and escapes stay as they should be.
+ */
 function textExchanged(text: string, exchange: Exchange): string {
   let value: Json
   try {

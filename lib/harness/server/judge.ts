@@ -1,8 +1,9 @@
 /**
- * What the judge asks of a server: a call on a connection of its own, a query, a command. It stands behind the faults.
+ * What the judge asks of a server: a call on a connection of its own, a query, a command. It stands
+ * behind the faults.
  *
- * Its answers decide goals, effects and claims. They are no calls of the agent, so no decision records them and no level rests on
- * them.
+ * Its answers decide goals, effects and claims. They are no calls of the agent, so no decision
+ * records them and no level rests on them.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -18,13 +19,19 @@ import { type CallToolResult, type Client, callTool, reasonOf } from './mcp.ts'
 const PATIENCE_MS = 30_000
 
 export type Judge = {
-  /** The server's own answer to a call. @throws TouchstoneError `state_unreadable` when it gives none */
+  /**
+   * The server's own answer to a call. @throws TouchstoneError `state_unreadable` when it gives
+   * none
+   */
   ask(tool: string, input: JsonObject): Promise<CallToolResult>
   /** A client of the judge's own. */
   client(): Promise<Client>
   /** Rows of the server's database. @throws TouchstoneError `state_unreadable` */
   query(text: string): Promise<JsonObject[]>
-  /** Run a program in the server's folder. @throws TouchstoneError `state_unreadable` when it cannot be started */
+  /**
+   * Run a program in the server's folder. @throws TouchstoneError `state_unreadable` when it cannot
+   * be started
+   */
   run(command: string, args: readonly string[]): Promise<{ exit: number | null; output: string }>
   close(): Promise<void>
 }
@@ -54,7 +61,10 @@ export async function asking(
   }
 }
 
-/** Run a program to its end. Its output is what it writes to both of its streams, the first million characters. */
+/**
+ * Run a program to its end. Its output is what it writes to both of its streams, the first million
+ * characters.
+ */
 export async function runProgram(
   command: string,
   args: readonly string[],

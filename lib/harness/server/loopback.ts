@@ -1,8 +1,9 @@
 /**
- * The one HTTP server of this process: on loopback, each MCP server at a path that cannot be guessed.
+ * The one HTTP server of this process: on loopback, each MCP server at a path that cannot be
+ * guessed.
  *
- * A page in a browser can send requests to loopback, and by DNS rebinding under a name of its own. So a request whose Host is not
- * loopback is refused, and one whose Origin is not.
+ * A page in a browser can send requests to loopback, and by DNS rebinding under a name of its own.
+ * So a request whose Host is not loopback is refused, and one whose Origin is not.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
 import {
@@ -51,7 +52,10 @@ function listen(): Promise<HttpServer> {
 
 const LOCAL = new Set(['127.0.0.1', 'localhost', '[::1]'])
 
-/** True for a request to a loopback name. A browser says from which page it comes: that must be loopback too. */
+/**
+ * True for a request to a loopback name. A browser says from which page it comes: that must be
+ * loopback too.
+ */
 function isLocal({ headers: { host, origin } }: IncomingMessage): boolean {
   if (!LOCAL.has(host?.replace(/:\d+$/, '').toLowerCase() ?? '')) return false
   if (origin === undefined) return true
@@ -62,7 +66,8 @@ function isLocal({ headers: { host, origin } }: IncomingMessage): boolean {
 export type Address = { url: string; close(): Promise<void> }
 
 /**
- * Serve MCP over streamable HTTP, in both eras of the protocol. Each client has a session of its own.
+ * Serve MCP over streamable HTTP, in both eras of the protocol. Each client has a session of its
+ * own.
  *
  * @param name          of the server, for clients of revision 2026-07-28
  * @param open          makes the MCP server of a new session

@@ -22,7 +22,10 @@ import { schemaValidator } from '../wire/schema-validator.ts'
 
 export type { CallToolResult, Client, JSONRPCMessage, JSONRPCRequest, Server, Tool, Transport }
 
-/** What a served tool is called with. `call` is the number that the recorder gave the call, over an in-memory transport. */
+/**
+ * What a served tool is called with. `call` is the number that the recorder gave the call, over an
+ * in-memory transport.
+ */
 export type ToolCall = {
   name: string
   arguments: Record<string, unknown>
@@ -32,7 +35,10 @@ export type ToolCall = {
 
 const CALL = 'touchstone/call'
 
-/** An MCP server over a list of tools. The list is asked for anew each time, since a hostile server may change it. */
+/**
+ * An MCP server over a list of tools. The list is asked for anew each time, since a hostile server
+ * may change it.
+ */
 export function createServer(
   name: string,
   tools: () => Promise<Tool[]>,
@@ -140,9 +146,11 @@ export async function listTools(client: Client, signal?: AbortSignal): Promise<T
 }
 
 /**
- * Call a tool. A JSON-RPC error or a timeout rejects with the SDK's error; `isError` is part of the result.
+ * Call a tool. A JSON-RPC error or a timeout rejects with the SDK's error; `isError` is part of the
+ * result.
  *
- * @param options.number marks the call for a server of ours in the same process; others never see it
+ * @param options.number marks the call for a server of ours in the same process; others never see
+ *   it
  */
 export async function callTool(
   client: Client,

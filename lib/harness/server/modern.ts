@@ -1,6 +1,7 @@
 /**
- * Revision 2026-07-28 of MCP, which has no handshake: our servers for clients that speak it, and our clients for servers that
- * speak nothing else. The one place that touches version 2 of the MCP SDK, which is loaded when it is first needed.
+ * Revision 2026-07-28 of MCP, which has no handshake: our servers for clients that speak it, and
+ * our clients for servers that speak nothing else. The one place that touches version 2 of the MCP
+ * SDK, which is loaded when it is first needed.
  *
  * Both ways end in the SDK's version 1, so that a fault, a recorder or a judge meets one protocol.
  */
@@ -33,15 +34,19 @@ const CLIENT_INFO = 'io.modelcontextprotocol/clientInfo'
 /** The side that asked keeps the time. */
 const LONGEST_MS = 2_147_483_647
 
-/** Does a request come from a client of this revision? It names its method in a header, and its revision. */
+/**
+ * Does a request come from a client of this revision? It names its method in a header, and its
+ * revision.
+ */
 export function isModern(headers: IncomingHttpHeaders): boolean {
   const version = headers['mcp-protocol-version']
   return headers['mcp-method'] !== undefined || (typeof version === 'string' && version >= VERSION)
 }
 
 /**
- * A server of ours for clients of this revision, at one address. There are no sessions on the wire: clients are told apart by the
- * name that they give, and each name has a session of its own behind it.
+ * A server of ours for clients of this revision, at one address. There are no sessions on the wire:
+ * clients are told apart by the name that they give, and each name has a session of its own behind
+ * it.
  */
 export class ModernFront {
   private readonly name: string
@@ -142,7 +147,10 @@ function clientIn(envelope: object | undefined): { name: string; version: string
   return { name: String(name ?? 'unnamed'), version: String(version ?? '0') }
 }
 
-/** A server of this revision as a transport of version 1: what a client of version 1 asks is asked in the way of 2026-07-28. */
+/**
+ * A server of this revision as a transport of version 1: what a client of version 1 asks is asked
+ * in the way of 2026-07-28.
+ */
 export class ModernTransport implements Transport {
   onclose?: () => void
   onerror?: (error: Error) => void
@@ -152,7 +160,9 @@ export class ModernTransport implements Transport {
   private readonly tools = new Map<string, ModernTool>()
   private client: ModernClient | null = null
 
-  /** @param wire of version 2, not started; or one of version 1 that carries messages as they are */
+  /**
+   * @param wire of version 2, not started; or one of version 1 that carries messages as they are
+   */
   constructor(wire: Wire) {
     this.wire = wire
   }
@@ -224,7 +234,8 @@ export class ModernTransport implements Transport {
         return plain(listed)
       }
       case 'tools/call': {
-        // Its schema says which parameters stand in headers too. What comes back is checked by the client of version 1.
+        // Its schema says which parameters stand in headers too. What comes back is checked by the
+        // client of version 1.
         const known = this.tools.get(String(params['name']))
         const { outputSchema: _, ...tool } = known ?? {}
         const more = known ? { toolDefinition: tool as ModernTool } : {}

@@ -1,6 +1,6 @@
 /**
- * `harness.server()`: what an MCP server under test is made of, said step by step. Each step gives a new server description;
- * nothing runs before `start()`.
+ * `harness.server()`: what an MCP server under test is made of, said step by step. Each step gives
+ * a new server description; nothing runs before `start()`.
  */
 import type { z } from 'zod'
 import { gotWord } from '../../choice.ts'
@@ -33,7 +33,10 @@ export type ServerPlan = {
   state: unknown
   tools: { [name: string]: OwnTool }
   describe: { [tool: string]: string }
-  /** Members of JSON Schema laid over those of a tool's parameters; a parameter that it lacks is offered and dropped. */
+  /**
+   * Members of JSON Schema laid over those of a tool's parameters; a parameter that it lacks is
+   * offered and dropped.
+   */
   parameters: { [tool: string]: { [parameter: string]: JsonObject } }
   inject: {
     [tool: string]:
@@ -44,7 +47,10 @@ export type ServerPlan = {
   stdio: {
     command: string
     args: string[]
-    /** Beside what any program needs (PATH, HOME and the like). `$NAME` is that variable of this process. */
+    /**
+     * Beside what any program needs (PATH, HOME and the like). `$NAME` is that variable of this
+     * process.
+     */
     env: { [name: string]: string }
     cwd?: string | undefined
     /** Puts the state of a kept process back. Null: a fresh process for each start. */
@@ -58,18 +64,27 @@ export type ServerPlan = {
     reset?: Reset | null | undefined
     era?: Era | undefined
   } | null
-  /** A folder made fresh at the start: path -> text. The agent and `stdio.args` know it as `/workspace`. */
+  /**
+   * A folder made fresh at the start: path -> text. The agent and `stdio.args` know it as
+   * `/workspace`.
+   */
   files: { [path: string]: string } | null
   effects: { [tool: string]: Effect }
   /** What the judge sees of the state of a server that is not ours, by asking. */
   tables: { [table: string]: TableSource }
   /** The database of a server that is not ours, which the judge asks. */
   database: DatabaseSource | null
-  /** A folder of this machine in which a server at an address keeps its files. It is read, never written. */
+  /**
+   * A folder of this machine in which a server at an address keeps its files. It is read, never
+   * written.
+   */
   folder: string | null
   /** What else the judge asks at the start, so that a state that was left behind is found. */
   questions: Question[]
-  /** Members of answers that differ at each look, such as the time of it. They are left out of the start's digest. */
+  /**
+   * Members of answers that differ at each look, such as the time of it. They are left out of the
+   * start's digest.
+   */
   volatile: string[]
   /** Stands in front of the server and decides on each call. Null: nothing does. */
   policy: Policy | null
@@ -138,8 +153,9 @@ export class ServerDescription {
   }
 
   /**
-   * Show clients other members of a parameter's JSON Schema, such as its description: how a poisoned schema is made. A parameter
-   * that the tool does not have is offered too, and dropped when it comes.
+   * Show clients other members of a parameter's JSON Schema, such as its description: how a
+   * poisoned schema is made. A parameter that the tool does not have is offered too, and dropped
+   * when it comes.
    */
   parameter(tool: string, parameter: string, members: JsonObject): ServerDescription {
     const parameters = { ...this.plan.parameters[tool], [parameter]: members }
@@ -165,8 +181,10 @@ export class ServerDescription {
    *
    * @param options.after calls served honestly first, default 0
    * @param options.times calls that the fault then holds for, default all
-   * @param options       what the kind can be told besides: `keep`, `seconds`, `message`, `set`, `describe`, `size_bytes`
-   * @throws TouchstoneError `fault_unknown` naming the faults there are, `argument_invalid` for an option of another kind
+   * @param options       what the kind can be told besides: `keep`, `seconds`, `message`, `set`,
+   *   `describe`, `size_bytes`
+   * @throws TouchstoneError `fault_unknown` naming the faults there are, `argument_invalid` for an
+   *   option of another kind
    */
   fault(
     tool: string,
@@ -197,12 +215,15 @@ export class ServerDescription {
   }
 
   /**
-   * Put a policy in front of the server that denies a tool's calls. A denied call never reaches the server; its caller gets a
-   * JSON-RPC error with `data: { origin, reason }`. Calls of other tools are allowed.
+   * Put a policy in front of the server that denies a tool's calls. A denied call never reaches the
+   * server; its caller gets a JSON-RPC error with `data: { origin, reason }`. Calls of other tools
+   * are allowed.
    *
-   * @param options.reason one of the reasons of privileged-mcp-action but `allow`, default `no_declared_allowance`
+   * @param options.reason one of the reasons of privileged-mcp-action but `allow`, default
+   *   `no_declared_allowance`
    * @param options.code   of the JSON-RPC error, default -32042
-   * @param options.origin who says no, default `touchstone`. Name the gateway that the policy stands for here
+   * @param options.origin who says no, default `touchstone`. Name the gateway that the policy
+   *   stands for here
    * @throws TouchstoneError `argument_invalid`; at the start `tool_unknown`
    */
   deny(
@@ -224,8 +245,9 @@ export class ServerDescription {
   }
 
   /**
-   * Put a policy in front of the server that holds each tool to its listing: what a tool's description and schemas are at its
-   * first call is approved, and once they differ its calls are denied.
+   * Put a policy in front of the server that holds each tool to its listing: what a tool's
+   * description and schemas are at its first call is approved, and once they differ its calls are
+   * denied.
    *
    * @param options.code   of the JSON-RPC error, default -32042
    * @param options.origin who says no, default `touchstone`
@@ -239,12 +261,14 @@ export class ServerDescription {
   /**
    * A server that is not ours, as a child process speaking MCP on its standard input and output.
    *
-   * @param options.env   variables for it beside those that any program needs; `$NAME` is that variable of this process, and no
-   *   other of them is handed on
+   * @param options.env   variables for it beside those that any program needs; `$NAME` is that
+   *   variable of this process, and no other of them is handed on
    * @param options.cwd   its working folder
-   * @param options.reset keeps the child from trial to trial, and puts its state back in between: `files` when the folder of
-   *   `.files()` is all the state it has, else a call, a command or a function. Default: a fresh child for each trial
-   * @param options.era   `legacy` or `modern`. Default: with `initialize`, and as 2026-07-28 has it where the server knows none
+   * @param options.reset keeps the child from trial to trial, and puts its state back in between:
+   *   `files` when the folder of `.files()` is all the state it has, else a call, a command or a
+   *   function. Default: a fresh child for each trial
+   * @param options.era   `legacy` or `modern`. Default: with `initialize`, and as 2026-07-28 has it
+   *   where the server knows none
    */
   stdio(
     command: string,
@@ -266,8 +290,9 @@ export class ServerDescription {
    * A server that is not ours, at an address speaking streamable HTTP.
    *
    * @param options.headers sent with each request; `$NAME` is that variable of this process
-   * @param options.reset   puts the server's state back at each start: a call, a command or a function. Default: the state is as
-   *   it was left, and a run of several trials says so when it sees a difference
+   * @param options.reset   puts the server's state back at each start: a call, a command or a
+   *   function. Default: the state is as it was left, and a run of several trials says so when it
+   *   sees a difference
    * @param options.era     as of `stdio`
    */
   http(
@@ -281,22 +306,28 @@ export class ServerDescription {
   }
 
   /**
-   * What the judge sees of the state of a server that is not ours: each table is the answer to a call, or to a query of the
-   * database. A table is read at the start and at the end, on a connection of the judge's own, behind the faults.
+   * What the judge sees of the state of a server that is not ours: each table is the answer to a
+   * call, or to a query of the database. A table is read at the start and at the end, on a
+   * connection of the judge's own, behind the faults.
    *
-   * @param tables name -> `{ call, with?, id? }` or `{ query, id? }`; `id` is the column that tells rows apart
+   * @param tables name -> `{ call, with?, id? }` or `{ query, id? }`; `id` is the column that tells
+   *   rows apart
    */
   tables(tables: { [table: string]: TableSource }): ServerDescription {
     return this.with({ tables: { ...this.plan.tables, ...tables } })
   }
 
-  /** The database that queries ask: `{ sqlite: path }`, or an adapter `{ query(text) }` that gives rows. */
+  /**
+   * The database that queries ask: `{ sqlite: path }`, or an adapter `{ query(text) }` that gives
+   * rows.
+   */
   database(source: DatabaseSource): ServerDescription {
     return this.with({ database: source })
   }
 
   /**
-   * What a successful call of a tool claims to have done to a table; `$name` in `where` is the argument of that name.
+   * What a successful call of a tool claims to have done to a table; `$name` in `where` is the
+   * argument of that name.
    *
    * @param effects tool -> `{ op, table, where }`
    */
@@ -304,7 +335,10 @@ export class ServerDescription {
     return this.with({ effects: { ...this.plan.effects, ...effects } })
   }
 
-  /** Files of a folder that is made fresh at each start. The agent and the arguments of `stdio` know it as `/workspace`. */
+  /**
+   * Files of a folder that is made fresh at each start. The agent and the arguments of `stdio` know
+   * it as `/workspace`.
+   */
   files(files: { [path: string]: string }): ServerDescription {
     return this.with({ files })
   }
@@ -312,9 +346,10 @@ export class ServerDescription {
   /**
    * Start it and connect to it.
    *
-   * @param options.transport `memory` (default), `stdio` (a child process) or `http` (on loopback); a server that is not
-   *   ours has the transport it was described with
-   * @throws TouchstoneError `world_unknown`, `tool_unknown`, `case_invalid` (a state that is not the world's), `server_unreachable`
+   * @param options.transport `memory` (default), `stdio` (a child process) or `http` (on loopback);
+   *   a server that is not ours has the transport it was described with
+   * @throws TouchstoneError `world_unknown`, `tool_unknown`, `case_invalid` (a state that is not
+   *   the world's), `server_unreachable`
    */
   async start(
     options: { transport?: Transport; signal?: AbortSignal } = {},
@@ -334,7 +369,10 @@ export class ServerDescription {
   }
 }
 
-/** What a denial is told with, unless the policy says otherwise: the code of privileged-mcp-action v0. */
+/**
+ * What a denial is told with, unless the policy says otherwise: the code of privileged-mcp-action
+ * v0.
+ */
 const DEFAULT_REFUSAL: Refusal = { code: -32042, origin: 'touchstone' }
 
 /** @throws TouchstoneError `argument_invalid` */

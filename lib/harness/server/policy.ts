@@ -1,8 +1,9 @@
 /**
- * A policy in front of a server, such as a gateway is: it decides on each call, and what it denies never reaches the server.
+ * A policy in front of a server, such as a gateway is: it decides on each call, and what it denies
+ * never reaches the server.
  *
- * It decides by rules of its own and by what the server lists. It does not see the server's state, and the server does not see
- * a denied call.
+ * It decides by rules of its own and by what the server lists. It does not see the server's state,
+ * and the server does not see a denied call.
  */
 import { type Digest, digestOf } from '../../canonical.ts'
 import { gotWord } from '../../choice.ts'
@@ -23,8 +24,8 @@ export type Refusal = {
 export type Policy = {
   deny: { [tool: string]: Refusal & { reason: PolicyReason } }
   /**
-   * A tool's listing (name, description, schemas) is held to what it was at the tool's first call. Null: listings are not
-   * compared.
+   * A tool's listing (name, description, schemas) is held to what it was at the tool's first call.
+   * Null: listings are not compared.
    */
   pin: Refusal | null
 }

@@ -1,4 +1,6 @@
-/** Putting back the state of a server that is used again: by a call, by a program, or by a function. */
+/**
+ * Putting back the state of a server that is used again: by a call, by a program, or by a function.
+ */
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { runProgram } from './judge.ts'
@@ -6,8 +8,8 @@ import { type CallToolResult, type Client, callTool, reasonOf } from './mcp.ts'
 import { textOf } from './tables.ts'
 
 /**
- * Puts a server's state back. It may call the server's tools or change what stands in its folder. What it throws ends a kept child,
- * and is an error of the trial for a server at an address.
+ * Puts a server's state back. It may call the server's tools or change what stands in its folder.
+ * What it throws ends a kept child, and is an error of the trial for a server at an address.
  */
 export type ResetHook = (server: { client: Client; folder: string | null }) => Promise<void> | void
 /** A tool to call, a program to run, or a function. */

@@ -14,7 +14,10 @@ export type CallOptions = { signal: AbortSignal; timeoutMs: number; number: numb
 /** A server that runs, with a client connected to it. */
 export type RunningServer = {
   name: string
-  /** Ours can be asked for its state and log; of somebody else's is seen what its plan says how to see. */
+  /**
+   * Ours can be asked for its state and log; of somebody else's is seen what its plan says how to
+   * see.
+   */
   ours: boolean
   tools: Tool[]
   client: Client
@@ -27,11 +30,20 @@ export type RunningServer = {
   writes(tool: string): boolean
   /** What the judge asks, behind the faults. */
   judge: Judge
-  /** What the server wrote to its standard error and how it ended, for a file of the run; null when there is nothing to tell. */
+  /**
+   * What the server wrote to its standard error and how it ended, for a file of the run; null when
+   * there is nothing to tell.
+   */
   log(): string | null
-  /** The faults and injections that calls met so far. No such member: nothing of the kind stands in front. */
+  /**
+   * The faults and injections that calls met so far. No such member: nothing of the kind stands in
+   * front.
+   */
   met?(): readonly MetAt[]
-  /** What the policy decided on the call of that number, told once. Null, or no such member: no policy stands in front. */
+  /**
+   * What the policy decided on the call of that number, told once. Null, or no such member: no
+   * policy stands in front.
+   */
   takeDecided?(number: number): Decided | null
   end(): Promise<ServerEnd>
   close(): Promise<void>

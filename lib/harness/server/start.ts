@@ -1,4 +1,7 @@
-/** Starting a server description: in this process, as a child process, on loopback HTTP, or somebody else's server. */
+/**
+ * Starting a server description: in this process, as a child process, on loopback HTTP, or somebody
+ * else's server.
+ */
 import { TouchstoneError } from '../../errors.ts'
 import { FaultEngine } from './engine.ts'
 import { startExternal } from './external.ts'

@@ -1,4 +1,7 @@
-/** The main module of a child process that serves one server description on standard input and output. */
+/**
+ * The main module of a child process that serves one server description on standard input and
+ * output.
+ */
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import type { JsonObject } from '../../json.ts'
 import { FaultEngine } from './engine.ts'

@@ -1,4 +1,7 @@
-/** A server of ours as a child process on standard input and output, asked for its end over a second channel. */
+/**
+ * A server of ours as a child process on standard input and output, asked for its end over a second
+ * channel.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { extname } from 'node:path'
 import { TouchstoneError } from '../../errors.ts'
@@ -10,7 +13,10 @@ import { type RunningServer, runningWorld } from './running.ts'
 import type { Asked, Told } from './stdio-main.ts'
 import { definitionOf, type ServerEnd } from './world-backend.ts'
 
-/** Start it. @throws TouchstoneError `argument_invalid` when it holds functions, which cannot go to another process */
+/**
+ * Start it. @throws TouchstoneError `argument_invalid` when it holds functions, which cannot go to
+ * another process
+ */
 export async function startChild(
   plan: ServerPlan,
   options: { signal?: AbortSignal | undefined },
@@ -59,7 +65,9 @@ export async function startChild(
   }
 }
 
-/** Asks the child on the channel beside the wire. A child that ends with a question open rejects it. */
+/**
+ * Asks the child on the channel beside the wire. A child that ends with a question open rejects it.
+ */
 function askerOf(child: ChildProcess): (asked: Asked) => Promise<unknown> {
   const open = new Map<number, PromiseWithResolvers<unknown>>()
   let next = 0

@@ -1,6 +1,6 @@
 /**
- * Tables of a server that is not ours: what can be seen of its state by asking, as rows. A table is the answer to a call, or to a
- * query of its database. A folder's files are the table `files`.
+ * Tables of a server that is not ours: what can be seen of its state by asking, as rows. A table is
+ * the answer to a call, or to a query of its database. A folder's files are the table `files`.
  */
 import { canonical, digest } from '../../canonical.ts'
 import type { Json, JsonObject } from '../../json.ts'
@@ -10,7 +10,10 @@ import type { CallToolResult } from './mcp.ts'
 
 /** A question to the server. */
 export type Question = { call: string; with?: JsonObject | undefined }
-/** Where the rows of a table come from. `id`: the column that tells rows apart; default `id`, or the whole row. */
+/**
+ * Where the rows of a table come from. `id`: the column that tells rows apart; default `id`, or the
+ * whole row.
+ */
 export type TableSource = (Question | { query: string }) & { id?: string | undefined }
 
 /** Read one table now. @throws TouchstoneError `state_unreadable` */
@@ -35,7 +38,10 @@ export function textOf(result: CallToolResult): string {
   return result.content.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
 }
 
-/** An answer's data: its structured content, or the JSON of its texts; undefined where there is none. */
+/**
+ * An answer's data: its structured content, or the JSON of its texts; undefined where there is
+ * none.
+ */
 export function dataOf(result: CallToolResult): Json | undefined {
   const { structuredContent } = result as { structuredContent?: JsonObject }
   // FastMCP wraps what is no object.
@@ -60,7 +66,10 @@ function jsonIn(text: string): Json | undefined {
 const isObject = (value: Json): value is JsonObject =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
 
-/** The objects of an answer: the members of a list, of the only list in an object, or the object itself. */
+/**
+ * The objects of an answer: the members of a list, of the only list in an object, or the object
+ * itself.
+ */
 function objectsIn(data: Json): JsonObject[] {
   if (Array.isArray(data)) return data.map((one) => (isObject(one) ? one : { value: one }))
   if (!isObject(data)) return [{ value: data }]
@@ -70,7 +79,10 @@ function objectsIn(data: Json): JsonObject[] {
   return lists.length === 1 ? objectsIn(lists[0] as Json[]) : [data]
 }
 
-/** Rows with an id: that of a column, or one made of the whole row. Rows that are the same are counted apart. */
+/**
+ * Rows with an id: that of a column, or one made of the whole row. Rows that are the same are
+ * counted apart.
+ */
 function identified(rows: readonly JsonObject[], column = 'id'): Row[] {
   const seen = new Map<string | number, number>()
   return rows.map((row) => {

@@ -1,4 +1,7 @@
-/** Turns at servers that trials share: a server at an address whose state is judged serves one trial of this process at a time. */
+/**
+ * Turns at servers that trials share: a server at an address whose state is judged serves one trial
+ * of this process at a time.
+ */
 
 const last = new Map<string, Promise<void>>()
 

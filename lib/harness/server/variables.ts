@@ -1,8 +1,14 @@
-/** `$NAME` in texts of a case or configuration: variables of this process, so that no secret has to stand in a file. */
+/**
+ * `$NAME` in texts of a case or configuration: variables of this process, so that no secret has to
+ * stand in a file.
+ */
 import { TouchstoneError } from '../../errors.ts'
 import { keepSecret, keepSecrets } from '../../secrets.ts'
 
-/** Values with `$NAME` and `${NAME}` taken from the environment. @throws TouchstoneError `setting_missing` */
+/**
+ * Values with `$NAME` and `${NAME}` taken from the environment. @throws TouchstoneError
+ * `setting_missing`
+ */
 export function filledIn(
   values: { readonly [name: string]: string },
   where: string,

@@ -1,7 +1,9 @@
 /**
- * A folder that is given to a server: made fresh, filled with the case's files, and read back as the table `files`.
+ * A folder that is given to a server: made fresh, filled with the case's files, and read back as
+ * the table `files`.
  *
- * The agent knows the folder as `/workspace`, whatever its name of the day is, so that a trial reads the same every time.
+ * The agent knows the folder as `/workspace`, whatever its name of the day is, so that a trial
+ * reads the same every time.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
@@ -34,7 +36,10 @@ export function fill(folder: string, files: { [path: string]: string }): void {
   }
 }
 
-/** The files of a folder as a table, sorted by path. A folder that a tool deleted has none: that is what it did. */
+/**
+ * The files of a folder as a table, sorted by path. A folder that a tool deleted has none: that is
+ * what it did.
+ */
 export function readFolder(folder: string): State {
   if (!existsSync(folder)) return { files: [] }
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>

@@ -1,4 +1,7 @@
-/** A simulated world behind the fault engine. It has every power, because a world's tools are pure functions over a state. */
+/**
+ * A simulated world behind the fault engine. It has every power, because a world's tools are pure
+ * functions over a state.
+ */
 import { z } from 'zod'
 import type { Digest } from '../../canonical.ts'
 import type { JsonObject } from '../../json.ts'
@@ -40,7 +43,10 @@ const NOTHING: WorldDefinition = {
   audit: () => [],
 }
 
-/** The world of a plan with its own tools laid over it. @throws TouchstoneError `world_unknown`, `tool_unknown` */
+/**
+ * The world of a plan with its own tools laid over it. @throws TouchstoneError `world_unknown`,
+ * `tool_unknown`
+ */
 export function definitionOf(plan: ServerPlan): WorldDefinition {
   const base =
     plan.world === null
@@ -75,7 +81,10 @@ export class WorldBackend implements Backend, Powers {
   /** The state there would be had every call done what it says; null while no fault needs it. */
   private imagined: State | null
 
-  /** @throws TouchstoneError `world_unknown`, `tool_unknown`, `case_invalid` for a state that is not the world's */
+  /**
+   * @throws TouchstoneError `world_unknown`, `tool_unknown`, `case_invalid` for a state that is not
+   * the world's
+   */
   constructor(plan: ServerPlan) {
     this.world = new World(definitionOf(plan), plan.state)
     this.imagined = plan.faults.some(({ kind }) => kind === 'cached_read') ? this.world.state : null
@@ -115,7 +124,10 @@ export class WorldBackend implements Backend, Powers {
     return promised
   }
 
-  /** As the first time the call met the world: no key, name or row of the first call stands in its way. */
+  /**
+   * As the first time the call met the world: no key, name or row of the first call stands in its
+   * way.
+   */
   again(): (request: Request) => CallToolResult {
     const met = this.world.state
     return ({ tool, input }) =>
@@ -152,7 +164,10 @@ export class WorldBackend implements Backend, Powers {
     this.imagined = made ?? this.imagined
   }
 
-  /** What the world holds. @throws TouchstoneError `world_broken` when one of its tools did what no tool may */
+  /**
+   * What the world holds. @throws TouchstoneError `world_broken` when one of its tools did what no
+   * tool may
+   */
   end(): ServerEnd {
     const { world } = this
     if (world.broken) throw world.broken
@@ -202,7 +217,10 @@ function withCreated(now: State, met: State, made: State): State {
   return tables
 }
 
-/** What a call of a tool with these arguments claims to do, or null for a read or arguments that its schema refuses. */
+/**
+ * What a call of a tool with these arguments claims to do, or null for a read or arguments that its
+ * schema refuses.
+ */
 export function effectOf(
   definition: WorldDefinition,
   name: string,

@@ -1,6 +1,6 @@
 /**
- * MCP's stdio framing over a child process that is ours to watch: what it writes to its standard error, and how it ends, which the
- * SDK's transport does not tell.
+ * MCP's stdio framing over a child process that is ours to watch: what it writes to its standard
+ * error, and how it ends, which the SDK's transport does not tell.
  */
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,6 +1,6 @@
 /**
- * JSON Schemas of servers, checked in time linear in what is checked: a server's pattern must not be
- * able to hold up the process that reads its answers.
+ * JSON Schemas of servers, checked in time linear in what is checked: a server's pattern must not
+ * be able to hold up the process that reads its answers.
  */
 import { createRequire } from 'node:module'
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv'
@@ -28,7 +28,10 @@ function linear(pattern: string): Matcher {
 // Ajv prints this in code that it generates for files, which nobody asks of it here.
 linear.code = 'linear'
 
-/** One for all clients and servers: each would otherwise build its own, which costs more than a trial. */
+/**
+ * One for all clients and servers: each would otherwise build its own, which costs more than a
+ * trial.
+ */
 export const schemaValidator = new AjvJsonSchemaValidator(
   // Formats are annotations in JSON Schema 2020-12. Their patterns would run on the other engine.
   new Ajv({

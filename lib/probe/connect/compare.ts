@@ -1,4 +1,6 @@
-/** Two servers, or two times of one: whether one is faster, and what differs in the tools they list. */
+/**
+ * Two servers, or two times of one: whether one is faster, and what differs in the tools they list.
+ */
 
 import type { Digest } from '../../canonical.ts'
 import { count, foreign, type Look, tone, wrap } from '../../display.ts'
@@ -11,7 +13,10 @@ import type { ProbeData } from './result.ts'
 import { tally, words } from './runs.ts'
 
 export type LatencyComparison = {
-  /** `faster`: b takes less time than a. Said only when the interval leaves out 0 and the test agrees. */
+  /**
+   * `faster`: b takes less time than a. Said only when the interval leaves out 0 and the test
+   * agrees.
+   */
   verdict: 'faster' | 'slower' | 'cannot tell'
   /** Median of all differences b - a, ms; null when a side has no latency. */
   shiftMs: number | null
@@ -125,10 +130,12 @@ function toolLines(
 /**
  * Compare two servers, two versions of one, or one server at two times.
  *
- * Latencies are compared by the differences of all pairs, with an exact interval: "faster" and "slower" are said only when the
- * interval leaves out 0 and the test agrees. Descriptions are compared by digest, so that a change is seen in withheld texts.
+ * Latencies are compared by the differences of all pairs, with an exact interval: "faster" and
+ * "slower" are said only when the interval leaves out 0 and the test agrees. Descriptions are
+ * compared by digest, so that a change is seen in withheld texts.
  *
- * @param a,b results, `ProbeRuns`, or the data of either. One result has one latency, from which nothing follows
+ * @param a,b results, `ProbeRuns`, or the data of either. One result has one latency, from which
+ *   nothing follows
  * @param options.level confidence in (0, 1), default 0.95
  * @throws TouchstoneError `argument_invalid`
  * @example

@@ -15,11 +15,13 @@ export type Configured = {
 /**
  * Read the servers of a configuration: `{ mcpServers }` as most clients have it, or `{ servers }`.
  *
- * `${NAME}`, `${env:NAME}` and `${NAME:-default}` in its texts stand for variables of the environment.
+ * `${NAME}`, `${env:NAME}` and `${NAME:-default}` in its texts stand for variables of the
+ * environment.
  *
  * @param path the file
  * @param environment default: that of this process
- * @throws TouchstoneError `config_invalid` naming the member; `file_unreadable` and the `json_` codes
+ * @throws TouchstoneError `config_invalid` naming the member; `file_unreadable` and the `json_`
+ *   codes
  */
 export function configured(
   path: string,

@@ -1,6 +1,7 @@
 /**
- * Negative requests for a server of one's own, by the set `mcp-stateless-conformance 1.0`: does it refuse what revision
- * 2026-07-28 says that it must refuse, with the status and the code that it says?
+ * Negative requests for a server of one's own, by the set `mcp-stateless-conformance 1.0`: does it
+ * refuse what revision 2026-07-28 says that it must refuse, with the status and the code that it
+ * says?
  *
  * Not a connection test, and never sent to a stranger's server.
  */
@@ -118,7 +119,8 @@ export type ConformanceOptions = {
 }
 
 /**
- * Send the requests of `mcp-stateless-conformance 1.0` to a server of your own, one after the other.
+ * Send the requests of `mcp-stateless-conformance 1.0` to a server of your own, one after the
+ * other.
  *
  * @param url http or https, at any address
  * @throws TouchstoneError `argument_invalid` for what is no http or https URL

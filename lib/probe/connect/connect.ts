@@ -1,4 +1,7 @@
-/** `probe.connect()`: the published connection test as a call that reads like one, for one test or several. */
+/**
+ * `probe.connect()`: the published connection test as a call that reads like one, for one test or
+ * several.
+ */
 import { foreign } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { progress } from '../../progress.ts'
@@ -12,15 +15,27 @@ import { ProbeRuns } from './runs.ts'
 import { type OwnOptions, runTest, setAsked, type Target } from './tasks.ts'
 
 export type ConnectOptions = {
-  /** Default `streamable-http`. There is no falling back to the other one: that would send what the set does not list. */
+  /**
+   * Default `streamable-http`. There is no falling back to the other one: that would send what the
+   * set does not list.
+   */
   transport?: 'streamable-http' | 'sse'
   /** Abort to give up: the call then rejects with the signal's reason. */
   signal?: AbortSignal | undefined
-  /** The published set to run, `id@version`. Default `mcp-connection@1.0`; `mcp-connection-stateless@1.0` is for 2026-07-28. */
+  /**
+   * The published set to run, `id@version`. Default `mcp-connection@1.0`;
+   * `mcp-connection-stateless@1.0` is for 2026-07-28.
+   */
   set?: string
-  /** A server of your own, at any address, http allowed. Such a test is not the published one. Default false. */
+  /**
+   * A server of your own, at any address, http allowed. Such a test is not the published one.
+   * Default false.
+   */
   local?: boolean
-  /** Of a server of your own: which protocol to speak. `auto` asks in the way of 2026-07-28 first. Default `legacy`. */
+  /**
+   * Of a server of your own: which protocol to speak. `auto` asks in the way of 2026-07-28 first.
+   * Default `legacy`.
+   */
   era?: Era | 'auto'
   /** Of a server of your own: headers that every request carries, such as a key. */
   headers?: Record<string, string>
@@ -140,18 +155,20 @@ export class RepeatedConnection implements PromiseLike<ProbeRuns> {
 }
 
 /**
- * Test an MCP server by a published set: `mcp-connection 1.0` (initialize, then tools/list) unless told otherwise. No
- * credentials, no tool called.
+ * Test an MCP server by a published set: `mcp-connection 1.0` (initialize, then tools/list) unless
+ * told otherwise. No credentials, no tool called.
  *
- * A server that falls short, and an address that is refused, are results. With `local: true` the same tasks run against any
- * address, and a `{ command, args }` runs a stdio server. Neither is the published test, and the result says so (`set: null`).
- * The owner of a server is told more (`own`): its error texts, its error output, how it ended, what would have worked.
+ * A server that falls short, and an address that is refused, are results. With `local: true` the
+ * same tasks run against any address, and a `{ command, args }` runs a stdio server. Neither is the
+ * published test, and the result says so (`set: null`). The owner of a server is told more (`own`):
+ * its error texts, its error output, how it ended, what would have worked.
  *
  * @param target  a URL, or a command for a stdio server of your own
- * @param options `transport` (default `streamable-http`), `set`, `signal`, `local` and what belongs to it
+ * @param options `transport` (default `streamable-http`), `set`, `signal`, `local` and what belongs
+ *   to it
  * @returns a test that runs when awaited: a `ProbeResult`. `.repeat(n)` gives a `ProbeRuns`
- * @throws TouchstoneError `argument_invalid` for a text without a scheme and for options that do not go together,
- *   `transport_unknown`, `set_unknown`
+ * @throws TouchstoneError `argument_invalid` for a text without a scheme and for options that do
+ *   not go together, `transport_unknown`, `set_unknown`
  * @see scenarios/mcp-connection/1.0.json, scenarios/mcp-connection-stateless/1.0.json
  * @example
  * const result = await connect('https://localhost/mcp')
@@ -225,7 +242,10 @@ function invalid(message: string, where: string): TouchstoneError {
   return new TouchstoneError('argument_invalid', message, { where })
 }
 
-/** A text without a scheme is a slip of whoever typed it, not a hostile address; `host:3000/path` is such a text too. */
+/**
+ * A text without a scheme is a slip of whoever typed it, not a hostile address; `host:3000/path` is
+ * such a text too.
+ */
 function requireScheme(text: string): void {
   const scheme = /^\s*[a-z][a-z0-9+.-]*:/i.test(text) && !/^[\w.-]+:\d+(?:[/?#]|$)/.test(text)
   if (scheme || /[{}]/.test(text)) return

@@ -1,4 +1,7 @@
-/** How far one test has come: which tasks passed, what stopped the others, and what the server told meanwhile. */
+/**
+ * How far one test has come: which tasks passed, what stopped the others, and what the server told
+ * meanwhile.
+ */
 import type { Shortfall } from '../judge/outcome.ts'
 import type { TaskId } from '../judge/set.ts'
 import { spoils } from '../judge/stall.ts'

@@ -1,6 +1,6 @@
 /**
- * What two requests of revision 2026-07-28 show beside their results: demands of the specification that an answer breaks.
- * Recorded, never a verdict: no task passes or fails by them.
+ * What two requests of revision 2026-07-28 show beside their results: demands of the specification
+ * that an answer breaks. Recorded, never a verdict: no task passes or fails by them.
  */
 
 import { MODERN_CODES } from '../judge/outcome.ts'
@@ -88,7 +88,10 @@ export class Noticed {
     note('server_info_missing', method === 'server/discover' && outline.server === null)
   }
 
-  /** The tool list was answered: does the server declare that it has tools? @param discovered null when it told nothing */
+  /**
+   * The tool list was answered: does the server declare that it has tools? @param discovered null
+   * when it told nothing
+   */
   listed(discovered: Outline | null): void {
     const { capabilities } = discovered ?? {}
     if (capabilities && !capabilities.includes('tools')) this.note('undeclared_tools', 'tools/list')

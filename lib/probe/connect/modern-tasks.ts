@@ -1,4 +1,7 @@
-/** The tasks of the test for revision 2026-07-28 (mcp-connection-stateless 1.0): server/discover and tools/list. */
+/**
+ * The tasks of the test for revision 2026-07-28 (mcp-connection-stateless 1.0): server/discover and
+ * tools/list.
+ */
 
 import { credentialsAsked, MODERN_CODES, Shortfall, shortfallOf } from '../judge/outcome.ts'
 import type { ConnectionSet, Limits, TaskId } from '../judge/set.ts'
@@ -20,8 +23,8 @@ export function envelope({ name, version, protocolVersion }: ConnectionSet['clie
 }
 
 /**
- * Attempt both tasks, which do not depend on each other. The second is left out when the first got no answer at all or was
- * refused.
+ * Attempt both tasks, which do not depend on each other. The second is left out when the first got
+ * no answer at all or was refused.
  */
 export async function modernTasks(
   wire: ModernWire,
@@ -84,8 +87,8 @@ function resultOf(reply: ModernReply): Outline {
 }
 
 /**
- * What a reply without a result means, in the set's order: credentials asked for, then the revision's own error codes, then
- * the HTTP status.
+ * What a reply without a result means, in the set's order: credentials asked for, then the
+ * revision's own error codes, then the HTTP status.
  */
 function judgeModern(reply: ModernReply): Shortfall {
   const { httpStatus, header, fault } = reply

@@ -1,4 +1,7 @@
-/** When a server of one's own does not answer as asked: the way of connecting that it does answer, found by trying. */
+/**
+ * When a server of one's own does not answer as asked: the way of connecting that it does answer,
+ * found by trying.
+ */
 import type { Detail } from '../judge/outcome.ts'
 import type { Era } from '../judge/set.ts'
 import { type Findings, runTest, type Target } from './tasks.ts'

@@ -1,4 +1,7 @@
-/** What the owner of a server is told beside the findings: how it names itself, its own words in errors, and its process. */
+/**
+ * What the owner of a server is told beside the findings: how it names itself, its own words in
+ * errors, and its process.
+ */
 
 import type { TaskId } from '../judge/set.ts'
 import type { Outline } from '../read/outline.ts'
@@ -12,7 +15,9 @@ export type Greeting = {
   /** Null when it told none, or when it is withheld. */
   name: string | null
   version: string | null
-  /** Rules that the name or the version matched; of a stranger's server, not empty means withheld. */
+  /**
+   * Rules that the name or the version matched; of a stranger's server, not empty means withheld.
+   */
   rules: string[]
   /** Names of the capabilities it declared; null when it declared none at all. */
   capabilities: string[] | null

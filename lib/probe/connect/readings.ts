@@ -1,8 +1,8 @@
 /**
  * What the published sets leave open, and how it is read here. The sets' words win; these are ours.
  *
- * Two implementations that differ in one of these can both follow the set and still disagree on a server, so they are data
- * that a result can be laid beside.
+ * Two implementations that differ in one of these can both follow the set and still disagree on a
+ * server, so they are data that a result can be laid beside.
  */
 
 import { connectionSet, DEFAULT_SET } from '../judge/set.ts'

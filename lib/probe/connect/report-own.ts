@@ -1,4 +1,7 @@
-/** What the owner of a server is shown beside the result: its name, its own words, and what its process did. */
+/**
+ * What the owner of a server is shown beside the result: its name, its own words, and what its
+ * process did.
+ */
 import { count, foreign, type Look, tone, wrap } from '../../display.ts'
 import type { ProcessTold } from '../wire/process-told.ts'
 import type { ProbeData } from './result.ts'

@@ -1,4 +1,7 @@
-/** A connection test told to a person: tasks with ticks, the outcome and why, and what a pass does not establish. */
+/**
+ * A connection test told to a person: tasks with ticks, the outcome and why, and what a pass does
+ * not establish.
+ */
 import { count, duration, foreign, type Look, type Tone, tone, wrap } from '../../display.ts'
 import { type Detail, type Outcome, SAYS } from '../judge/outcome.ts'
 import { REASONS } from '../judge/reasons.ts'
@@ -19,7 +22,9 @@ export const TONES: Record<Outcome, Tone> = {
 
 const MAX_LISTED = 12
 
-/** A latency in words, to two digits below 10 ms: a server on this machine answers in less than one. */
+/**
+ * A latency in words, to two digits below 10 ms: a server on this machine answers in less than one.
+ */
 export function latencyText(ms: number): string {
   return ms < 10 ? `${Number(ms.toPrecision(2))} ms` : duration(ms)
 }
@@ -52,7 +57,9 @@ export function reportOf(data: ProbeData, look: Look = {}): string {
   return lines.join('\n')
 }
 
-/** Of a server of one's own. The published sentences speak of a site that tests strangers' servers. */
+/**
+ * Of a server of one's own. The published sentences speak of a site that tests strangers' servers.
+ */
 const OWN_NON_CLAIMS = [
   'What any tool does when it is called. No tool is ever called.',
   'Speed or reliability from anywhere but this machine, now.',

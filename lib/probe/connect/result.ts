@@ -1,5 +1,6 @@
 /**
- * What one connection test came to: plain data for programs, a report for people, and the statement that a receipt commits to.
+ * What one connection test came to: plain data for programs, a report for people, and the statement
+ * that a receipt commits to.
  */
 import type { Look } from '../../display.ts'
 import { type IssueOptions, issueProbe, type Receipt } from '../../receipt/index.ts'
@@ -18,7 +19,10 @@ import type { TaskFinding } from './verdict.ts'
 
 export type ProbeData = Findings & {
   schema: 'touchstone.probe.v0'
-  /** The published set; null when the server was tested as a developer's own, outside its address rules. */
+  /**
+   * The published set; null when the server was tested as a developer's own, outside its address
+   * rules.
+   */
   set: SetName | null
   /** The URL as given, or the command line of a stdio server. */
   subject: string
@@ -96,8 +100,10 @@ export class ProbeResult extends Shown implements ProbeData {
   /**
    * A receipt of this test: an in-toto Statement over `statement()` in a DSSE envelope.
    *
-   * @param options `key`: an Ed25519 private key, PEM or its path. Without one the receipt is unsigned and says so
-   * @throws TouchstoneError `set_unpublished` for a test that was not the published one; `key_invalid`
+   * @param options `key`: an Ed25519 private key, PEM or its path. Without one the receipt is
+   *   unsigned and says so
+   * @throws TouchstoneError `set_unpublished` for a test that was not the published one;
+   *   `key_invalid`
    */
   receipt(options: IssueOptions = {}): Receipt {
     return issueProbe(this.statement(), options)

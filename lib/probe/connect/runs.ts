@@ -1,4 +1,7 @@
-/** Several tests of one server: how its latency is distributed, and whether it answers the same way each time. */
+/**
+ * Several tests of one server: how its latency is distributed, and whether it answers the same way
+ * each time.
+ */
 
 import { type Chart, type LatencyRow, latency as latencyChart } from '../../chart/index.ts'
 import { count, foreign, type Look, table, tone } from '../../display.ts'
@@ -50,14 +53,16 @@ export class ProbeRuns extends Shown {
     return new Set(told).size <= 1
   }
 
-  /** Null when no handshake was answered: no latency is then known, which is not a latency of zero. */
+  /**
+   * Null when no handshake was answered: no latency is then known, which is not a latency of zero.
+   */
   get latency(): LatencySpread | null {
     return spread(this.results.map(({ latencyMs }) => latencyMs).filter((ms) => ms !== null))
   }
 
   /**
-   * How long answers took, as the share of tests that were answered within each time. Tests whose latency is not told are left out:
-   * they were answered, and nobody knows how fast.
+   * How long answers took, as the share of tests that were answered within each time. Tests whose
+   * latency is not told are left out: they were answered, and nobody knows how fast.
    */
   chart(): Chart<LatencyRow> {
     const values = this.latency?.valuesMs.filter((ms) => ms > 0) ?? []

@@ -1,5 +1,6 @@
 /**
- * One test of one server, over any transport and in either era of the protocol: from the address check to plain findings.
+ * One test of one server, over any transport and in either era of the protocol: from the address
+ * check to plain findings.
  */
 
 import { untilAborted } from '../../abort.ts'
@@ -37,7 +38,10 @@ export type Target =
 
 /** What only the owner of a server may set. */
 export type OwnOptions = {
-  /** Which protocol to speak. `auto`: 2026-07-28 first, and the earlier one when the server does not know it. Default legacy. */
+  /**
+   * Which protocol to speak. `auto`: 2026-07-28 first, and the earlier one when the server does not
+   * know it. Default legacy.
+   */
   era?: Era | 'auto' | undefined
   /** Headers that every request carries. */
   headers?: Record<string, string> | undefined
@@ -54,9 +58,15 @@ export type Findings = Verdict & {
   /** The protocol that was spoken: `legacy` has initialize, `modern` is revision 2026-07-28. */
   era: Era
   tasks: TaskFinding[]
-  /** From the true sending of the first request to the arrival of its answer, in ms; null unless that task passed. */
+  /**
+   * From the true sending of the first request to the arrival of its answer, in ms; null unless
+   * that task passed.
+   */
   latencyMs: number | null
-  /** `loop_blocked`: the first task passed, but this process stood still meanwhile, so that its latency is not told. */
+  /**
+   * `loop_blocked`: the first task passed, but this process stood still meanwhile, so that its
+   * latency is not told.
+   */
   latencyNote: 'loop_blocked' | null
   /** The version the server chose, when it has the form of one. */
   protocolVersion: string | null
@@ -65,7 +75,9 @@ export type Findings = Verdict & {
   /** How the server named itself, in the sets that measure it and of a server of one's own. */
   greeting: Greeting | null
   tools: ToolList | null
-  /** Of revision 2026-07-28: what results said of themselves, and findings. Null in the other era. */
+  /**
+   * Of revision 2026-07-28: what results said of themselves, and findings. Null in the other era.
+   */
   stateless: StatelessMeasures | null
   /** Every request that left, in order. */
   sent: string[]
@@ -78,7 +90,10 @@ export type Findings = Verdict & {
 
 /** A developer's own server may be slow to start, and may have many pages. */
 const OWN_LIMITS = { timeoutMs: 60_000, toolListPages: 100, maxResponseBytes: 16_000_000 }
-/** How long a stdio server may take to answer a request of 2026-07-28 before it counts as one that does not know it. */
+/**
+ * How long a stdio server may take to answer a request of 2026-07-28 before it counts as one that
+ * does not know it.
+ */
 const SILENCE_MS = 5_000
 
 /** Reading a tool list has what is left of the test's time, and never less than this. */
@@ -196,7 +211,10 @@ async function oneEra(target: Target, test: Test, seams: Seams): Promise<void> {
   await legacyTasks(wire, test.course, tasksOf(test))
 }
 
-/** The specification's rule for a client that speaks both: 2026-07-28 first, the earlier era when that is not known. */
+/**
+ * The specification's rule for a client that speaks both: 2026-07-28 first, the earlier era when
+ * that is not known.
+ */
 async function bothEras(target: Target, test: Test, seams: Seams): Promise<void> {
   const again = () => {
     test.era = 'legacy'
@@ -254,7 +272,9 @@ async function opened(target: Extract<Target, { url: string }>, test: Test, seam
   return { url: dialled(target.url), line }
 }
 
-/** Read the tool list behind the last answer: reading is ours and takes none of the server's time. */
+/**
+ * Read the tool list behind the last answer: reading is ours and takes none of the server's time.
+ */
 async function toolsOf(
   target: Target,
   test: Test,

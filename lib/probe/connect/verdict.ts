@@ -34,7 +34,10 @@ export function verdict(course: Course, era: Era): Verdict {
   return { outcome: stopped.outcome, detail: stopped.detail, reason: stopped.reason }
 }
 
-/** What stopped the tasks. When nothing was answered, a request for credentials speaks before other errors. */
+/**
+ * What stopped the tasks. When nothing was answered, a request for credentials speaks before other
+ * errors.
+ */
 function deciding({ tasks }: Course): Shortfall | null {
   const faults = [...tasks.values()].filter((each) => each !== 'passed')
   return faults.find(({ outcome }) => outcome === 'needs_credentials') ?? faults[0] ?? null
@@ -71,7 +74,10 @@ export function versionsOf({ greeting, tasks }: Course): string[] {
   return [...new Set(dates)].slice(0, 8)
 }
 
-/** Did a server asked in the way of 2026-07-28 show that it knows that revision? Else it is asked in the earlier way. */
+/**
+ * Did a server asked in the way of 2026-07-28 show that it knows that revision? Else it is asked in
+ * the earlier way.
+ */
 export function speaksModern(course: Course): boolean {
   if (course.answered) return true
   const fault = deciding(course)
@@ -92,7 +98,8 @@ export function speaksModern(course: Course): boolean {
     case 'not_json':
     case 'content_type':
       return false
-    // A stdio server that is silent does not know the request. Over HTTP there is a connection, and it tells.
+    // A stdio server that is silent does not know the request. Over HTTP there is a connection, and
+    // it tells.
     default:
       return !(fault?.outcome === 'no_answer' && fault.detail === 'timed_out')
   }

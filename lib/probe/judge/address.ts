@@ -1,12 +1,17 @@
 /**
- * Is an IP address public? Only addresses known to be global unicast are; everything else is refused with a reason.
+ * Is an IP address public? Only addresses known to be global unicast are; everything else is
+ * refused with a reason.
  *
- * Allow-listing on purpose: a list of bad ranges misses whatever was forgotten or is not assigned yet. IPv6 is public only
- * inside 2000::/3 less the ranges below, so that NAT64, IPv4-compatible and every unassigned block fall out by themselves.
+ * Allow-listing on purpose: a list of bad ranges misses whatever was forgotten or is not assigned
+ * yet. IPv6 is public only inside 2000::/3 less the ranges below, so that NAT64, IPv4-compatible
+ * and every unassigned block fall out by themselves.
  */
 import { isIPv4, isIPv6 } from 'node:net'
 
-/** Why an address may not be dialled; `ok` when it may. The list is closed: a new reason is a new release. */
+/**
+ * Why an address may not be dialled; `ok` when it may. The list is closed: a new reason is a new
+ * release.
+ */
 export type AddressReason =
   | 'ok'
   | 'not_an_address'
@@ -35,7 +40,10 @@ export type AddressReason =
 
 export type AddressVerdict = { allowed: boolean; reason: AddressReason }
 
-/** [network, prefix length, reason]. IANA IPv4 special-purpose registry of 2021-02-04, and 224.0.0.0/4 (RFC 5771). */
+/**
+ * [network, prefix length, reason]. IANA IPv4 special-purpose registry of 2021-02-04, and
+ * 224.0.0.0/4 (RFC 5771).
+ */
 const IPV4: [string, number, AddressReason][] = [
   ['0.0.0.0', 8, 'unspecified'], // RFC 791, "this network"
   ['10.0.0.0', 8, 'private'], // RFC 1918
@@ -54,7 +62,10 @@ const IPV4: [string, number, AddressReason][] = [
   ['240.0.0.0', 4, 'reserved'], // RFC 1112, the broadcast address included
 ]
 
-/** First match wins. IANA IPv6 special-purpose registry of 2024-10-22, and what it leaves out of 2000::/3. */
+/**
+ * First match wins. IANA IPv6 special-purpose registry of 2024-10-22, and what it leaves out of
+ * 2000::/3.
+ */
 const IPV6: [string, number, AddressReason][] = [
   ['::', 128, 'unspecified'],
   ['::1', 128, 'loopback'],
@@ -83,10 +94,12 @@ const RANGES4 = IPV4.map(([network, length, reason]) => range(network, length, r
 const RANGES6 = IPV6.map(([network, length, reason]) => range(network, length, reason))
 
 /**
- * Judge one IP address as a name server would give it: dotted-decimal IPv4 or RFC 4291 text for IPv6.
+ * Judge one IP address as a name server would give it: dotted-decimal IPv4 or RFC 4291 text for
+ * IPv6.
  *
- * An IPv4 address written as IPv6 (`::ffff:a.b.c.d`) is judged as that IPv4 address. No other text form is read: `127.1`,
- * `0x7f000001` or a zone (`fe80::1%eth0`) is refused, since no name server answers so.
+ * An IPv4 address written as IPv6 (`::ffff:a.b.c.d`) is judged as that IPv4 address. No other text
+ * form is read: `127.1`, `0x7f000001` or a zone (`fe80::1%eth0`) is refused, since no name server
+ * answers so.
  *
  * @returns `allowed`, and `reason`: `ok` or one of a closed list
  * @see IANA special-purpose address registries; known answers: fixtures/probe/address.json

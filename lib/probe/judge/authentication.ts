@@ -1,9 +1,9 @@
 /**
- * Is an error about authentication? Judged by its words: the code -32001 that many servers use for it also means an unknown
- * session or a timeout.
+ * Is an error about authentication? Judged by its words: the code -32001 that many servers use for
+ * it also means an unknown session or a timeout.
  *
- * Each rule names a thing that credentials are, or an act of showing them. A word that other errors use as well (log, token,
- * 401) counts only in the company that makes it one.
+ * Each rule names a thing that credentials are, or an act of showing them. A word that other errors
+ * use as well (log, token, 401) counts only in the company that makes it one.
  */
 
 const KEY = `(?:api[ -]?|access[ -]?|agency[ -]?)keys?`

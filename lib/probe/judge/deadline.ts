@@ -1,8 +1,14 @@
-/** One absolute instant that ends a whole test, whichever request is open, and whoever called may end it sooner. */
+/**
+ * One absolute instant that ends a whole test, whichever request is open, and whoever called may
+ * end it sooner.
+ */
 import { Shortfall } from './outcome.ts'
 
 export type Deadline = {
-  /** Aborts at the instant, or when the caller aborts. The reason is a `Shortfall` or the caller's own reason. */
+  /**
+   * Aborts at the instant, or when the caller aborts. The reason is a `Shortfall` or the caller's
+   * own reason.
+   */
   signal: AbortSignal
   remainingMs(): number
   /** A signal that also aborts after `ms`, for a step that must not eat the rest. */
@@ -10,7 +16,10 @@ export type Deadline = {
   stop(): void
 }
 
-/** Start the clock. Its timer keeps the process alive, unlike `AbortSignal.timeout`: a test always comes to an end. */
+/**
+ * Start the clock. Its timer keeps the process alive, unlike `AbortSignal.timeout`: a test always
+ * comes to an end.
+ */
 export function deadline(limitMs: number, caller?: AbortSignal): Deadline {
   const end = performance.now() + limitMs
   const controller = new AbortController()

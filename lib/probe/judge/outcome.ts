@@ -1,6 +1,7 @@
 /**
- * What a connection test can come to: the five published words, a stable detail code beneath each, and the rules that
- * choose them. Pure. Total: whatever a server, a socket or a name server does ends in one of the five.
+ * What a connection test can come to: the five published words, a stable detail code beneath each,
+ * and the rules that choose them. Pure. Total: whatever a server, a socket or a name server does
+ * ends in one of the five.
  */
 import { isAboutAuthentication } from './authentication.ts'
 import type { Reason } from './url.ts'
@@ -8,7 +9,10 @@ import type { Reason } from './url.ts'
 /** The five words of the scenario set. */
 export type Outcome = 'answered' | 'needs_credentials' | 'no_answer' | 'error' | 'refused'
 
-/** Why, as a stable code. Each belongs to one outcome, save that those of a failed tool list stand beside `answered`. */
+/**
+ * Why, as a stable code. Each belongs to one outcome, save that those of a failed tool list stand
+ * beside `answered`.
+ */
 export type Detail =
   | 'handshake_complete'
   | 'request_answered'
@@ -159,7 +163,10 @@ type More = {
   cause?: unknown
 }
 
-/** How a test or one of its requests fell short. Internal: a result carries the codes, nobody outside catches this. */
+/**
+ * How a test or one of its requests fell short. Internal: a result carries the codes, nobody
+ * outside catches this.
+ */
 export class Shortfall extends Error {
   readonly detail: Detail
   readonly httpStatus: number | null
@@ -210,10 +217,14 @@ const BY_CODE: Record<string, Detail> = {
 const CERTIFICATE =
   /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|CRL_|ERROR_IN_C|INVALID_(?:CA|PURPOSE)|PATH_LENGTH_|HOSTNAME_MISMATCH|ERR_TLS_CERT)/
 
-/** The shortfall that an error from a socket, TLS or HTTP means. Whatever is not known is `other`, never a throw. */
+/**
+ * The shortfall that an error from a socket, TLS or HTTP means. Whatever is not known is `other`,
+ * never a throw.
+ */
 export function shortfallOf(error: unknown): Shortfall {
   if (error instanceof Shortfall) return error
-  // Every address of a name was tried in turn: the first that says more than "unreachable" speaks for all.
+  // Every address of a name was tried in turn: the first that says more than "unreachable" speaks
+  // for all.
   const all = error instanceof AggregateError ? error.errors.map(shortfallOf) : []
   const telling =
     all.find((each) => each.detail !== 'unreachable' && each.detail !== 'other') ?? all[0]
@@ -228,7 +239,10 @@ export function shortfallOf(error: unknown): Shortfall {
   return new Shortfall(BY_CODE[known] ?? 'other', { cause: error })
 }
 
-/** A JSON-RPC error as far as it is read. `message` and `text` are the server's own: never stored of a stranger's. */
+/**
+ * A JSON-RPC error as far as it is read. `message` and `text` are the server's own: never stored of
+ * a stranger's.
+ */
 export type RpcError = {
   code: number | null
   message: string | null
@@ -263,8 +277,8 @@ export type Reply = {
 }
 
 /**
- * What an HTTP answer without a JSON-RPC result means, in the set's order: credentials asked for by the response, then by
- * the JSON-RPC error, then the HTTP status, then the body.
+ * What an HTTP answer without a JSON-RPC result means, in the set's order: credentials asked for by
+ * the response, then by the JSON-RPC error, then the HTTP status, then the body.
  */
 export function judgeReply(reply: Reply): Shortfall {
   const { httpStatus, header, rpc, fault } = reply
@@ -278,7 +292,10 @@ export function judgeReply(reply: Reply): Shortfall {
   return new Shortfall(fault?.detail ?? 'not_an_answer', { ...more, reason: fault?.reason ?? null })
 }
 
-/** How an answer asked for credentials, by its status and headers first and by its words then; null when it did not. */
+/**
+ * How an answer asked for credentials, by its status and headers first and by its words then; null
+ * when it did not.
+ */
 export function credentialsAsked({ httpStatus, header, rpc }: Reply): Detail | null {
   if (httpStatus === 401) return 'http_401'
   if (httpStatus === 403) {

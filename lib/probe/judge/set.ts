@@ -1,4 +1,7 @@
-/** The published sets that a test can run, read from their own text: limits and client names are never written down twice. */
+/**
+ * The published sets that a test can run, read from their own text: limits and client names are
+ * never written down twice.
+ */
 import type { Digest } from '../../canonical.ts'
 import { gotWord } from '../../choice.ts'
 import { TouchstoneError } from '../../errors.ts'
@@ -6,7 +9,10 @@ import { get, type ScenarioSet } from '../../scenario/index.ts'
 
 export type SetName = { id: string; version: string; digest: Digest }
 
-/** Which of the two protocols a test speaks: the one with `initialize`, or revision 2026-07-28, which has no handshake. */
+/**
+ * Which of the two protocols a test speaks: the one with `initialize`, or revision 2026-07-28,
+ * which has no handshake.
+ */
 export type Era = 'legacy' | 'modern'
 
 export type TaskId = 'handshake' | 'discover' | 'tool_list'
@@ -30,7 +36,10 @@ export type ConnectionSet = {
 /** A set that a connection test can run. */
 export type Runnable = { name: SetName; era: Era; set: ConnectionSet; limits: Limits }
 
-/** The set's limits, and `stepMs`: how long a step that the set gives no time of its own may take (ours). */
+/**
+ * The set's limits, and `stepMs`: how long a step that the set gives no time of its own may take
+ * (ours).
+ */
 export type Limits = Required<ConnectionSet['limits']> & { stepMs: number }
 
 /** What a result says of the set it ran. */
@@ -52,7 +61,8 @@ const runnable = new Map<string, Runnable>()
  * The published connection test of this name.
  *
  * @param name `id@version`
- * @throws TouchstoneError `set_unknown` for a set that is not published, or that is no connection test
+ * @throws TouchstoneError `set_unknown` for a set that is not published, or that is no connection
+ *   test
  */
 export function connectionSet(name: string): Runnable {
   const known = runnable.get(name)
@@ -84,7 +94,10 @@ export function setNamed({ id, version }: Pick<SetName, 'id' | 'version'>): Runn
   return connectionSet(`${id}@${version}`)
 }
 
-/** What every request carries. Compression is not asked for, so that bytes on the wire are bytes read. */
+/**
+ * What every request carries. Compression is not asked for, so that bytes on the wire are bytes
+ * read.
+ */
 export function headersOf(
   client: ConnectionSet['client'],
   extra: Record<string, string> = {},

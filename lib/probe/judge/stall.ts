@@ -1,7 +1,9 @@
 /**
- * Whether this process stood still while a latency was measured. Such a latency is ours and not the server's.
+ * Whether this process stood still while a latency was measured. Such a latency is ours and not the
+ * server's.
  *
- * A timer beats while anything is measured. A beat that comes late says for how long no answer could be taken.
+ * A timer beats while anything is measured. A beat that comes late says for how long no answer
+ * could be taken.
  */
 
 const BEAT_MS = 10
@@ -15,7 +17,8 @@ let timer: NodeJS.Timeout | null = null
 /**
  * Begin to watch. The end may be told more than once.
  *
- * @returns ends the watching, and tells the longest time in ms that the event loop stood still meanwhile
+ * @returns ends the watching, and tells the longest time in ms that the event loop stood still
+ *   meanwhile
  */
 export function watchStalls(): () => number {
   const window = { openedAt: performance.now(), stalledMs: 0 }

@@ -1,8 +1,10 @@
 /**
- * May a URL be tested at all? Judged on the raw text before anything is parsed, resolved or dialled.
+ * May a URL be tested at all? Judged on the raw text before anything is parsed, resolved or
+ * dialled.
  *
- * The raw text comes first because `new URL()` repairs in silence: it strips spaces and line breaks, turns `\` into `/`
- * and adds missing slashes, so that what was read and what is dialled are two different texts.
+ * The raw text comes first because `new URL()` repairs in silence: it strips spaces and line
+ * breaks, turns `\` into `/` and adds missing slashes, so that what was read and what is dialled
+ * are two different texts.
  */
 import { isIP } from 'node:net'
 import type { AddressReason } from './address.ts'
@@ -31,12 +33,14 @@ export type UrlVerdict = { allowed: boolean; reason: UrlReason }
 export type Reason = UrlReason | AddressReason
 
 /**
- * Judge the text of a URL by the published address check: an https URL on a host name with a dot in it, no IP address,
- * no user name or password, no localhost, .local or .internal name, no spaces or braces left to fill in.
+ * Judge the text of a URL by the published address check: an https URL on a host name with a dot in
+ * it, no IP address, no user name or password, no localhost, .local or .internal name, no spaces or
+ * braces left to fill in.
  *
- * Stricter than the letter in three places where `new URL()` would repair: a backslash, a missing `//` and an empty
- * user name (`https://@host`) are refused. Percent-encoded braces and any port are allowed. Passing says nothing about what the name
- * resolves to: that is judged when the connection is made.
+ * Stricter than the letter in three places where `new URL()` would repair: a backslash, a missing
+ * `//` and an empty user name (`https://@host`) are refused. Percent-encoded braces and any port
+ * are allowed. Passing says nothing about what the name resolves to: that is judged when the
+ * connection is made.
  *
  * @returns `allowed`, and `reason`: `ok` or one of a closed list
  * @see known answers: fixtures/probe/url.json
@@ -85,8 +89,8 @@ export function checkLocalUrl(text: string): UrlVerdict {
 }
 
 /**
- * The URL that is dialled: as given, without the dot that ends a fully qualified name, which would otherwise stand in the
- * Host header and in SNI, where few servers know it.
+ * The URL that is dialled: as given, without the dot that ends a fully qualified name, which would
+ * otherwise stand in the Host header and in SNI, where few servers know it.
  */
 export function dialled(text: string): URL {
   const url = new URL(text)
@@ -96,7 +100,8 @@ export function dialled(text: string): URL {
 }
 
 /**
- * Where an event stream asked requests to go, judged: it must pass the whole URL check again and be on the same host.
+ * Where an event stream asked requests to go, judged: it must pass the whole URL check again and be
+ * on the same host.
  *
  * A port of its own is the same host. `local` drops the address rules and keeps the same-host rule.
  */

@@ -1,8 +1,10 @@
 /**
- * The messages of the test as text, and answers out of bytes: JSON bodies and event streams. Pure, no sockets.
+ * The messages of the test as text, and answers out of bytes: JSON bodies and event streams. Pure,
+ * no sockets.
  *
- * Reading is lenient where a server may differ and the set does not care (id of another type, batches, extra members, bad
- * UTF-8), and strict where it does: only a JSON-RPC 2.0 message with our id is an answer.
+ * Reading is lenient where a server may differ and the set does not care (id of another type,
+ * batches, extra members, bad UTF-8), and strict where it does: only a JSON-RPC 2.0 message with
+ * our id is an answer.
  */
 import { createParser } from 'eventsource-parser'
 import type { RpcError } from '../judge/outcome.ts'
@@ -10,7 +12,10 @@ import { isObject, type Outline, outlineOf } from './outline.ts'
 
 export type Method = 'initialize' | 'notifications/initialized' | 'server/discover' | 'tools/list'
 
-/** What a server sent that was no answer: a request or a notification of its own, or an error with another id. */
+/**
+ * What a server sent that was no answer: a request or a notification of its own, or an error with
+ * another id.
+ */
 export type Aside = 'request' | 'log' | 'notification' | 'error_with_another_id' | null
 
 export type RpcAnswer = { result: unknown; error: null } | { result: null; error: RpcError }
@@ -37,7 +42,9 @@ export type Reading = {
   aside: Aside
 }
 
-/** Read one JSON text: the answer to request `id`, if it is in it, and otherwise what else it is. */
+/**
+ * Read one JSON text: the answer to request `id`, if it is in it, and otherwise what else it is.
+ */
 export function readAnswer(text: Uint8Array | string, id: number, alone: boolean): Reading {
   const value = jsonOf(text)
   const found = answerIn(value, id, alone)
@@ -62,8 +69,8 @@ function asideOf(value: unknown): Aside {
 /**
  * The answer to request `id` in a JSON value, or null when there is none in it.
  *
- * A batch is looked into. The id may come back as text. `alone` says that the value is the whole body of the response to our
- * request: then an error with no id, or id null, is the answer too.
+ * A batch is looked into. The id may come back as text. `alone` says that the value is the whole
+ * body of the response to our request: then an error with no id, or id null, is the answer too.
  */
 export function answerIn(value: unknown, id: number, alone: boolean): RpcAnswer | null {
   if (Array.isArray(value)) {
@@ -92,7 +99,10 @@ export function answerIn(value: unknown, id: number, alone: boolean): RpcAnswer 
   return Object.hasOwn(message, 'result') ? { result: message.result, error: null } : null
 }
 
-/** The JSON value of a body, or undefined when it is not JSON. A byte order mark is skipped, bad UTF-8 is replaced. */
+/**
+ * The JSON value of a body, or undefined when it is not JSON. A byte order mark is skipped, bad
+ * UTF-8 is replaced.
+ */
 export function jsonOf(body: Uint8Array | string): unknown {
   try {
     return JSON.parse(typeof body === 'string' ? body : new TextDecoder().decode(body))
@@ -120,7 +130,10 @@ function rpcError(error: unknown, ownId: boolean): RpcError {
   }
 }
 
-/** The revisions that an error's `data.supported` names, at most eight: the form of a date and nothing else is kept. */
+/**
+ * The revisions that an error's `data.supported` names, at most eight: the form of a date and
+ * nothing else is kept.
+ */
 function versionsIn(data: unknown): string[] {
   const supported = isObject(data) ? data['supported'] : null
   return Array.isArray(supported)
@@ -146,11 +159,15 @@ function words(value: unknown, depth = 0): string {
 
 export type StreamEvent = { event: string; data: string }
 
-/** Reads an event stream out of chunks cut anywhere, a character's bytes included. An unfinished last event is dropped. */
+/**
+ * Reads an event stream out of chunks cut anywhere, a character's bytes included. An unfinished
+ * last event is dropped.
+ */
 export type EventReader = { feed(chunk: Uint8Array): void }
 
 /**
- * A reader of one event stream by the WHATWG rules. It holds no more than what was fed: the caller counts bytes first.
+ * A reader of one event stream by the WHATWG rules. It holds no more than what was fed: the caller
+ * counts bytes first.
  *
  * @param take called for each whole event; `event` is `message` when the stream named none
  */

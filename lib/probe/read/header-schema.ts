@@ -1,9 +1,11 @@
 /**
- * Which tools a client of revision 2026-07-28 must leave out because of a bad `x-mcp-header` in their input schema.
+ * Which tools a client of revision 2026-07-28 must leave out because of a bad `x-mcp-header` in
+ * their input schema.
  *
- * The rules are those of the specification's "Schema Extension" (streamable HTTP). The value is a header token and not empty.
- * It differs from every other one in the schema, whatever the case. It stands on a property of type string, integer or
- * boolean, and the property is reached from the root through `properties` alone.
+ * The rules are those of the specification's "Schema Extension" (streamable HTTP). The value is a
+ * header token and not empty. It differs from every other one in the schema, whatever the case. It
+ * stands on a property of type string, integer or boolean, and the property is reached from the
+ * root through `properties` alone.
  */
 import { isObject } from './outline.ts'
 

@@ -1,7 +1,9 @@
 /**
- * Rules that a pattern cannot state, because the character beside decides: text that a person does not see and a model does.
+ * Rules that a pattern cannot state, because the character beside decides: text that a person does
+ * not see and a model does.
  *
- * Each is one pass over the text. What each looks for is written in the published pattern set under the same name.
+ * Each is one pass over the text. What each looks for is written in the published pattern set under
+ * the same name.
  */
 
 export type CodeRule = (text: string) => boolean
@@ -12,7 +14,8 @@ const PICTOGRAPH = /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f/u
 const ALWAYS_ZERO_WIDTH = /[\u00ad\u115f\u1160\u180e\u200b\u2060-\u2064\u3164]|\u034f/u
 
 function tagCharacters(text: string): boolean {
-  // A subdivision flag is a black flag, up to six tag characters and the cancel tag; take those out, then any is too many.
+  // A subdivision flag is a black flag, up to six tag characters and the cancel tag; take those
+  // out, then any is too many.
   return /[\u{e0000}-\u{e007f}]/u.test(
     text.replace(/\u{1f3f4}[\u{e0020}-\u{e007e}]{1,6}\u{e007f}/gu, ''),
   )
@@ -53,7 +56,10 @@ const padding: CodeRule = (text) => {
   return false
 }
 
-/** Greek letters that a reader takes for Latin ones. Those of formulas (α, μ, Δ, Ω) are not among them. */
+/**
+ * Greek letters that a reader takes for Latin ones. Those of formulas (α, μ, Δ, Ω) are not among
+ * them.
+ */
 const LATIN_LOOKING_GREEK = /[ΑΒΕΖΗΙΚΜΝΟΡΤΥΧο]/u
 
 function mixedScripts(text: string): boolean {
@@ -76,7 +82,10 @@ export const CODE_RULES: Record<string, CodeRule> = {
   mixed_scripts: mixedScripts,
 }
 
-/** The text as a reader means it: compatibility forms folded, hidden characters gone, blanks single. For matching only. */
+/**
+ * The text as a reader means it: compatibility forms folded, hidden characters gone, blanks single.
+ * For matching only.
+ */
 export function folded(text: string): string {
   return text
     .normalize('NFKC')

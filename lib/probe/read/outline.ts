@@ -1,10 +1,15 @@
 /**
- * What the tests need of a JSON-RPC result, in a bounded size: a server's megabyte is read once and not carried on.
+ * What the tests need of a JSON-RPC result, in a bounded size: a server's megabyte is read once and
+ * not carried on.
  *
- * Tools are not in it. They are read from the answer's own text, which is kept until then (`tools.ts`).
+ * Tools are not in it. They are read from the answer's own text, which is kept until then
+ * (`tools.ts`).
  */
 
-/** A member as the server gave it, when it is a word, a number or the like; `absent`, or the type of everything else. */
+/**
+ * A member as the server gave it, when it is a word, a number or the like; `absent`, or the type of
+ * everything else.
+ */
 export type Given = string | number | boolean | null | 'absent' | '(text)' | '(object)' | '(array)'
 
 export type Outline = {

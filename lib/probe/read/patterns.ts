@@ -1,7 +1,9 @@
 /**
- * The published pattern set for tool descriptions, compiled once, matched in time linear in the text.
+ * The published pattern set for tool descriptions, compiled once, matched in time linear in the
+ * text.
  *
- * Patterns run on re2js, so that no description can make matching slow. Rules that need context are code (`hidden.ts`).
+ * Patterns run on re2js, so that no description can make matching slow. Rules that need context are
+ * code (`hidden.ts`).
  */
 import { TouchstoneError } from '../../errors.ts'
 import { get } from '../../scenario/index.ts'
@@ -23,7 +25,8 @@ export type PatternSet = {
   /**
    * Ids of the rules that a text matches, in order.
    *
-   * @param text a description, of which at most 16,384 characters are read; a longer one matches P15
+   * @param text a description, of which at most 16,384 characters are read; a longer one matches
+   *   P15
    * @param tools the names of this server's own tools
    */
   match(text: string, tools: ReadonlySet<string>): string[]
@@ -37,7 +40,10 @@ const PATTERNS = 'tool-descriptions@1.0'
 
 let compiled: Promise<PatternSet> | undefined
 
-/** The pattern set `tool-descriptions 1.0`, compiled on first use. @throws TouchstoneError `pattern_invalid` */
+/**
+ * The pattern set `tool-descriptions 1.0`, compiled on first use. @throws TouchstoneError
+ * `pattern_invalid`
+ */
 export function patternSet(): Promise<PatternSet> {
   compiled ??= compile(PATTERNS)
   return compiled
@@ -66,7 +72,10 @@ async function compile(name: string): Promise<PatternSet> {
     }
   }
 
-  /** The pattern finds the place; here it is asked whether the tool named is one of this server's own. */
+  /**
+   * The pattern finds the place; here it is asked whether the tool named is one of this server's
+   * own.
+   */
   const ordersAboutOther = (
     pattern: ReturnType<typeof read>,
     text: string,

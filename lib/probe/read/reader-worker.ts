@@ -1,8 +1,8 @@
 /**
  * The thread that reads what servers sent: large JSON, and descriptions with the pattern set.
  *
- * Several tests may be waiting. The one with the least left to read goes first, a few milliseconds at a time, so that a
- * server with megabytes of text keeps nobody else waiting.
+ * Several tests may be waiting. The one with the least left to read goes first, a few milliseconds
+ * at a time, so that a server with megabytes of text keeps nobody else waiting.
  */
 import { parentPort } from 'node:worker_threads'
 import { readAnswer } from './frame.ts'

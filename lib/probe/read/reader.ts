@@ -1,8 +1,9 @@
 /**
- * Reading what servers sent without standing still: large texts are read in a worker thread, which can be ended.
+ * Reading what servers sent without standing still: large texts are read in a worker thread, which
+ * can be ended.
  *
- * The thread is started when it is first needed and serves all tests of the process. It keeps the process alive only while
- * it has work.
+ * The thread is started when it is first needed and serves all tests of the process. It keeps the
+ * process alive only while it has work.
  */
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
@@ -58,7 +59,8 @@ export async function answerFrom(
 /**
  * Read a tool list's pages.
  *
- * @param signal ends the reading: what has been read by then is the result, and `unread` counts the rest
+ * @param signal ends the reading: what has been read by then is the result, and `unread` counts the
+ *   rest
  * @returns null when the thread did not end in time, so that nothing of the list can be told
  */
 export async function toolsFrom(

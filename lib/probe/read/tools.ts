@@ -1,9 +1,10 @@
 /**
  * What a tool list named: distinct names, and descriptions read with the pattern set.
  *
- * A description that matches a rule is withheld: its rule ids, length and digest are kept, its text goes nowhere. A name is
- * read the same way, since it is as much the server's text as the description is. A server of one's own hides nothing from
- * its maker: its texts are marked and kept.
+ * A description that matches a rule is withheld: its rule ids, length and digest are kept, its text
+ * goes nowhere. A name is read the same way, since it is as much the server's text as the
+ * description is. A server of one's own hides nothing from its maker: its texts are marked and
+ * kept.
  */
 import { type Digest, digest, digestOf } from '../../canonical.ts'
 import type { SetName } from '../judge/set.ts'
@@ -21,7 +22,9 @@ export type Tool = {
   /** In UTF-16 units; 0 when there is none. */
   descriptionLength: number
   descriptionDigest: Digest | null
-  /** Rules that the description matched, in order. Of a stranger's server: not empty means withheld. */
+  /**
+   * Rules that the description matched, in order. Of a stranger's server: not empty means withheld.
+   */
   rules: string[]
   /** Rules that the name matched. */
   nameRules: string[]
@@ -41,9 +44,14 @@ export type ToolList = {
   withheld: number
   /** Tools whose description matched a rule, whether or not its text is kept. */
   marked: number
-  /** Named tools that were not read before the test's time was over. Nothing of them is in `list`. */
+  /**
+   * Named tools that were not read before the test's time was over. Nothing of them is in `list`.
+   */
   unread: number
-  /** Tools that a client of revision 2026-07-28 must leave out, because an `x-mcp-header` in their schema is not valid. */
+  /**
+   * Tools that a client of revision 2026-07-28 must leave out, because an `x-mcp-header` in their
+   * schema is not valid.
+   */
   leftOut: number
   patternSet: SetName
   /** Over the digests of names and of all their descriptions, in the order listed. */
@@ -67,8 +75,9 @@ const MAX_KEPT = 2_000
 type Entry = { name: string; descriptions: Set<string>; tool: Record<string, unknown> }
 
 /**
- * Read the pages of a tool list. Each `yield` is a place to stop for a moment; between two of them the work is small,
- * whatever the server sent. `return(...)` is not used to end it early: pass `true` to `next` and it returns what it has.
+ * Read the pages of a tool list. Each `yield` is a place to stop for a moment; between two of them
+ * the work is small, whatever the server sent. `return(...)` is not used to end it early: pass
+ * `true` to `next` and it returns what it has.
  */
 export function* readTools(
   pages: readonly Page[],
@@ -100,7 +109,8 @@ export function* readTools(
     let told: string | null = null
     const nameRules = yield* matching(patterns, entry.name, names)
     if (nameRules === null) break
-    // A name that is listed with several descriptions is read in all of them; one that matches speaks for it.
+    // A name that is listed with several descriptions is read in all of them; one that matches
+    // speaks for it.
     for (const text of entry.descriptions) {
       const matched = yield* matching(patterns, text, names)
       over = matched === null

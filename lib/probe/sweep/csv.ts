@@ -48,7 +48,8 @@ export function csvLine(data: ProbeData, name: string | null): string {
 function cell(value: string | number | null): string {
   if (value === null) return ''
   if (typeof value === 'number') return String(value)
-  // A cell that begins like a formula is one for a spreadsheet, and this text was written by anybody.
+  // A cell that begins like a formula is one for a spreadsheet, and this text was written by
+  // anybody.
   const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

@@ -1,4 +1,7 @@
-/** A registry's `server.json`: the remote servers it declares, as tests. The file is written by anybody and proves nothing. */
+/**
+ * A registry's `server.json`: the remote servers it declares, as tests. The file is written by
+ * anybody and proves nothing.
+ */
 import { TouchstoneError } from '../../errors.ts'
 import { readJson } from '../../files.ts'
 import { Connection, type ConnectOptions } from '../connect/connect.ts'
@@ -9,7 +12,10 @@ export type Remote = {
   /** With the defaults of its variables filled in; what has no default is left in braces. */
   url: string
   transport: 'streamable-http' | 'sse'
-  /** Names of headers the declaration requires. The test sends none, so such a server is expected to ask for credentials. */
+  /**
+   * Names of headers the declaration requires. The test sends none, so such a server is expected to
+   * ask for credentials.
+   */
   requiredHeaders: string[]
   /** The URL as declared, when a default was filled in; null otherwise. */
   template: string | null
@@ -30,7 +36,10 @@ export class Declaration {
   readonly remotes: readonly Remote[]
   /** Remotes that could not be read. They do not keep the others from being tested. */
   readonly problems: readonly RemoteProblem[]
-  /** What the registry says of this entry: `active`, `deprecated`, `deleted`; null when it says nothing. */
+  /**
+   * What the registry says of this entry: `active`, `deprecated`, `deleted`; null when it says
+   * nothing.
+   */
   readonly status: string | null
   /** False when the registry says that there is a later version. */
   readonly latest: boolean
@@ -47,7 +56,8 @@ export class Declaration {
   }
 
   /**
-   * Test every declared remote server, one after the other. A URL with a template left in braces is refused, as it stands.
+   * Test every declared remote server, one after the other. A URL with a template left in braces is
+   * refused, as it stands.
    *
    * @returns one result per remote, in the order declared
    */
@@ -63,11 +73,13 @@ export class Declaration {
 /**
  * Read a registry's `server.json` for the remote servers it declares.
  *
- * Every schema version is read, the registry's own wrapping (`{ server: {...} }`) too. A declaration without remotes
- * (packages only) has none to test. A remote that cannot be read is in `problems`.
+ * Every schema version is read, the registry's own wrapping (`{ server: {...} }`) too. A
+ * declaration without remotes (packages only) has none to test. A remote that cannot be read is in
+ * `problems`.
  *
  * @param source the parsed declaration, or the path of its file
- * @throws TouchstoneError `declaration_invalid` for what is no declaration; `file_unreadable` and the `json_` codes for a file
+ * @throws TouchstoneError `declaration_invalid` for what is no declaration; `file_unreadable` and
+ *   the `json_` codes for a file
  * @example
  * const d = declaration({ name: 'io.example/mcp', remotes: [{ type: 'sse', url: 'https://{tenant}.example.com/sse' }] })
  * d.remotes.length // 1
@@ -102,7 +114,9 @@ function versionOf(server: Record<string, unknown>): string | null {
   return typeof version === 'string' ? version.toWellFormed() : null
 }
 
-/** Where registries keep what they say of an entry: beside it, or in it, under names that changed. */
+/**
+ * Where registries keep what they say of an entry: beside it, or in it, under names that changed.
+ */
 function registryOf(
   outer: Record<string, unknown>,
   server: Record<string, unknown>,
@@ -140,7 +154,9 @@ function transportOf(name: unknown): Remote['transport'] | null {
     : null
 }
 
-/** One remote, or why it is none. Without a type it is streamable HTTP only if `untyped` says so. */
+/**
+ * One remote, or why it is none. Without a type it is streamable HTTP only if `untyped` says so.
+ */
 export function remoteOf(
   value: unknown,
   where: string,

@@ -1,6 +1,6 @@
 /**
- * What a sweep is given, as servers to test: whatever registries, configurations and lists hold. Nothing throws here. What is
- * no server is skipped by name.
+ * What a sweep is given, as servers to test: whatever registries, configurations and lists hold.
+ * Nothing throws here. What is no server is skipped by name.
  */
 import { isObject } from '../read/outline.ts'
 import { Declaration, declaration, remoteOf } from './declaration.ts'

@@ -1,6 +1,12 @@
-/** A list of servers as people and registries keep it: JSON, one JSON value per line, or one URL per line. */
+/**
+ * A list of servers as people and registries keep it: JSON, one JSON value per line, or one URL per
+ * line.
+ */
 
-/** Read the text of a list. Nothing throws: a line that cannot be read is an entry that the sweep skips by name. */
+/**
+ * Read the text of a list. Nothing throws: a line that cannot be read is an entry that the sweep
+ * skips by name.
+ */
 export function listIn(text: string): unknown[] {
   const begun = text.replace(/^\ufeff/, '').trimStart()
   if (!/^[[{"]/.test(begun)) return plainLines(begun)

@@ -7,7 +7,10 @@ import { hold } from '../../lock.ts'
 import type { ProbeData, ProbeResult } from '../connect/result.ts'
 import type { Candidate, Skip } from './entries.ts'
 
-/** One result in a sweep's log. Descriptions' text is left out, which would make the log as large as the servers wish. */
+/**
+ * One result in a sweep's log. Descriptions' text is left out, which would make the log as large as
+ * the servers wish.
+ */
 export type SweepLine = ProbeData & {
   /** Name of the entry, when it had one. */
   name: string | null
@@ -31,12 +34,18 @@ export function lineOf(result: ProbeResult, candidate: Candidate, test: string):
   return { ...data, tools, name, test, template }
 }
 
-/** A result is of one server under one test: another set, another transport or another mode is another result. */
+/**
+ * A result is of one server under one test: another set, another transport or another mode is
+ * another result.
+ */
 export function keyOf(test: string, transport: string, subject: string): string {
   return `${test} ${transport} ${subject}`
 }
 
-/** The results in a sweep's log, one at a time. @throws TouchstoneError `file_unreadable` for a line that is not one of a sweep */
+/**
+ * The results in a sweep's log, one at a time. @throws TouchstoneError `file_unreadable` for a line
+ * that is not one of a sweep
+ */
 export async function* readSweep(log: string): AsyncGenerator<SweepLine> {
   for await (const line of readLog(log)) if (line.schema === 'touchstone.probe.v0') yield line
 }

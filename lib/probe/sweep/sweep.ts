@@ -1,7 +1,9 @@
 /**
- * Testing many servers: bounded concurrency, one appended line per result, and going on where an earlier sweep stopped.
+ * Testing many servers: bounded concurrency, one appended line per result, and going on where an
+ * earlier sweep stopped.
  *
- * Memory does not grow with results: each is written and let go. What stays is one key and at most one number per entry.
+ * Memory does not grow with results: each is written and let go. What stays is one key and at most
+ * one number per entry.
  */
 import { TouchstoneError } from '../../errors.ts'
 import { progress } from '../../progress.ts'
@@ -27,8 +29,8 @@ export type SweepEntry =
 
 export type SweepOptions = {
   /**
-   * File that gets one JSON line per result and per skip. An existing one is gone on with: what it holds of this set, or of
-   * this way to test servers of one's own, is not tested again.
+   * File that gets one JSON line per result and per skip. An existing one is gone on with: what it
+   * holds of this set, or of this way to test servers of one's own, is not tested again.
    */
   log?: string | undefined
   /** Tests at a time, a whole number from 1 to 512. Default 16. */
@@ -51,11 +53,14 @@ export type SweepOptions = {
 /**
  * Test many servers. Every entry ends as a result or as a skip with a reason, whatever it is.
  *
- * @param list    URLs, `{ url, transport, name }`, `server.json` declarations of any schema version, pages of a registry
- *   (`{ servers }`), configurations (`{ mcpServers }`); arrays, generators, async ones, or one such page by itself
- * @param options `log`, `concurrency` (default 16), `set`, `local`, `era`, `signal`, `onResult`, `onSkip`
- * @throws TouchstoneError `argument_invalid`; `set_unknown`; `file_unreadable` for a log that is not one; `file_unwritable` for
- *   one that another process writes; the signal's reason when it aborts, what is in the log by then stays
+ * @param list    URLs, `{ url, transport, name }`, `server.json` declarations of any schema
+ *   version, pages of a registry (`{ servers }`), configurations (`{ mcpServers }`); arrays,
+ *   generators, async ones, or one such page by itself
+ * @param options `log`, `concurrency` (default 16), `set`, `local`, `era`, `signal`, `onResult`,
+ *   `onSkip`
+ * @throws TouchstoneError `argument_invalid`; `set_unknown`; `file_unreadable` for a log that is
+ *   not one; `file_unwritable` for one that another process writes; the signal's reason when it
+ *   aborts, what is in the log by then stays
  * @example
  * const swept = await sweep(['https://localhost/mcp', 'https://10.0.0.1/mcp', 'https://localhost/mcp', null])
  * swept.outcomes // { refused: 2 }
@@ -124,7 +129,8 @@ export async function sweep(
   }
 
   let failed = false
-  // A candidate of a page is work of its own, so that one page with a thousand servers is tested as a thousand entries are.
+  // A candidate of a page is work of its own, so that one page with a thousand servers is tested as
+  // a thousand entries are.
   const pending = flatten(source)
   const work = async () => {
     try {
@@ -141,7 +147,8 @@ export async function sweep(
       throw error
     }
   }
-  // All workers come to an end before a failure is passed on: no test runs on behind the caller's back.
+  // All workers come to an end before a failure is passed on: no test runs on behind the caller's
+  // back.
   const workers = await Promise.allSettled(Array.from({ length: concurrency }, work))
   bar?.stop()
   open?.close()

@@ -10,7 +10,10 @@ import type { SkipReason } from './entries.ts'
 
 export type SweepData = {
   schema: 'touchstone.sweep.v0'
-  /** The published set; null for servers of one's own. Lines of other tests in the log are not counted. */
+  /**
+   * The published set; null for servers of one's own. Lines of other tests in the log are not
+   * counted.
+   */
   set: SetName | null
   tested: number
   /** Entries that were not tested: the sum of `skips`. */
@@ -25,7 +28,10 @@ export type SweepData = {
   log: string | null
 }
 
-/** What a sweep came to. Counts cover the whole log, lines of an earlier sweep with the same set included. */
+/**
+ * What a sweep came to. Counts cover the whole log, lines of an earlier sweep with the same set
+ * included.
+ */
 export class Sweep extends Shown implements SweepData {
   readonly schema = 'touchstone.sweep.v0'
   readonly set: SetName | null

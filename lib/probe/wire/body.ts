@@ -1,7 +1,9 @@
 /**
- * Reading a response body under a byte limit that holds for what comes over the wire and for what it unpacks to.
+ * Reading a response body under a byte limit that holds for what comes over the wire and for what
+ * it unpacks to.
  *
- * The limit stands in front of every parser: a chunk is cut to what is still allowed before anybody looks at it.
+ * The limit stands in front of every parser: a chunk is cut to what is still allowed before anybody
+ * looks at it.
  */
 import type { Readable, Transform } from 'node:stream'
 import {
@@ -33,11 +35,15 @@ export type BodyLimits = {
 /**
  * Feed a body to `take` until it says that it has seen enough, or the body ends.
  *
- * We ask for `identity`; a server that compresses all the same is read through one gzip, deflate, br or zstd layer.
+ * We ask for `identity`; a server that compresses all the same is read through one gzip, deflate,
+ * br or zstd layer.
  *
- * @param take gets each chunk; true ends the reading. It may take its time: nothing more is read until it is done
- * @returns `found` when `take` said so, once the body is out of the way; `ended` when the body ended
- * @throws Shortfall `answer_too_large`, `content_encoding`, and what the connection's own error means
+ * @param take gets each chunk; true ends the reading. It may take its time: nothing more is read
+ *   until it is done
+ * @returns `found` when `take` said so, once the body is out of the way; `ended` when the body
+ *   ended
+ * @throws Shortfall `answer_too_large`, `content_encoding`, and what the connection's own error
+ *   means
  */
 export function readBody(
   body: Readable,
@@ -54,7 +60,8 @@ export function readBody(
     const fail = (error: unknown) => {
       if (settled) return
       settled = true
-      // An aborted body reports its abort once more; somebody must be listening or the process ends.
+      // An aborted body reports its abort once more; somebody must be listening or the process
+      // ends.
       body.on('error', () => {})
       body.destroy()
       unpacker?.destroy()
@@ -115,8 +122,8 @@ export function readBody(
 }
 
 /**
- * Let go of a body whose answer is known. One that ends by itself at once leaves its connection free for the next request;
- * one that stays open is cut. Resolves when it is gone.
+ * Let go of a body whose answer is known. One that ends by itself at once leaves its connection
+ * free for the next request; one that stays open is cut. Resolves when it is gone.
  */
 export function abandon(body: Readable, unpacker: Transform | null = null): Promise<void> {
   body.on('error', () => {})

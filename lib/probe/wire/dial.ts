@@ -1,9 +1,10 @@
 /**
  * Connections that go only where the address check allows.
  *
- * The check runs inside the connection's own name lookup: every address is judged, all judged addresses are handed on (so that
- * a dead IPv6 route does not hide a living IPv4 one), and the socket's remote address is compared with them once connected.
- * Names go to the name servers directly, not through the hosts file or search domains, and at most once per test.
+ * The check runs inside the connection's own name lookup: every address is judged, all judged
+ * addresses are handed on (so that a dead IPv6 route does not hide a living IPv4 one), and the
+ * socket's remote address is compared with them once connected. Names go to the name servers
+ * directly, not through the hosts file or search domains, and at most once per test.
  */
 import { Resolver } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
@@ -18,7 +19,10 @@ import { Shortfall, shortfallOf } from '../judge/outcome.ts'
 export type Seams = {
   /** Answers for a name, as text. Default: A and AAAA records from the system's name servers. */
   resolve?: ((host: string, signal: AbortSignal) => Promise<string[]>) | undefined
-  /** Where a judged address is really dialled. It cannot make a refused address allowed: judging comes first. */
+  /**
+   * Where a judged address is really dialled. It cannot make a refused address allowed: judging
+   * comes first.
+   */
   pin?: ((address: string) => string) | undefined
   /** An authority to trust beside the system's, PEM. */
   ca?: string | undefined
@@ -46,7 +50,10 @@ export type Ask = {
   signal: AbortSignal
   /** What is noted in `sent` once the request leaves. */
   label: string
-  /** Called when the request truly begins to leave, with `performance.now()`: name, TCP and TLS came before it. */
+  /**
+   * Called when the request truly begins to leave, with `performance.now()`: name, TCP and TLS came
+   * before it.
+   */
   left?: ((at: number) => void) | undefined
   /** Over a connection of its own, which no request before it has used. Default false. */
   fresh?: boolean
@@ -63,7 +70,10 @@ export type Line = {
 /** More addresses than this are judged but not tried. */
 const MAX_TRIED = 16
 const MAX_HEADER_BYTES = 32_768
-/** Six seconds at most for a name server that drops one family's questions: the other family still has its turn. */
+/**
+ * Six seconds at most for a name server that drops one family's questions: the other family still
+ * has its turn.
+ */
 const DNS = { timeout: 2_000, tries: 2 }
 
 /** Start connecting for one test. `local` is for a developer's own server: no address is judged. */
@@ -117,8 +127,8 @@ export async function openLine(options: {
     ...(local ? {} : { lookup }),
   })
   const agents: Agent[] = []
-  // A server that closes a connection behind its answer may do so while the next request is on its way. Once it has done it,
-  // no connection is used twice.
+  // A server that closes a connection behind its answer may do so while the next request is on its
+  // way. Once it has done it, no connection is used twice.
   let closesBehind = false
   let opened = 0
   const openAgent = (): Agent => {
@@ -149,7 +159,8 @@ export async function openLine(options: {
         const remote = plain(socket.remoteAddress ?? '')
         if (local || dialledTo.has(remote)) return callback(null, socket)
         socket.destroy()
-        // A peer that has reset the connection by now has no address any more. That is its doing and no refusal of ours.
+        // A peer that has reset the connection by now has no address any more. That is its doing
+        // and no refusal of ours.
         if (remote === '') return callback(new Shortfall('connection_dropped'), null)
         const { reason } = checkAddress(remote.slice(1, -1))
         const refused = reason === 'ok' ? 'not_an_address' : reason
@@ -164,8 +175,8 @@ export async function openLine(options: {
     sent,
     async send(url, ask) {
       const { method, headers, body, signal: until, label, left, fresh = false } = ask
-      // Two turns: one so that a connection whose answer has just ended counts as free and is taken again, one so that its end
-      // is heard of if the server has closed it.
+      // Two turns: one so that a connection whose answer has just ended counts as free and is taken
+      // again, one so that its end is heard of if the server has closed it.
       await turn()
       await turn()
       const agent = fresh || closesBehind ? openAgent() : shared
@@ -198,8 +209,9 @@ export async function openLine(options: {
       } catch (error) {
         if (until.aborted) throw until.reason
         const fault = shortfallOf(error)
-        // It closed a connection that it had answered on before while this request was on its way. Over a new one the answer is
-        // its own. RFC 9110, 9.2.2: no byte of an answer came, and no request of ours changes anything.
+        // It closed a connection that it had answered on before while this request was on its way.
+        // Over a new one the answer is its own. RFC 9110, 9.2.2: no byte of an answer came, and no
+        // request of ours changes anything.
         if (fault.detail !== 'connection_dropped' || agent !== shared || opened > before)
           throw fault
         return await line.send(url, { ...ask, fresh: true })
@@ -224,7 +236,10 @@ function judgeAll(addresses: string[]): string[] {
   return addresses
 }
 
-/** A and AAAA records. One family may fail as long as the other answers; both failing is told apart from "no such name". */
+/**
+ * A and AAAA records. One family may fail as long as the other answers; both failing is told apart
+ * from "no such name".
+ */
 async function resolveName(host: string, signal: AbortSignal): Promise<string[]> {
   const resolver = new Resolver(DNS)
   // A question left open would keep the process alive behind the deadline.
@@ -240,8 +255,9 @@ async function resolveName(host: string, signal: AbortSignal): Promise<string[]>
 }
 
 /**
- * What connections trust: the system's authorities, and one more if it is given. Made once and shared, since each holds memory that
- * is not of the heap, which thousands of them would fill before any is collected.
+ * What connections trust: the system's authorities, and one more if it is given. Made once and
+ * shared, since each holds memory that is not of the heap, which thousands of them would fill
+ * before any is collected.
  */
 async function authorities(own: string | undefined): Promise<SecureContext> {
   const { createSecureContext, getCACertificates } = await import('node:tls')
@@ -260,7 +276,10 @@ let system: SecureContext | undefined
 /** The last that was asked for. */
 let extended: { own: string; context: SecureContext } | undefined
 
-/** One text per address, whatever form it came in: IPv4 and the same address mapped into IPv6 are one. */
+/**
+ * One text per address, whatever form it came in: IPv4 and the same address mapped into IPv6 are
+ * one.
+ */
 function plain(address: string): string {
   const six = isIP(address) === 4 ? `::ffff:${address}` : address
   return URL.parse(`http://[${six}]/`)?.hostname ?? ''

@@ -1,4 +1,7 @@
-/** One POST and the answer to it: a JSON body, or an event stream that carries the answer. Shared by both eras of the protocol. */
+/**
+ * One POST and the answer to it: a JSON body, or an event stream that carries the answer. Shared by
+ * both eras of the protocol.
+ */
 
 import type { Deadline } from '../judge/deadline.ts'
 import { Shortfall } from '../judge/outcome.ts'

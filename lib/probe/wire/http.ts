@@ -1,7 +1,9 @@
 /**
- * Streamable HTTP with a handshake: one POST per message, each answered by a JSON body or by an event stream.
+ * Streamable HTTP with a handshake: one POST per message, each answered by a JSON body or by an
+ * event stream.
  *
- * Never sent: a GET, an answer to a server's request, a resumption. What a server pushes before our answer is read past.
+ * Never sent: a GET, an answer to a server's request, a resumption. What a server pushes before our
+ * answer is read past.
  */
 
 import { after, type Deadline } from '../judge/deadline.ts'
@@ -13,7 +15,10 @@ import type { Line } from './dial.ts'
 import { exchange, isGood } from './exchange.ts'
 import type { Wire } from './wire.ts'
 
-/** A session id is echoed only if it is what the protocol allows: visible ASCII, and of a sensible length. */
+/**
+ * A session id is echoed only if it is what the protocol allows: visible ASCII, and of a sensible
+ * length.
+ */
 const SESSION_ID = /^[\x21-\x7e]{1,1024}$/
 
 export function openHttp(
@@ -104,8 +109,9 @@ export function openHttp(
 }
 
 /**
- * For a request whose answer never matters: how long is waited for it once the request has left. Until then the test's own time
- * bounds it, so that a process that gets no turn for seconds does not leave it out.
+ * For a request whose answer never matters: how long is waited for it once the request has left.
+ * Until then the test's own time bounds it, so that a process that gets no turn for seconds does
+ * not leave it out.
  */
 function waiting(ms: number, bound: AbortSignal): { signal: AbortSignal; left(): void } {
   const over = new AbortController()

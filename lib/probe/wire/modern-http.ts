@@ -1,6 +1,7 @@
 /**
- * Streamable HTTP of revision 2026-07-28: each request is a POST of its own that carries all it needs, over a connection of
- * its own. No handshake, no session, no GET, no DELETE, no notification.
+ * Streamable HTTP of revision 2026-07-28: each request is a POST of its own that carries all it
+ * needs, over a connection of its own. No handshake, no session, no GET, no DELETE, no
+ * notification.
  */
 import type { Deadline } from '../judge/deadline.ts'
 import type { Shortfall } from '../judge/outcome.ts'

@@ -2,7 +2,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** What to run. `env` is added to a small environment: `HOME`, `PATH` and the like, and nothing else of this process. */
+/**
+ * What to run. `env` is added to a small environment: `HOME`, `PATH` and the like, and nothing else
+ * of this process.
+ */
 export type Command = {
   command: string
   args?: readonly string[]
@@ -10,7 +13,10 @@ export type Command = {
   cwd?: string
 }
 
-/** What a child gets of this process's environment unless told more; no secret has one of these names. */
+/**
+ * What a child gets of this process's environment unless told more; no secret has one of these
+ * names.
+ */
 const PASSED_ON =
   process.platform === 'win32'
     ? [
@@ -50,8 +56,9 @@ export function startGroup({ command, args = [], env, cwd }: Command) {
 }
 
 /**
- * End a child as the protocol says: its input is closed, then SIGTERM, then SIGKILL, each after `waitMs`. The signals go to
- * the whole group, since a server behind a shell or `npx` would live on otherwise.
+ * End a child as the protocol says: its input is closed, then SIGTERM, then SIGKILL, each after
+ * `waitMs`. The signals go to the whole group, since a server behind a shell or `npx` would live on
+ * otherwise.
  */
 export async function endGroup(child: ChildProcess, waitMs: number): Promise<void> {
   if (child.pid === undefined) return

@@ -1,4 +1,7 @@
-/** What a child process told beside its answers: how it ended, its error output, and lines that were no messages. */
+/**
+ * What a child process told beside its answers: how it ended, its error output, and lines that were
+ * no messages.
+ */
 import type { ChildProcess } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
@@ -82,7 +85,10 @@ function framingOf(text: string): ProcessTold['framing'] {
   return /^[^{]+\{\s*"jsonrpc"/.test(text) ? 'text_before_message' : null
 }
 
-/** `spawn` says ENOENT for a missing command and for a missing folder alike; the person is told which one it was. */
+/**
+ * `spawn` says ENOENT for a missing command and for a missing folder alike; the person is told
+ * which one it was.
+ */
 function whyNot({ command, env, cwd }: Command, error: NodeJS.ErrnoException): string {
   if (cwd !== undefined && !reachable(cwd)) return `the folder ${cwd} is not there`
   if (error.code === 'EACCES') return `${command} may not be run (EACCES)`

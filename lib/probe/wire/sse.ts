@@ -1,9 +1,9 @@
 /**
- * Server-sent events, the transport of 2024-11-05: one GET opens the stream, its first `endpoint` event names where requests go,
- * and answers come back on the stream.
+ * Server-sent events, the transport of 2024-11-05: one GET opens the stream, its first `endpoint`
+ * event names where requests go, and answers come back on the stream.
  *
- * The whole stream counts as one answer for the byte limit. A later `endpoint` event is ignored, or a server could move
- * requests to another host after the host was checked.
+ * The whole stream counts as one answer for the byte limit. A later `endpoint` event is ignored, or
+ * a server could move requests to another host after the host was checked.
  */
 
 import { untilAborted } from '../../abort.ts'
@@ -122,7 +122,10 @@ export async function openSse(
       left,
     })
 
-  /** Ends the wait only for what a POST can settle: a refusal by status. Its acceptance settles nothing. */
+  /**
+   * Ends the wait only for what a POST can settle: a refusal by status. Its acceptance settles
+   * nothing.
+   */
   const postAndWatch = async (
     body: string,
     id: number,
@@ -137,7 +140,8 @@ export async function openSse(
       }
       abandon(reply.body)
     } catch (error) {
-      // Proxies cut a POST while its answer is on the stream, so a broken connection is given a little time to be wrong.
+      // Proxies cut a POST while its answer is on the stream, so a broken connection is given a
+      // little time to be wrong.
       if (!(error instanceof Shortfall) || error.outcome !== 'no_answer') throw error
       await new Promise((resolve) =>
         setTimeout(resolve, Math.min(limits.stepMs, clock.remainingMs())),

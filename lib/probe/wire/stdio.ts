@@ -1,7 +1,9 @@
 /**
- * A developer's own server as a child process: one JSON-RPC message per line on its standard input and output.
+ * A developer's own server as a child process: one JSON-RPC message per line on its standard input
+ * and output.
  *
- * Not part of a published set. What it writes beside that is kept for the person who wrote it (`process-told.ts`).
+ * Not part of a published set. What it writes beside that is kept for the person who wrote it
+ * (`process-told.ts`).
  */
 import { untilAborted } from '../../abort.ts'
 import type { Deadline } from '../judge/deadline.ts'

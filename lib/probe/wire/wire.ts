@@ -1,5 +1,6 @@
 /**
- * What the tests need of a transport, and what all transports share: ask a request, send a notification, close.
+ * What the tests need of a transport, and what all transports share: ask a request, send a
+ * notification, close.
  *
  * Nothing else can leave: there is no way here to answer a server's request or to call a tool.
  */
@@ -25,7 +26,9 @@ export type Answer = {
 export type Wire = {
   /** Send a request and read its answer. @throws Shortfall, or the signal's reason */
   ask(id: number, method: Method, params?: Record<string, unknown>): Promise<Answer>
-  /** Send a notification and wait a short while for it to be taken. How it is taken never matters. */
+  /**
+   * Send a notification and wait a short while for it to be taken. How it is taken never matters.
+   */
   notify(method: Method): Promise<void>
   /** Later requests carry what was agreed on. */
   agreed(protocolVersion: string): void

@@ -22,7 +22,8 @@ import { Verification } from './verification.ts'
  * records give.
  *
  * @param dir the run's folder
- * @returns a verification whose `receipt` is false; `verified` means that the folder agrees with itself
+ * @returns a verification whose `receipt` is false; `verified` means that the folder agrees with
+ *   itself
  * @throws TouchstoneError `file_unreadable` for a folder that the system does not hand out
  * @example
  * const dir = `${process.env.TMPDIR ?? '/tmp'}/touchstone-${crypto.randomUUID()}`

@@ -1,7 +1,9 @@
 /**
- * The steps by which an auditor checks a run's receipt: everything that it says, computed again from the run's folder and the set.
+ * The steps by which an auditor checks a run's receipt: everything that it says, computed again
+ * from the run's folder and the set.
  *
- * The receipt is read as plain data that may have any shape. Each step names what it found; none stops the others.
+ * The receipt is read as plain data that may have any shape. Each step names what it found; none
+ * stops the others.
  */
 import type { Json, JsonObject } from '../../json.ts'
 import { absentIn, FILES, lastAttempts, type Manifest, type TrialRecord } from '../../log/index.ts'

@@ -20,14 +20,20 @@ import type { Statement } from './statement.ts'
 import { pemOf } from './verify-receipt.ts'
 
 export type IssueOptions = {
-  /** Ed25519 private key: PEM, or the path of a PEM file. Without one the receipt is unsigned and says so. */
+  /**
+   * Ed25519 private key: PEM, or the path of a PEM file. Without one the receipt is unsigned and
+   * says so.
+   */
   key?: string | undefined
   /** Folder of published sets, default the shipped ones. */
   root?: string | undefined
 }
 
 export type IssueRunOptions = IssueOptions & {
-  /** The published set that the run ran: `id@version`, a path, or the set. Default: the newest one that has all its cases. */
+  /**
+   * The published set that the run ran: `id@version`, a path, or the set. Default: the newest one
+   * that has all its cases.
+   */
   set?: GivenSet | undefined
 }
 
@@ -50,7 +56,8 @@ export class Receipt extends Shown {
   }
 
   /**
-   * Write it: `receipt.json` and `test-result.json` into a folder, or `<path>` and `<path without .json>.test-result.json`.
+   * Write it: `receipt.json` and `test-result.json` into a folder, or `<path>` and `<path without
+   * .json>.test-result.json`.
    *
    * @returns the path of the receipt
    * @throws TouchstoneError `file_exists`: no receipt is ever overwritten; `file_unwritable`
@@ -62,7 +69,8 @@ export class Receipt extends Shown {
       ? join(path, 'test-result.json')
       : path.replace(/(\.json)?$/, '.test-result.json')
     const text = (envelope: Envelope) => `${JSON.stringify(envelope, null, 2)}\n`
-    // The receipt is written last. What a process that was killed left of these very texts is written anew.
+    // The receipt is written last. What a process that was killed left of these very texts is
+    // written anew.
     const files = [
       { file: beside, text: text(this.testResult.envelope), most: 0 },
       { file: own, text: text(this.envelope), most: 1 },
@@ -111,11 +119,12 @@ function isBeginning(file: string, text: string, most: number): boolean {
 /**
  * A receipt of a run, made from its folder.
  *
- * It is made from what stands there, and checked before it is handed out: a log that does not add up gets none.
+ * It is made from what stands there, and checked before it is handed out: a log that does not add
+ * up gets none.
  *
  * @param dir the run's folder
- * @throws TouchstoneError `set_unpublished` when no published set has the run's cases, or the given one does not; `run_invalid` for
- *   a folder that cannot be read or does not add up; `key_invalid`
+ * @throws TouchstoneError `set_unpublished` when no published set has the run's cases, or the given
+ *   one does not; `run_invalid` for a folder that cannot be read or does not add up; `key_invalid`
  */
 export async function issueRun(dir: string, options: IssueRunOptions = {}): Promise<Receipt> {
   if (typeof dir !== 'string')

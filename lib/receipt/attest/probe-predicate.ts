@@ -1,4 +1,7 @@
-/** What the receipt of a connection test says, and the steps by which it is checked against the published set. */
+/**
+ * What the receipt of a connection test says, and the steps by which it is checked against the
+ * published set.
+ */
 import { digest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { Json, JsonObject } from '../../json.ts'
@@ -22,7 +25,10 @@ export type ProbePredicate = {
   does_not_establish: string[]
 }
 
-/** The subject is an address, so its digest is that of the address's text: what runs behind it has no digest that a test can see. */
+/**
+ * The subject is an address, so its digest is that of the address's text: what runs behind it has
+ * no digest that a test can see.
+ */
 function probeSubject(url: string): Statement['subject'] {
   return [
     descriptor(url, digest(url), {
@@ -52,7 +58,10 @@ export function probeStatement(predicate: ProbePredicate): Statement {
   ) as unknown as Statement
 }
 
-/** The standard Test Result. A test that was refused attempted nothing: that is a warning, not a failure. */
+/**
+ * The standard Test Result. A test that was refused attempted nothing: that is a warning, not a
+ * failure.
+ */
 export function probeTestResult(predicate: ProbePredicate): Statement<TestResult> {
   const ids = (wanted: (task: ProbePredicate['tasks'][number]) => boolean) =>
     predicate.tasks.filter(wanted).map(({ id }) => id)

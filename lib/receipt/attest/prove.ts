@@ -1,4 +1,7 @@
-/** One trial of a signed run, shown without the others: its line, the path to the root that the receipt has, and its evidence. */
+/**
+ * One trial of a signed run, shown without the others: its line, the path to the root that the
+ * receipt has, and its evidence.
+ */
 import { join } from 'node:path'
 import { type Digest, isDigest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
@@ -40,7 +43,9 @@ export type TrialProofData = {
   receipt: Envelope
 }
 
-/** A trial of a run with a receipt, to be verified without the run: `receipt.verify(path, { key })`. */
+/**
+ * A trial of a run with a receipt, to be verified without the run: `receipt.verify(path, { key })`.
+ */
 export class TrialProof extends Shown {
   readonly data: TrialProofData
 
@@ -67,12 +72,14 @@ export class TrialProof extends Shown {
 }
 
 /**
- * Show one trial of a run that has a receipt. The proof has the attempt that counts, its evidence, and about log2(n) digests.
+ * Show one trial of a run that has a receipt. The proof has the attempt that counts, its evidence,
+ * and about log2(n) digests.
  *
  * @param dir the run's folder with its `receipt.json`
  * @param key `case|configuration|trial`
- * @throws TouchstoneError `argument_invalid` for a key that the log does not have; `run_invalid` when the log is not the one that the
- *   receipt commits to, or the receipt commits to no tree, as those of before do not
+ * @throws TouchstoneError `argument_invalid` for a key that the log does not have; `run_invalid`
+ *   when the log is not the one that the receipt commits to, or the receipt commits to no tree, as
+ *   those of before do not
  * @example
  * // not run: it needs a signed run
  * const proof = await prove('runs/2026-01-01', 'lying_success/deploy-key|naive|0')

@@ -110,7 +110,9 @@ export function exportOf({ value, line }: KeyedLine): FoundExport {
   }
 }
 
-/** Exports that are files of their own: `audit/CASE/CONFIGURATION/TRIAL[.attempt-N][.SERVER].json`. */
+/**
+ * Exports that are files of their own: `audit/CASE/CONFIGURATION/TRIAL[.attempt-N][.SERVER].json`.
+ */
 export class ExportFiles {
   private readonly dir: string
   private readonly servers: (caseId: string) => readonly string[] | null

@@ -1,7 +1,9 @@
 /**
- * A run's folder as bytes: which files there are, and what each line is, before anything in them is believed.
+ * A run's folder as bytes: which files there are, and what each line is, before anything in them is
+ * believed.
  *
- * Nothing here writes, and nothing that a file holds makes it throw: an auditor reads folders that others have handled.
+ * Nothing here writes, and nothing that a file holds makes it throw: an auditor reads folders that
+ * others have handled.
  */
 import { createHash } from 'node:crypto'
 import { createReadStream, lstatSync, readdirSync } from 'node:fs'
@@ -110,8 +112,8 @@ export async function readRunBytes(
 }
 
 /**
- * What a reading gives, or why it gives nothing. Any error counts: what was handed in may have any shape at all, and an auditor is
- * told so. Messages name places inside the run's folder only.
+ * What a reading gives, or why it gives nothing. Any error counts: what was handed in may have any
+ * shape at all, and an auditor is told so. Messages name places inside the run's folder only.
  */
 export function attempt<T>(read: () => T): { value: T | null; problem: string | null } {
   try {
@@ -122,7 +124,9 @@ export function attempt<T>(read: () => T): { value: T | null; problem: string | 
   }
 }
 
-/** A line of `decisions.ndjson` or `transcripts.ndjson`: whose it is, its text, and what it says. */
+/**
+ * A line of `decisions.ndjson` or `transcripts.ndjson`: whose it is, its text, and what it says.
+ */
 export type KeyedLine = { line: number; id: string; text: string; value: { [name: string]: Json } }
 
 /** `key` and `attempt` of a line as one text. */
@@ -130,7 +134,10 @@ export function attemptId(key: string, attempt: number): string {
   return `${key}#${attempt}`
 }
 
-/** The lines of a file that begin with a trial's key and attempt. A line that cannot be read comes as a problem. */
+/**
+ * The lines of a file that begin with a trial's key and attempt. A line that cannot be read comes
+ * as a problem.
+ */
 export async function* keyedLines(
   { dir, tooLong }: Pick<RunBytes, 'dir' | 'tooLong'>,
   file: string,

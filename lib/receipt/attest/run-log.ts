@@ -1,4 +1,7 @@
-/** The trial log of a run: line by line against the receipt, and each record against the plan and against itself. */
+/**
+ * The trial log of a run: line by line against the receipt, and each record against the plan and
+ * against itself.
+ */
 import { canonical } from '../../canonical.ts'
 import type { Json, JsonObject } from '../../json.ts'
 import { FILES, type Manifest, type TrialRecord, trialSeed } from '../../log/index.ts'
@@ -7,7 +10,10 @@ import { loggedLine } from './run-predicate.ts'
 import { placeOf } from './run-trials.ts'
 import { objectsIn, type Problem } from './step.ts'
 
-/** Which lines are not those that the receipt commits to: edited, removed, added, given twice, or in another order. */
+/**
+ * Which lines are not those that the receipt commits to: edited, removed, added, given twice, or in
+ * another order.
+ */
 export function logProblems(log: readonly LoggedAttempt[], committed: Json | undefined): Problem[] {
   const problems: Problem[] = []
   const rows = objectsIn(committed).map((row) => ({
@@ -85,8 +91,9 @@ export function planProblems(manifest: Manifest, stated: Json | undefined): Prob
 }
 
 /**
- * Whether the records can be what the plan's trials left: each is planned, has its own seed, starts where its case starts, was tried
- * again only after an error, and has the outcome that its own marks give.
+ * Whether the records can be what the plan's trials left: each is planned, has its own seed, starts
+ * where its case starts, was tried again only after an error, and has the outcome that its own
+ * marks give.
  */
 export function recordProblems(manifest: Manifest, records: Iterable<TrialRecord>): Problem[] {
   const check = new RecordCheck(manifest)
@@ -96,14 +103,20 @@ export function recordProblems(manifest: Manifest, records: Iterable<TrialRecord
 
 type Attempt = Pick<TrialRecord, 'key' | 'attempt' | 'outcome'>
 
-/** `recordProblems`, record by record, in the order of the log: what is kept of one is a bit, and more only of trials tried again. */
+/**
+ * `recordProblems`, record by record, in the order of the log: what is kept of one is a bit, and
+ * more only of trials tried again.
+ */
 export class RecordCheck {
   private readonly manifest: Manifest
   private readonly cases: Map<string, Manifest['cases'][number]>
   private readonly configurations: Set<string>
   private readonly starts = new Map<string, string>()
   private readonly found: Problem[] = []
-  /** First attempts, by case and configuration: a bit for a trial, and another for one that ended in an error. */
+  /**
+   * First attempts, by case and configuration: a bit for a trial, and another for one that ended in
+   * an error.
+   */
   private readonly first = new Map<string, Marks>()
   /** Attempts beside the first ones. */
   private readonly more = new Map<string, Attempt[]>()

@@ -1,7 +1,8 @@
 /**
  * What a run's receipt commits to, computed from the run's folder and the published set alone.
  *
- * Making a receipt and checking one both come here, so that whatever a receipt says is something that can be computed again.
+ * Making a receipt and checking one both come here, so that whatever a receipt says is something
+ * that can be computed again.
  */
 import type { Digest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
@@ -62,7 +63,10 @@ export type RunCounts = {
   unrun: number
 }
 
-/** A line of the trial log. One that ended in an error says with what, and whether its world may have been changed before. */
+/**
+ * A line of the trial log. One that ended in an error says with what, and whether its world may
+ * have been changed before.
+ */
 export type LoggedLine = {
   key: string
   attempt: number
@@ -89,8 +93,8 @@ export type RunPredicate = {
   /** Every line of the trial log, in its order. */
   attempts: LoggedLine[]
   /**
-   * The root of the Merkle tree (RFC 6962) over the lines of the trial log, in their order, and how many there are. Receipts of
-   * before trials could be proved alone have none.
+   * The root of the Merkle tree (RFC 6962) over the lines of the trial log, in their order, and how
+   * many there are. Receipts of before trials could be proved alone have none.
    */
   log?: { lines: number; root: Digest }
   /** Planned trials that have no line, by case and configuration. */
@@ -201,7 +205,10 @@ export function nonClaims({ set }: Pick<ScenarioSet, 'set'>): string[] {
   return [...said.filter((one) => typeof one === 'string'), ...RUN_NON_CLAIMS]
 }
 
-/** What was tested, by digest: the configurations. Two with one digest (a run against itself) are told apart by name. */
+/**
+ * What was tested, by digest: the configurations. Two with one digest (a run against itself) are
+ * told apart by name.
+ */
 export function subjectsOf(manifest: Pick<Manifest, 'configurations'>): Statement['subject'] {
   return manifest.configurations.map(({ name, digest, model }) =>
     descriptor(name, digest, { annotations: { model } }),
@@ -221,8 +228,8 @@ export function setDescriptor({ id, version, digest }: RunPredicate['set']): Des
 }
 
 /**
- * The standard Test Result of a run: a case has passed when each of its planned trials did. Errors, trials that did not run and
- * cases that were left out are warned of.
+ * The standard Test Result of a run: a case has passed when each of its planned trials did. Errors,
+ * trials that did not run and cases that were left out are warned of.
  */
 export function testResultOf(
   subject: Statement['subject'],
@@ -245,7 +252,8 @@ export function testResultOf(
 }
 
 /**
- * The summary as JSON holds it: undefined numbers are null, and no digit is claimed that another machine would not compute.
+ * The summary as JSON holds it: undefined numbers are null, and no digit is claimed that another
+ * machine would not compute.
  *
  * @param records every attempt
  */

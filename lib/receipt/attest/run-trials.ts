@@ -1,6 +1,6 @@
 /**
- * Each trial of a run against its own evidence: its decisions, audit exports and transcript by digest, and its levels derived again
- * from the decisions and the exports.
+ * Each trial of a run against its own evidence: its decisions, audit exports and transcript by
+ * digest, and its levels derived again from the decisions and the exports.
  */
 import { digest } from '../../canonical.ts'
 import type { Json } from '../../json.ts'
@@ -91,8 +91,8 @@ export function placeOf({ key, attempt }: Pick<TrialRecord, 'key' | 'attempt'>):
 }
 
 /**
- * Every attempt with its lines, one attempt in memory at a time: they stand together, since an attempt is written in one go. Attempts
- * without lines come last.
+ * Every attempt with its lines, one attempt in memory at a time: they stand together, since an
+ * attempt is written in one go. Attempts without lines come last.
  */
 async function eachGroup(
   bytes: RunBytes,

@@ -1,8 +1,9 @@
 /**
- * JSON Schemas of every file that a run writes, for readers in other languages. They are published under `fixtures/schemas/`.
+ * JSON Schemas of every file that a run writes, for readers in other languages. They are published
+ * under `fixtures/schemas/`.
  *
- * Objects are open, as readers pass over members they do not know. Audit exports have no schema here: their form is their
- * provider's.
+ * Objects are open, as readers pass over members they do not know. Audit exports have no schema
+ * here: their form is their provider's.
  */
 import { z } from 'zod'
 import type { JsonObject } from '../../json.ts'

@@ -60,7 +60,8 @@ export function descriptor(
 /**
  * A Statement about subjects, each with a digest: subjects are matched by digest, never by name.
  *
- * @throws TouchstoneError `receipt_invalid` for no subject, a name given twice, or a digest that is not lower-case hex
+ * @throws TouchstoneError `receipt_invalid` for no subject, a name given twice, or a digest that is
+ *   not lower-case hex
  */
 export function statement<P extends object>(
   subject: Statement['subject'],
@@ -75,7 +76,8 @@ export function statement<P extends object>(
 /**
  * The standard Test Result (v0.1) beside a receipt of our own, for tools that read that.
  *
- * It has no place for errors, repeats or intervals: a case whose trials could not be judged is listed as warned.
+ * It has no place for errors, repeats or intervals: a case whose trials could not be judged is
+ * listed as warned.
  *
  * @throws TouchstoneError `receipt_invalid`
  */

@@ -1,11 +1,19 @@
-/** One thing that an auditor checks: what came out, with a stable code and every place where something did not hold. */
+/**
+ * One thing that an auditor checks: what came out, with a stable code and every place where
+ * something did not hold.
+ */
 import type { Json } from '../../json.ts'
 import { isObject } from '../surface/decision.ts'
 
-/** `could_not_check`: something that the check needs was not there. It is neither good nor bad news. */
+/**
+ * `could_not_check`: something that the check needs was not there. It is neither good nor bad news.
+ */
 export type Verdict = 'verified' | 'failed' | 'could_not_check'
 
-/** One place where something did not hold. `where` names a file, a line, a trial or a member of the receipt. */
+/**
+ * One place where something did not hold. `where` names a file, a line, a trial or a member of the
+ * receipt.
+ */
 export type Problem = { code: string; where: string; detail: string }
 
 export type Step = {
@@ -42,8 +50,8 @@ export function verdictOf(steps: readonly Step[]): Verdict {
 }
 
 /**
- * Where two JSON values differ, as problems under one code. Members that only `got` has are left alone, as in-toto asks of those
- * who read a statement.
+ * Where two JSON values differ, as problems under one code. Members that only `got` has are left
+ * alone, as in-toto asks of those who read a statement.
  *
  * @param where name of the value, such as `predicate.plan`
  */

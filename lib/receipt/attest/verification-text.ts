@@ -1,4 +1,7 @@
-/** The check of a receipt as a person reads it: the verdict, each step, what did not hold and where, and what is not claimed. */
+/**
+ * The check of a receipt as a person reads it: the verdict, each step, what did not hold and where,
+ * and what is not claimed.
+ */
 import {
   count,
   foreign,

@@ -1,4 +1,7 @@
-/** What came out of checking a receipt: data for a program, a report for a person. The same input gives the same bytes. */
+/**
+ * What came out of checking a receipt: data for a program, a report for a person. The same input
+ * gives the same bytes.
+ */
 import type { Look } from '../../display.ts'
 import type { JsonObject } from '../../json.ts'
 import type { Absent, ConfigurationSummary } from '../../log/index.ts'
@@ -10,7 +13,10 @@ import { verificationText } from './verification-text.ts'
 export type VerificationData = {
   schema: 'touchstone.verification.v0'
   verdict: Verdict
-  /** `run` or `connection test`, and the run's id or the address; null where the statement cannot be read. */
+  /**
+   * `run` or `connection test`, and the run's id or the address; null where the statement cannot be
+   * read.
+   */
   of: { kind: 'run' | 'connection test'; name: string } | null
   set: { id: string; version: string; digest: string } | null
   /** The key that was given and signed it, as the SHA-256 of its DER. Null where none did. */
@@ -54,7 +60,10 @@ export class Verification extends Shown implements VerificationData {
     this.does_not_establish = parts.does_not_establish
   }
 
-  /** `failed` when any step failed, else `could_not_check` when any could not be checked, else `verified`. */
+  /**
+   * `failed` when any step failed, else `could_not_check` when any could not be checked, else
+   * `verified`.
+   */
   get verdict(): Verdict {
     return verdictOf(this.steps)
   }

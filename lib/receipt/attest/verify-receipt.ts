@@ -1,4 +1,7 @@
-/** Checking a receipt offline: its envelope, its signature, the set it names, and everything that it says. */
+/**
+ * Checking a receipt offline: its envelope, its signature, the set it names, and everything that it
+ * says.
+ */
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { canonical } from '../../canonical.ts'
@@ -34,22 +37,30 @@ import { differences, judged, objectsIn, type Step, unchecked } from './step.ts'
 import { nameOf, Verification, type VerificationData } from './verification.ts'
 
 export type CheckOptions = {
-  /** The auditor's Ed25519 public key: PEM, or the path of a PEM file. Null: none, so that no signature can be verified. */
+  /**
+   * The auditor's Ed25519 public key: PEM, or the path of a PEM file. Null: none, so that no
+   * signature can be verified.
+   */
   key?: string | null
-  /** The published set: `id@version`, the path of its text, or the set. Default: the published one that the receipt names. */
+  /**
+   * The published set: `id@version`, the path of its text, or the set. Default: the published one
+   * that the receipt names.
+   */
   set?: GivenSet
   /** Folder of published sets, default the shipped ones. */
   root?: string
 }
 
 /**
- * Check a receipt step by step: everything it says is computed again from the run's folder, the set and nothing else.
+ * Check a receipt step by step: everything it says is computed again from the run's folder, the set
+ * and nothing else.
  *
- * Nothing is asked of the network and no key is taken from the receipt. A bad receipt is a result; only a path or key that cannot
- * be used throws.
+ * Nothing is asked of the network and no key is taken from the receipt. A bad receipt is a result;
+ * only a path or key that cannot be used throws.
  *
  * @param path a run's folder, or a receipt's file; the run's files are those beside the receipt
- * @throws TouchstoneError `file_unreadable` when there is no receipt, `key_invalid`, `set_unknown` for a set by name
+ * @throws TouchstoneError `file_unreadable` when there is no receipt, `key_invalid`, `set_unknown`
+ *   for a set by name
  */
 export async function checkReceipt(
   path: string,
@@ -59,7 +70,8 @@ export async function checkReceipt(
   const file = folder ? join(path, 'receipt.json') : path
   const key = options.key == null ? null : pemOf(options.key)
   if (key !== null) publicKeyOf(key)
-  // A pipe may be a receipt that is named; one that lies in a run's folder only keeps the reader waiting.
+  // A pipe may be a receipt that is named; one that lies in a run's folder only keeps the reader
+  // waiting.
   if (folder && statSync(file, { throwIfNoEntry: false })?.isFile() === false)
     throw new TouchstoneError(
       'file_unreadable',
@@ -87,7 +99,8 @@ export async function checkReceipt(
   }
   const { step: setStep, set } = checkSet(predicate['set'], options.set, options.root)
   const dir = dirname(file)
-  // A folder is a run's, whatever was taken out of it; beside a lone receipt there may be no run at all.
+  // A folder is a run's, whatever was taken out of it; beside a lone receipt there may be no run at
+  // all.
   const here = folder || Object.values(FILES).some((name) => existsSync(join(dir, name)))
   const bytes =
     kind === 'run' && here ? await readRunBytes(dir, { sizes: sizesIn(predicate['files']) }) : null
@@ -275,7 +288,10 @@ function recomputedOf(bytes: RunBytes, set: ScenarioSet): VerificationData['reco
   })).value
 }
 
-/** The standard Test Result, where one lies beside the receipt: signed the same way, and saying what the receipt gives. */
+/**
+ * The standard Test Result, where one lies beside the receipt: signed the same way, and saying what
+ * the receipt gives.
+ */
 function testResultSteps(
   path: string,
   key: string | null,

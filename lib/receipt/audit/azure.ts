@@ -1,9 +1,10 @@
 /**
- * Azure: the activity log of a subscription, as its REST API and as diagnostic settings write it, and the directory audits of
- * Entra ID.
+ * Azure: the activity log of a subscription, as its REST API and as diagnostic settings write it,
+ * and the directory audits of Entra ID.
  *
- * The activity log writes an operation once when it starts and once when it ends. Only the end counts, and an end that failed
- * takes back what another entry of the same correlation says. Resource names are not case-sensitive in Azure.
+ * The activity log writes an operation once when it starts and once when it ends. Only the end
+ * counts, and an end that failed takes back what another entry of the same correlation says.
+ * Resource names are not case-sensitive in Azure.
  */
 import type { JsonObject } from '../../json.ts'
 import { at } from '../surface/classifier.ts'

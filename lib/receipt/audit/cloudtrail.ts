@@ -1,5 +1,6 @@
 /**
- * AWS CloudTrail log files. Given the digest files that sign them and the public key, every record says what came of the check.
+ * AWS CloudTrail log files. Given the digest files that sign them and the public key, every record
+ * says what came of the check.
  */
 import { at } from '../surface/classifier.ts'
 import { harmless } from '../surface/target.ts'

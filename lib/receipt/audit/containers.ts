@@ -1,7 +1,9 @@
 /**
- * What entries come wrapped in on their way out of a provider: log groups, event buses, lists of an API, text inside JSON.
+ * What entries come wrapped in on their way out of a provider: log groups, event buses, lists of an
+ * API, text inside JSON.
  *
- * A container is opened before any importer looks, so that one importer reads its entries wherever they were delivered.
+ * A container is opened before any importer looks, so that one importer reads its entries wherever
+ * they were delivered.
  */
 import { type Json, type JsonObject, parse } from '../../json.ts'
 import { at } from '../surface/classifier.ts'
@@ -10,7 +12,9 @@ import { isObject } from '../surface/decision.ts'
 /** Containers inside containers that are opened: a page of a delivery of a log line. */
 export const MAX_DEPTH = 4
 
-/** What a container holds, or null for a document that is none. A text that is no JSON stays a text. */
+/**
+ * What a container holds, or null for a document that is none. A text that is no JSON stays a text.
+ */
 export function unwrapped(document: JsonObject): Json[] | null {
   // EventBridge, and Stripe events or CloudTrail calls that it delivers.
   if (typeof document['detail-type'] === 'string' && isObject(document['detail']))
@@ -21,7 +25,8 @@ export function unwrapped(document: JsonObject): Json[] | null {
   // `aws cloudtrail lookup-events`
   if (holds(document['Events'], 'CloudTrailEvent'))
     return textsOf(document['Events'] as Json[], 'CloudTrailEvent')
-  // Azure: diagnostic settings through an event hub or into a storage account, and lists of its REST API.
+  // Azure: diagnostic settings through an event hub or into a storage account, and lists of its
+  // REST API.
   if (holds(document['records'], 'operationName') || holds(document['records'], 'category'))
     return document['records'] as Json[]
   if (holds(document['value'], 'operationName') || holds(document['value'], 'activityDisplayName'))
@@ -58,7 +63,8 @@ const [OPEN, CLOSE, QUOTE, ESCAPE] = [0x5b, 0x5d, 0x22, 0x5c]
 const BLANK = new Set([0x20, 0x09, 0x0a, 0x0d])
 
 /**
- * Pages that stand back to back, `[...][...]`, as `gh api --paginate` writes them; null where there is no second list.
+ * Pages that stand back to back, `[...][...]`, as `gh api --paginate` writes them; null where there
+ * is no second list.
  */
 export function pagesIn(bytes: Uint8Array): Uint8Array[] | null {
   if (!mayHoldPages(bytes)) return null
@@ -79,7 +85,9 @@ export function pagesIn(bytes: Uint8Array): Uint8Array[] | null {
   return depth === 0 && pages.length > 1 ? pages : null
 }
 
-/** In JSON a list ends and another begins right behind it only between two pages, or inside a text. */
+/**
+ * In JSON a list ends and another begins right behind it only between two pages, or inside a text.
+ */
 function mayHoldPages(bytes: Uint8Array): boolean {
   for (let at = bytes.indexOf(CLOSE); at >= 0; at = bytes.indexOf(CLOSE, at + 1)) {
     let next = at + 1

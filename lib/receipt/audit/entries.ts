@@ -1,4 +1,7 @@
-/** The entries of an export: one document, documents line after line, an array, an envelope; each also gzipped. */
+/**
+ * The entries of an export: one document, documents line after line, an array, an envelope; each
+ * also gzipped.
+ */
 import { gunzipSync } from 'node:zlib'
 import { TouchstoneError } from '../../errors.ts'
 import type { Json, JsonObject } from '../../json.ts'
@@ -64,7 +67,10 @@ export function* entriesOf(
   }
 }
 
-/** The entries in a document: those of a list, each of which may be an envelope, those of an envelope, or itself. */
+/**
+ * The entries in a document: those of a list, each of which may be an envelope, those of an
+ * envelope, or itself.
+ */
 function* opened(
   document: Json,
   envelope: Envelope,

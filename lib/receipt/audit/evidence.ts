@@ -1,4 +1,7 @@
-/** What may be handed to `verify` as audit evidence, turned into records: paths, bytes, imports, or records themselves. */
+/**
+ * What may be handed to `verify` as audit evidence, turned into records: paths, bytes, imports, or
+ * records themselves.
+ */
 import { existsSync, lstatSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { TouchstoneError } from '../../errors.ts'
@@ -18,11 +21,17 @@ export type Export = {
   provider: string
   bytes: string | Uint8Array
   source?: string
-  /** Name of the server whose log it is: its records are for calls to that server alone. Default: for calls to any. */
+  /**
+   * Name of the server whose log it is: its records are for calls to that server alone. Default:
+   * for calls to any.
+   */
   server?: string
 } & AuthenticityOptions
 
-/** A path of a file or folder, a provider's export, an import, one record, or a list of any of these. */
+/**
+ * A path of a file or folder, a provider's export, an import, one record, or a list of any of
+ * these.
+ */
 export type Audit = string | Export | Imported | { schema: string } | readonly Audit[]
 
 export type Evidence = {
@@ -37,7 +46,10 @@ export type Evidence = {
 export type AuditOptions = Pick<ImportOptions, 'scope' | 'server'> & {
   /** Name of the importer for every file. Default: the one that knows the file's entries. */
   provider?: string
-  /** Paths of CloudTrail digest files or folders of them. A `FILE.signature` beside one holds its signature in hex. */
+  /**
+   * Paths of CloudTrail digest files or folders of them. A `FILE.signature` beside one holds its
+   * signature in hex.
+   */
   digests?: readonly string[]
   /** Public keys of the digest files: PEM or base64 of PKCS#1. */
   publicKey?: string | readonly string[]
@@ -46,7 +58,8 @@ export type AuditOptions = Pick<ImportOptions, 'scope' | 'server'> & {
 /**
  * Collect records from every form of evidence.
  *
- * @throws TouchstoneError `file_unreadable`, `export_invalid`, `record_invalid` and the `json_*` codes, naming the place
+ * @throws TouchstoneError `file_unreadable`, `export_invalid`, `record_invalid` and the `json_*`
+ *   codes, naming the place
  */
 export function evidenceOf(
   audit: Audit | undefined,
@@ -107,7 +120,10 @@ function take(imported: Imported, into: Evidence): void {
     into.records.push(readRecord(value, `${rest.source.name}[${i}]`))
 }
 
-/** A file, or a folder as it lies on a disk: digest files beside logs, and files that are no evidence at all. */
+/**
+ * A file, or a folder as it lies on a disk: digest files beside logs, and files that are no
+ * evidence at all.
+ */
 function readPath(path: string, into: Evidence, options: AuditOptions): void {
   const files = plainFiles(path, into)
   const isFolder = kindOf(path, statSync) === 'folder'
@@ -156,7 +172,10 @@ function isDigest(bytes: Uint8Array, path: string): boolean {
   }
 }
 
-/** The path itself, or every file below a folder. A link in it could lead round in a circle, and a pipe need not end. */
+/**
+ * The path itself, or every file below a folder. A link in it could lead round in a circle, and a
+ * pipe need not end.
+ */
 function plainFiles(path: string, into?: Evidence): string[] {
   if (kindOf(path, statSync) !== 'folder') return [path]
   let names: string[]
@@ -225,10 +244,16 @@ function listIn(document: { [name: string]: Json }): Json[] | null {
   return Array.isArray(document['records']) ? document['records'] : null
 }
 
-/** Entries that are looked at to find out whose they are: some exports begin with a line of another kind. */
+/**
+ * Entries that are looked at to find out whose they are: some exports begin with a line of another
+ * kind.
+ */
 const SAMPLES = 100
 
-/** What the entries of a file are: records, those of an importer, or of no known shape (null). Undefined for an empty file. */
+/**
+ * What the entries of a file are: records, those of an importer, or of no known shape (null).
+ * Undefined for an empty file.
+ */
 function sample(bytes: Uint8Array, path: string): Importer | 'records' | null | undefined {
   let seen = 0
   for (const { entry } of entriesOf(bytes, path, { entries: listIn })) {
@@ -240,7 +265,10 @@ function sample(bytes: Uint8Array, path: string): Importer | 'records' | null | 
   return seen === 0 ? undefined : null
 }
 
-/** The importer that reads an export, or null where its entries are of no known shape, or it has none. */
+/**
+ * The importer that reads an export, or null where its entries are of no known shape, or it has
+ * none.
+ */
 export function providerOfExport(bytes: Uint8Array, name: string): string | null {
   const found = sample(unpack(bytes, name), name)
   return found && found !== 'records' ? found.name : null

@@ -1,9 +1,9 @@
 /**
- * Cloud Audit Logs of Google Cloud, as Cloud Logging writes its entries: Cloud Storage for the provider `gcp`, and the API server
- * of GKE clusters for the provider `kubernetes`.
+ * Cloud Audit Logs of Google Cloud, as Cloud Logging writes its entries: Cloud Storage for the
+ * provider `gcp`, and the API server of GKE clusters for the provider `kubernetes`.
  *
- * An entry of GKE does not carry the address of the request, where a dry run of everything but a deletion is asked for. So only
- * deletions count, whose options stand in the body.
+ * An entry of GKE does not carry the address of the request, where a dry run of everything but a
+ * deletion is asked for. So only deletions count, whose options stand in the body.
  */
 import type { JsonObject } from '../../json.ts'
 import { at } from '../surface/classifier.ts'

@@ -1,8 +1,10 @@
 /**
  * GitHub's organisation audit log, as its export, its REST list and its streaming write it.
  *
- * A deploy key is `public_key.create` with a `repo` (a user's key has none). There is no `deploy_key.*` action in the audit
- * log; that is the name of a webhook. `public_key.delete` names a key by title and a call names it by id, so it is not mapped. Old exports lack `_document_id` and write numbers as texts.
+ * A deploy key is `public_key.create` with a `repo` (a user's key has none). There is no
+ * `deploy_key.*` action in the audit log; that is the name of a webhook. `public_key.delete` names
+ * a key by title and a call names it by id, so it is not mapped. Old exports lack `_document_id`
+ * and write numbers as texts.
  */
 import type { JsonObject } from '../../json.ts'
 import { harmless } from '../surface/target.ts'
@@ -62,7 +64,10 @@ export const github: Importer = {
   },
 }
 
-/** What the entry says of its object, by the names of a call's arguments; null where it contradicts itself. */
+/**
+ * What the entry says of its object, by the names of a call's arguments; null where it contradicts
+ * itself.
+ */
 function valuesOf(
   entry: JsonObject,
   action_class: string,

@@ -1,8 +1,8 @@
 /**
  * GitLab audit events, as the REST API lists them and as streams deliver them.
  *
- * The name of an event stands in `event_type`, in `event_name` or among the details. A project is named by its path: a call
- * that names it by number binds to nothing.
+ * The name of an event stands in `event_type`, in `event_name` or among the details. A project is
+ * named by its path: a call that names it by number binds to nothing.
  */
 import { harmless } from '../surface/target.ts'
 import { idAt, kindOf, textAt, texts } from './entry.ts'

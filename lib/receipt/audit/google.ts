@@ -1,8 +1,8 @@
 /**
  * Google Workspace: activities of the Reports API for Drive and Calendar.
  *
- * One activity holds several events, and each names what it did in a list of parameters. An event that Drive writes because of
- * another one is not `primary_event`.
+ * One activity holds several events, and each names what it did in a list of parameters. An event
+ * that Drive writes because of another one is not `primary_event`.
  */
 import type { Json, JsonObject } from '../../json.ts'
 import { isObject } from '../surface/decision.ts'

@@ -1,6 +1,7 @@
 /**
- * Reading a provider's own audit export into records. The importer sees the export and nothing else: no call, no case, no
- * expectation. Every entry ends as a record, as skipped with a reason, or is counted as not mapped.
+ * Reading a provider's own audit export into records. The importer sees the export and nothing
+ * else: no call, no case, no expectation. Every entry ends as a record, as skipped with a reason,
+ * or is counted as not mapped.
  */
 import { type Digest, digest, digestOf } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
@@ -20,9 +21,15 @@ import { type AuditRecord, type Authenticity, record, vouch } from './record.ts'
 export type ImportOptions = {
   /** Name of the export for messages and records. */
   source?: string
-  /** Whose log it is, for logs that do not say so themselves, such as the organisation of an Okta log. */
+  /**
+   * Whose log it is, for logs that do not say so themselves, such as the organisation of an Okta
+   * log.
+   */
   scope?: string
-  /** Name of the server whose log it is: its records are for calls to that server alone. Default: for calls to any. */
+  /**
+   * Name of the server whose log it is: its records are for calls to that server alone. Default:
+   * for calls to any.
+   */
   server?: string
 } & AuthenticityOptions
 
@@ -34,7 +41,10 @@ export type Imported = {
   records: AuditRecord[]
   /** Entries that must not count, by line (NDJSON) or place in the list, from 1. */
   skipped: { line: number; reason: string }[]
-  /** Objects that failed or were taken back, by their hash: no record of another export about one of them counts. */
+  /**
+   * Objects that failed or were taken back, by their hash: no record of another export about one of
+   * them counts.
+   */
   refuted: { object_hash: Digest; because: string; line: number }[]
   counts: {
     entries: number
@@ -46,13 +56,14 @@ export type Imported = {
 }
 
 /**
- * Import a provider's native export: a JSON array, the provider's envelope, or NDJSON, each also gzipped.
+ * Import a provider's native export: a JSON array, the provider's envelope, or NDJSON, each also
+ * gzipped.
  *
  * @param provider `github`, `kubernetes`, `cloudtrail`, `stripe`, `slack` or `okta`
  * @param input bytes or text of the export
  * @param options `source`: name of the export for messages and records
- * @throws TouchstoneError `argument_invalid` for an unknown provider, `export_invalid` and the `json_*` codes, with line and
- *   column, for bytes that are no such export
+ * @throws TouchstoneError `argument_invalid` for an unknown provider, `export_invalid` and the
+ *   `json_*` codes, with line and column, for bytes that are no such export
  * @example
  * const log = '[{"action":"public_key.create","_document_id":"e1","repo":"org/prod-repo","title":"ci-key","@timestamp":1767603600000}]'
  * importAudit('github', log).records[0].binding_digest
@@ -137,8 +148,8 @@ export function importAudit(
 }
 
 /**
- * The records of an export, settled by all of it: an entry that failed or was taken back later in the same export is none, and
- * of several entries about one object only the first is one.
+ * The records of an export, settled by all of it: an entry that failed or was taken back later in
+ * the same export is none, and of several entries about one object only the first is one.
  */
 class WholeExport {
   private readonly found: {

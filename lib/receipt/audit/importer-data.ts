@@ -5,7 +5,10 @@ import { idAt, kindOf, textAt, texts } from './entry.ts'
 import type { Importer, Reading } from './importer.ts'
 import { isoOf } from './time.ts'
 
-/** A member of an entry, by a dotted path, and the values it may have. Without `is`: any that is not empty. */
+/**
+ * A member of an entry, by a dotted path, and the values it may have. Without `is`: any that is not
+ * empty.
+ */
 export type Told = { member: string; is?: (string | number | boolean)[] }
 
 export type ImporterData = {

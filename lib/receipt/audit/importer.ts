@@ -1,4 +1,7 @@
-/** What reads one provider's export. An importer is data and three small functions; it sees the export and nothing else. */
+/**
+ * What reads one provider's export. An importer is data and three small functions; it sees the
+ * export and nothing else.
+ */
 import type { Json, JsonObject } from '../../json.ts'
 import type { Authenticity } from './record.ts'
 
@@ -17,7 +20,10 @@ export type Effect = {
   record_id: string
   action_class: string
   verb: string
-  /** What the entry says, raw, under the names of a call's arguments: it is projected and hashed like those. */
+  /**
+   * What the entry says, raw, under the names of a call's arguments: it is projected and hashed
+   * like those.
+   */
   values: { [argument: string]: string | number | boolean | null }
   occurred_at?: string | null
   /** Raw ids of the request; they are hashed before they go into the record. */
@@ -26,15 +32,23 @@ export type Effect = {
   actor?: string | null
   /** The provider's id of the object that was made or changed. One object verifies one call. */
   object?: string | null
-  /** What the entry says besides: the same effect by another name of its target, or further effects. */
+  /**
+   * What the entry says besides: the same effect by another name of its target, or further effects.
+   */
   also?: Effect[]
 }
 
 /** Options of an import that concern an export's signature. */
 export type AuthenticityOptions = {
-  /** The digest files, in any order. `signature`: hex, from the object's metadata; needed for the newest one. */
+  /**
+   * The digest files, in any order. `signature`: hex, from the object's metadata; needed for the
+   * newest one.
+   */
   digests?: readonly { bytes: string | Uint8Array; signature?: string }[]
-  /** PEM, or base64 of PKCS#1 DER as AWS lists its keys. Several where the provider has changed its key meanwhile. */
+  /**
+   * PEM, or base64 of PKCS#1 DER as AWS lists its keys. Several where the provider has changed its
+   * key meanwhile.
+   */
   publicKey?: string | readonly string[]
 }
 

@@ -39,7 +39,8 @@ export function importers(): readonly Importer[] {
 }
 
 /**
- * Register an importer: three functions, or data that says where an entry keeps what. Registering the same name again replaces it, so a notebook cell can be run twice.
+ * Register an importer: three functions, or data that says where an entry keeps what. Registering
+ * the same name again replaces it, so a notebook cell can be run twice.
  *
  * @throws TouchstoneError `importer_invalid` naming the member that is wrong
  */

@@ -1,9 +1,10 @@
 /**
  * Kubernetes audit events (audit.k8s.io/v1): one per line, or an EventList.
  *
- * An auditID names a request and is repeated per stage, so only the stage `ResponseComplete` counts; a `Panic` of the same
- * request takes it back. The caller may choose the auditID (header `Audit-ID`), which makes it a nonce for binding to one
- * request, and makes it no proof of uniqueness.
+ * An auditID names a request and is repeated per stage, so only the stage `ResponseComplete`
+ * counts; a `Panic` of the same request takes it back. The caller may choose the auditID (header
+ * `Audit-ID`), which makes it a nonce for binding to one request, and makes it no proof of
+ * uniqueness.
  */
 import type { JsonObject } from '../../json.ts'
 import { at } from '../surface/classifier.ts'
@@ -59,7 +60,8 @@ export const kubernetes: Importer = {
       return { skipped: 'the deletion waits for a finalizer or a grace period' }
     const resource = textAt(entry, 'objectRef.resource')
     if (resource === null) return { skipped: 'no objectRef.resource' }
-    // With generateName the name is known only to the response, which is there at level RequestResponse alone.
+    // With generateName the name is known only to the response, which is there at level
+    // RequestResponse alone.
     const name = textAt(entry, 'objectRef.name') ?? textAt(entry, 'responseObject.metadata.name')
     if (name === null)
       return { skipped: 'no object name: generateName at a level that keeps no response' }
@@ -83,7 +85,10 @@ export const kubernetes: Importer = {
   },
 }
 
-/** `dryRun` stands in the address, in the options that are the body of a deletion, and in those of a response. */
+/**
+ * `dryRun` stands in the address, in the options that are the body of a deletion, and in those of a
+ * response.
+ */
 function isDryRun(entry: JsonObject): boolean {
   const uri = textAt(entry, 'requestURI')
   if (uri !== null) {

@@ -1,11 +1,12 @@
 /**
  * Okta's System Log: privileges and API tokens, for calls of the provider `workspace`.
  *
- * An entry has several targets; the one of type `User` is the person, the one of type `ROLE` the role that was given or taken.
- * `privilegeGranted` in the debug data lists every role that the person now has, so it names no effect. The log writes a new
- * privilege and a changed one alike, so it can vouch for a grant and not for a change of role. An API token is a target of
- * type `Token` and belongs to the person who made it, the actor. No entry names its organisation: a delivery of an event hook
- * does, in `source`, and so may the reader of the export, as `scope`.
+ * An entry has several targets; the one of type `User` is the person, the one of type `ROLE` the
+ * role that was given or taken. `privilegeGranted` in the debug data lists every role that the
+ * person now has, so it names no effect. The log writes a new privilege and a changed one alike, so
+ * it can vouch for a grant and not for a change of role. An API token is a target of type `Token`
+ * and belongs to the person who made it, the actor. No entry names its organisation: a delivery of
+ * an event hook does, in `source`, and so may the reader of the export, as `scope`.
  */
 import type { JsonObject } from '../../json.ts'
 import { at } from '../surface/classifier.ts'

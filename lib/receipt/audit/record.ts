@@ -1,6 +1,6 @@
 /**
- * One entry of a provider's audit log, imported (assay.provider_audit_record.v0), and the checks that it must pass by itself,
- * before any call is looked at.
+ * One entry of a provider's audit log, imported (assay.provider_audit_record.v0), and the checks
+ * that it must pass by itself, before any call is looked at.
  */
 import { type Digest, isDigest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
@@ -32,7 +32,10 @@ export type AuditRecord = {
   binding_digest: Digest
   non_claims: string[]
   // What follows is ours; readers of v0 ignore it.
-  /** Where the entry stood: digest of the export, line (or place in the list) from 1, digest of the entry. */
+  /**
+   * Where the entry stood: digest of the export, line (or place in the list) from 1, digest of the
+   * entry.
+   */
   source?: { name: string; digest: Digest; line: number; entry_digest: Digest }
   /** ISO 8601 time that the provider gives. */
   occurred_at?: string
@@ -115,7 +118,8 @@ export function record(
 }
 
 /**
- * Check a record by itself. A wrong record is data with a reason; only something that is no object throws.
+ * Check a record by itself. A wrong record is data with a reason; only something that is no object
+ * throws.
  *
  * @throws TouchstoneError `record_invalid`
  */
@@ -206,13 +210,19 @@ function authenticityOf(value: unknown): Authenticity | null {
 
 const vouched = new WeakSet<object>()
 
-/** Mark what an importer found by checking signatures itself. What a record says of its own authenticity is only a claim. */
+/**
+ * Mark what an importer found by checking signatures itself. What a record says of its own
+ * authenticity is only a claim.
+ */
 export function vouch(checked: Authenticity): Authenticity {
   vouched.add(checked)
   return checked
 }
 
-/** What an import says of its authenticity: as found where it was made here, else a claim that nothing has checked. */
+/**
+ * What an import says of its authenticity: as found where it was made here, else a claim that
+ * nothing has checked.
+ */
 export function authenticityHere(value: unknown): Authenticity {
   return (
     authenticityOf(value) ?? {

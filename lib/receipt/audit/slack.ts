@@ -1,8 +1,8 @@
 /**
  * Slack's audit logs (Enterprise plan): who joined or left which channel.
  *
- * The entry's actor is the one who joined, not the one who invited; an inviter stands in `details`. The place of an entry is
- * `context.location`: a workspace, or the whole enterprise.
+ * The entry's actor is the one who joined, not the one who invited; an inviter stands in `details`.
+ * The place of an entry is `context.location`: a workspace, or the whole enterprise.
  */
 import { harmless } from '../surface/target.ts'
 import { kindOf, secondsAt, textAt } from './entry.ts'

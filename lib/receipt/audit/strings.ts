@@ -1,10 +1,14 @@
 /**
  * Keeping a few texts of a large file without keeping the file.
  *
- * A text cut out of a longer one may hold on to all of it. Over a hundred thousand lines that is the whole input.
+ * A text cut out of a longer one may hold on to all of it. Over a hundred thousand lines that is
+ * the whole input.
  */
 
-/** A function that copies data with every text detached from what it was cut from, and equal texts held once. */
+/**
+ * A function that copies data with every text detached from what it was cut from, and equal texts
+ * held once.
+ */
 export function compacting(): <T>(value: T) => T {
   const known = new Map<string, string>()
   const text = (value: string): string => {

@@ -1,6 +1,7 @@
 /**
- * Stripe events about objects that are made, finalized or cancelled: customers, products, prices, coupons, invoices,
- * subscriptions. Each says what the call named, and a deletion takes back what made the object.
+ * Stripe events about objects that are made, finalized or cancelled: customers, products, prices,
+ * coupons, invoices, subscriptions. Each says what the call named, and a deletion takes back what
+ * made the object.
  */
 import type { JsonObject } from '../../json.ts'
 import { at } from '../surface/classifier.ts'
@@ -28,7 +29,10 @@ export function takenBack(type: string): boolean {
   return TAKEN_BACK.test(type)
 }
 
-/** Why an event is nobody's call, or null: Stripe renews, bills and ends things by itself too, and then names no request. */
+/**
+ * Why an event is nobody's call, or null: Stripe renews, bills and ends things by itself too, and
+ * then names no request.
+ */
 export function byItself(entry: JsonObject, type: string): string | null {
   if (textAt(entry, 'request') === null && textAt(entry, 'request.id') === null)
     return 'no request: it happened by itself'
@@ -38,7 +42,10 @@ export function byItself(entry: JsonObject, type: string): string | null {
     : null
 }
 
-/** What an event says, by the names of a call's arguments. A reference may be an id or the object itself. */
+/**
+ * What an event says, by the names of a call's arguments. A reference may be an id or the object
+ * itself.
+ */
 export function objectValues(entry: JsonObject, type: string): Values {
   const said = (name: string) => {
     const value = at(entry, `data.object.${name}`)

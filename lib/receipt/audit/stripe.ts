@@ -1,10 +1,12 @@
 /**
- * Stripe events, as the events list and webhooks write them: charges and refunds; the rest stands in `stripe-objects.ts`.
+ * Stripe events, as the events list and webhooks write them: charges and refunds; the rest stands
+ * in `stripe-objects.ts`.
  *
- * `charge.succeeded` is a charge. A refund is an object of its own, `refund.created` or `refund.updated` (older:
- * `charge.refund.created`, `charge.refund.updated`); it counts once its status is `succeeded`. The older `charge.refunded`
- * carries the whole charge, and says neither which refund nor how much of it is new, so it is skipped. `request` names the API
- * request and the caller's idempotency key; API versions before 2017-05-25 write it as a bare text.
+ * `charge.succeeded` is a charge. A refund is an object of its own, `refund.created` or
+ * `refund.updated` (older: `charge.refund.created`, `charge.refund.updated`); it counts once its
+ * status is `succeeded`. The older `charge.refunded` carries the whole charge, and says neither
+ * which refund nor how much of it is new, so it is skipped. `request` names the API request and the
+ * caller's idempotency key; API versions before 2017-05-25 write it as a bare text.
  */
 import type { JsonObject } from '../../json.ts'
 import { at } from '../surface/classifier.ts'
@@ -103,7 +105,8 @@ function refundOf(entry: JsonObject, id: string, object: string, status: string 
   const intent =
     textAt(entry, 'data.object.payment_intent') ?? textAt(entry, 'data.object.payment_intent.id')
   if (intent === null || !('values' in reading)) return reading
-  // A call names the charge or the intent. Both records are about one refund, so that they verify one call.
+  // A call names the charge or the intent. Both records are about one refund, so that they verify
+  // one call.
   const values = { ...reading.values, charge: null, payment_intent: intent }
   const also = { ...reading, record_id: `${id}:payment_intent`, verb: 'create_for_intent', values }
   return { ...reading, also: [also] }

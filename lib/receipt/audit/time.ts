@@ -1,6 +1,6 @@
 /**
- * Times as evidence gives them. A time without its distance from UTC is none: what it means would depend on the machine that
- * reads it, and so would whether a record lies inside a window.
+ * Times as evidence gives them. A time without its distance from UTC is none: what it means would
+ * depend on the machine that reads it, and so would whether a record lies inside a window.
  */
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d:?\d\d)$/i
@@ -19,7 +19,9 @@ export function dayOf(text: string): number | null {
   return Number.isNaN(at) ? null : at
 }
 
-/** A provider's time, ISO 8601 or epoch milliseconds, as ISO 8601 in UTC; null where it gives none. */
+/**
+ * A provider's time, ISO 8601 or epoch milliseconds, as ISO 8601 in UTC; null where it gives none.
+ */
 export function isoOf(value: string | number | null): string | null {
   const at = typeof value === 'string' ? instantOf(value) : value
   return at === null || !(Math.abs(at) <= 8.64e15) ? null : new Date(at).toISOString()

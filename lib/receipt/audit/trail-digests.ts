@@ -1,9 +1,11 @@
 /**
- * CloudTrail's digest files, which sign log files: a chain for each trail and region, an hour a link. Each names the SHA-256 of
- * every log file of its hour, is signed (SHA256withRSA), and holds the signature of the link before it.
+ * CloudTrail's digest files, which sign log files: a chain for each trail and region, an hour a
+ * link. Each names the SHA-256 of every log file of its hour, is signed (SHA256withRSA), and holds
+ * the signature of the link before it.
  *
- * A log file is authentic when a digest file of a whole chain lists its hash, each link is what the next one says it is, and each
- * is signed. A bucket holds chains of several trails and regions; those that do not list a log say nothing about it.
+ * A log file is authentic when a digest file of a whole chain lists its hash, each link is what the
+ * next one says it is, and each is signed. A bucket holds chains of several trails and regions;
+ * those that do not list a log say nothing about it.
  */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
@@ -16,7 +18,8 @@ import type { AuthenticityOptions } from './importer.ts'
 import type { Authenticity } from './record.ts'
 
 /**
- * Check a log file against a chain of digest files. Broken evidence is a finding in `detail`, never a thrown error.
+ * Check a log file against a chain of digest files. Broken evidence is a finding in `detail`, never
+ * a thrown error.
  *
  * @param log bytes of the log file, gzipped or not; the signed hash is over the unpacked bytes
  * @throws TouchstoneError `key_invalid` for a public key that is none
@@ -60,7 +63,10 @@ type Chain = { links: number; broken: string | null }
 /** Chains are checked once for all log files of a folder, whose list of digest files is frozen. */
 const checked = new WeakMap<object, Map<string, Map<string, Chain> | string>>()
 
-/** The hashes of log files that the digest files list, each with its chain; or why a digest file cannot be read. */
+/**
+ * The hashes of log files that the digest files list, each with its chain; or why a digest file
+ * cannot be read.
+ */
 function logsIn(
   digests: NonNullable<AuthenticityOptions['digests']>,
   publicKey: string | readonly string[],

@@ -1,8 +1,10 @@
 /**
- * The two files of a bundle, out of its tar archive as a stream. No file is written, and no name is followed.
+ * The two files of a bundle, out of its tar archive as a stream. No file is written, and no name is
+ * followed.
  *
- * The archive has to be exactly what a bundle is: `manifest.json`, then `events.ndjson`, both plain, and zero bytes wherever
- * there is neither a header nor a file. A reader that skips what it does not know would see another archive than the next one.
+ * The archive has to be exactly what a bundle is: `manifest.json`, then `events.ndjson`, both
+ * plain, and zero bytes wherever there is neither a header nor a file. A reader that skips what it
+ * does not know would see another archive than the next one.
  */
 import type { Extract, ExtractEvents } from 'tar-stream'
 import { type Limits, NotWhole } from './not-whole.ts'
@@ -37,7 +39,8 @@ export async function readArchive(
   const entries: Entry[] = []
   const manifest: Uint8Array[] = []
   let failure: unknown = null
-  // What is thrown inside of a stream's event would be nobody's. It is kept, and thrown by the loop below.
+  // What is thrown inside of a stream's event would be nobody's. It is kept, and thrown by the loop
+  // below.
   const guarded = (work: () => void): void => {
     if (failure !== null) return
     try {
@@ -112,7 +115,8 @@ function admit(
     const shown = JSON.stringify(name.slice(0, 60))
     throw broken(reason, `expected ${expected}, got ${shown}`, where)
   }
-  // A header that only says something of the next one (pax, GNU long name) stands between, and is not handed out.
+  // A header that only says something of the next one (pax, GNU long name) stands between, and is
+  // not handed out.
   if (offset !== endOf(before))
     throw broken('tar_hidden_header', 'expected the next file, got a block that is none', where)
   if (name.startsWith('/') || /^[a-z]:/i.test(name)) refuse('entry_absolute', 'a plain name')

@@ -1,8 +1,10 @@
 /**
- * A bundle beside the ladder: what the profile leaves `incomplete`, and what the evidence at hand shows of the same call.
+ * A bundle beside the ladder: what the profile leaves `incomplete`, and what the evidence at hand
+ * shows of the same call.
  *
- * The two do not mix. A claim of the profile is the producer's word about its own decision. A level of the ladder is derived
- * from the recorded call and from audit records. Neither changes the other.
+ * The two do not mix. A claim of the profile is the producer's word about its own decision. A level
+ * of the ladder is derived from the recorded call and from audit records. Neither changes the
+ * other.
  */
 import { digestOf } from '../../canonical.ts'
 import { type Look, pad, tone, wrap } from '../../display.ts'
@@ -43,7 +45,10 @@ export type BesideData = {
   rows: BesideRow[]
   /** The call's row of the ladder's report. */
   call: CallRow | null
-  /** Audit records with the subject of a call that asserted nothing. They raise no level, and they are there. */
+  /**
+   * Audit records with the subject of a call that asserted nothing. They raise no level, and they
+   * are there.
+   */
   records_beside: RecordRow[]
   claims_not_made: string[]
 }
@@ -51,8 +56,8 @@ export type BesideData = {
 /**
  * Put the report on a bundle beside the ladder's answer about the same call.
  *
- * The call is the one whose tool is the decision's, and whose `action.target` has the decision's target digest: SHA-256 over
- * its RFC 8785 text. Of several, the one of the bundle's run.
+ * The call is the one whose tool is the decision's, and whose `action.target` has the decision's
+ * target digest: SHA-256 over its RFC 8785 text. Of several, the one of the bundle's run.
  *
  * @param decisions what was recorded: a list, a surface, a path, a run
  * @param options   audit evidence and the rest, as for `receipt.verify`
@@ -95,7 +100,8 @@ export function beside(
           ? { outcome: 'several', calls: rows.length }
           : { outcome: 'one', run_id: call.run_id, seq: call.seq }
   if (match.outcome !== 'one') return new BundleBesideLadder(report, match, null, [])
-  // Asked of this call alone, so that a record with the subject of another call is not counted as its own.
+  // Asked of this call alone, so that a record with the subject of another call is not counted as
+  // its own.
   const alone = verify(
     same.map(({ value }) => value),
     options,

@@ -89,7 +89,10 @@ export class BundleReport extends Shown {
     return [{ kind: 'integrity', code: reason, where, detail: message }]
   }
 
-  /** What was decided on which tool and target. Null unless the bundle is valid. Not part of the report's data. */
+  /**
+   * What was decided on which tool and target. Null unless the bundle is valid. Not part of the
+   * report's data.
+   */
   get action(): BundleAction | null {
     const { outcome } = this
     return outcome.integrity === 'pass' && outcome.verdict === 'valid' ? outcome.action : null

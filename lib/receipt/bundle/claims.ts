@@ -1,4 +1,7 @@
-/** What a well-formed bundle supports: whether its denial is bound to its decision, and the four claims. */
+/**
+ * What a well-formed bundle supports: whether its denial is bound to its decision, and the four
+ * claims.
+ */
 import { MARKER_ORIGIN, type Profile, RULES } from './profile.ts'
 import { type BundleFinding, type Found, memberAt, type Records } from './records.ts'
 
@@ -10,7 +13,10 @@ export const CLAIMS = [
 ] as const
 export type ClaimName = (typeof CLAIMS)[number]
 
-/** What is confirmed or refuted is so by the producer's own word. What is incomplete rests on nothing. */
+/**
+ * What is confirmed or refuted is so by the producer's own word. What is incomplete rests on
+ * nothing.
+ */
 export type ClaimStatus =
   | { status: 'confirmed' | 'refuted'; source_class: 'producer_reported' }
   | { status: 'incomplete' }
@@ -18,8 +24,8 @@ export type ClaimStatus =
 export type Claims = { [name in ClaimName]: ClaimStatus }
 
 /**
- * True for an observation that marks a denial of the call. Another one is valid and shows nothing. That its schema is the
- * profile's is known: `Records` takes no other.
+ * True for an observation that marks a denial of the call. Another one is valid and shows nothing.
+ * That its schema is the profile's is known: `Records` takes no other.
  *
  * JSON has one kind of number: -32042.0 is the integer -32042. The text "-32042" is none.
  */
@@ -31,7 +37,10 @@ export function isMarker(observation: Found | null, profile: Profile): boolean {
   )
 }
 
-/** A marker names the tool and the target of the decision, byte for byte. Adds what differs to the violations. */
+/**
+ * A marker names the tool and the target of the decision, byte for byte. Adds what differs to the
+ * violations.
+ */
 export function bind(records: Records): void {
   const observation = records.one('observation')
   const decision = records.one('decision')

@@ -1,8 +1,9 @@
 /**
- * `events.ndjson`, read line by line: each event's content hash, id, place and run, and the digest over all of them.
+ * `events.ndjson`, read line by line: each event's content hash, id, place and run, and the digest
+ * over all of them.
  *
- * The checks of a bundle count in one order, but a stream shows an event before the file's digest is known. So the first
- * failure of the lowest step is kept while reading, and told at the end.
+ * The checks of a bundle count in one order, but a stream shows an event before the file's digest
+ * is known. So the first failure of the lowest step is kept while reading, and told at the end.
  */
 import { createHash } from 'node:crypto'
 import { type Digest, digestOf, isDigest } from '../../canonical.ts'

@@ -1,8 +1,9 @@
 /**
  * One gzip member (RFC 1952), unpacked as a stream, and nothing behind it.
  *
- * `createGunzip` goes on into a second member and passes over bytes behind the last one, both without a word. So the frame is
- * read here, and only the compressed data between header and trailer goes to zlib.
+ * `createGunzip` goes on into a second member and passes over bytes behind the last one, both
+ * without a word. So the frame is read here, and only the compressed data between header and
+ * trailer goes to zlib.
  */
 import { crc32, createInflateRaw, type InflateRaw } from 'node:zlib'
 import { type Limits, NotWhole } from './not-whole.ts'
@@ -35,7 +36,8 @@ async function* inflated(
   limits: Limits,
 ): AsyncGenerator<Uint8Array, { crc: number; size: number }> {
   const inflate = createInflateRaw({ chunkSize: 1 << 16 })
-  // What fails on the way in comes out of the loop below. What zlib itself refuses leaves the feeding waiting for ever.
+  // What fails on the way in comes out of the loop below. What zlib itself refuses leaves the
+  // feeding waiting for ever.
   const fed = feed(inflate, input).catch((cause: Error) => void inflate.destroy(cause))
   let crc = 0
   let size = 0
@@ -59,7 +61,10 @@ async function* inflated(
   }
 }
 
-/** Hand the input to zlib chunk by chunk, and give back what lies behind the end of the compressed data. */
+/**
+ * Hand the input to zlib chunk by chunk, and give back what lies behind the end of the compressed
+ * data.
+ */
 async function feed(inflate: InflateRaw, input: Input): Promise<void> {
   for (;;) {
     const chunk = await input.next()

@@ -6,7 +6,10 @@ import { isObject, shapeOf } from '../surface/decision.ts'
 import { EVENTS, MANIFEST } from './archive.ts'
 import { NotWhole } from './not-whole.ts'
 
-/** How digests are made. The line feed of `root` stands in it as two characters, a backslash and an n. */
+/**
+ * How digests are made. The line feed of `root` stands in it as two characters, a backslash and an
+ * n.
+ */
 export const ALGORITHMS = {
   canon: 'jcs-rfc8785',
   hash: 'sha256',
@@ -112,7 +115,10 @@ function fail(path: string, expected: string, got: unknown): never {
   )
 }
 
-/** A value of somebody else's as it may stand in a message: a short text or number, else only what it is. */
+/**
+ * A value of somebody else's as it may stand in a message: a short text or number, else only what
+ * it is.
+ */
 export function shownAs(value: unknown): string {
   if (typeof value === 'string')
     return JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value)

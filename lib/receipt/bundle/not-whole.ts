@@ -1,6 +1,9 @@
 /** Why a bundle is not whole: the one failure that ends the check of its integrity. */
 
-/** What may be wrong, in the order in which the checks count: the first that failed is reported, whichever was seen first. */
+/**
+ * What may be wrong, in the order in which the checks count: the first that failed is reported,
+ * whichever was seen first.
+ */
 export const STEPS = [
   'archive',
   'manifest',

@@ -1,5 +1,6 @@
 /**
- * The two profiles of a privileged-mcp-action bundle: what they share, the closed sets, the texts that producers must carry.
+ * The two profiles of a privileged-mcp-action bundle: what they share, the closed sets, the texts
+ * that producers must carry.
  *
  * A bundle does not say which profile it was made for. Whoever verifies it says so.
  */

@@ -1,7 +1,9 @@
 /**
- * The records of a bundle: which of its events belong to the profile, and whether each is formed as it has to be.
+ * The records of a bundle: which of its events belong to the profile, and whether each is formed as
+ * it has to be.
  *
- * Every violation is reported. What an event outside of the profile's namespaces says is nobody's business here.
+ * Every violation is reported. What an event outside of the profile's namespaces says is nobody's
+ * business here.
  */
 import { isDigest } from '../../canonical.ts'
 import type { Json, JsonObject } from '../../json.ts'
@@ -24,7 +26,10 @@ import {
 } from './profile.ts'
 
 export type BundleFinding = {
-  /** `integrity`: the bundle is not whole. `violation`: a record breaks the profile. `contradiction`: two records disagree. */
+  /**
+   * `integrity`: the bundle is not whole. `violation`: a record breaks the profile.
+   * `contradiction`: two records disagree.
+   */
   kind: 'integrity' | 'violation' | 'contradiction'
   /** A stable word for it. */
   code: string
@@ -37,7 +42,10 @@ export type BundleFinding = {
 /** Findings that a report holds. A hostile bundle may have millions of events, each with one. */
 export const MOST_FINDINGS = 1000
 
-/** Violations in the order in which they were found. Beyond the most that a report holds they are counted. */
+/**
+ * Violations in the order in which they were found. Beyond the most that a report holds they are
+ * counted.
+ */
 export class Violations {
   readonly list: BundleFinding[] = []
   private more = 0
@@ -58,7 +66,10 @@ export type Kind = 'decision' | 'observation' | 'establish'
 
 export type Found = { where: string; data: JsonObject }
 
-/** The records of a bundle, kept while its events go by: the first of each kind, and how many there are. */
+/**
+ * The records of a bundle, kept while its events go by: the first of each kind, and how many there
+ * are.
+ */
 export class Records {
   readonly violations = new Violations()
   private readonly kinds: ReadonlyMap<string, Kind>
@@ -103,7 +114,9 @@ export class Records {
     held.first ??= { where, data: data as JsonObject }
   }
 
-  /** Exactly one decision, and at most one of each other kind. Adds what is wrong to the violations. */
+  /**
+   * Exactly one decision, and at most one of each other kind. Adds what is wrong to the violations.
+   */
   counted(): boolean {
     const before = this.violations.list.length
     for (const [kind, { count }] of Object.entries(this.held)) {

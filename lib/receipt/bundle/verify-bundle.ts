@@ -1,8 +1,9 @@
 /**
- * `receipt.verifyBundle`: is a bundle of one privileged action whole, is it as its profile says, and what does it then show?
+ * `receipt.verifyBundle`: is a bundle of one privileged action whole, is it as its profile says,
+ * and what does it then show?
  *
- * The bundle comes from somebody else, so everything in it may be hostile. It is read as a stream in bounded memory. Nothing is
- * written, and nobody is asked.
+ * The bundle comes from somebody else, so everything in it may be hostile. It is read as a stream
+ * in bounded memory. Nothing is written, and nobody is asked.
  */
 import { createReadStream, statSync } from 'node:fs'
 import type { Digest } from '../../canonical.ts'
@@ -21,7 +22,10 @@ import { type Found, memberAt, Records } from './records.ts'
 export type BundleOptions = {
   /** A bundle does not say which profile it was made for, and it is not guessed. */
   profile: Profile
-  /** Bounds on what is read. Default: 256 MiB packed, 1 GiB unpacked, a manifest of 1 MiB, lines of 16 MiB, 5,000,000 events. */
+  /**
+   * Bounds on what is read. Default: 256 MiB packed, 1 GiB unpacked, a manifest of 1 MiB, lines of
+   * 16 MiB, 5,000,000 events.
+   */
   limits?: Partial<Limits>
   signal?: AbortSignal
 }
@@ -29,9 +33,10 @@ export type BundleOptions = {
 /**
  * Verify a bundle of one privileged action.
  *
- * First whether it is whole (`bundle_integrity`): the archive, the file's size and digest, each event's content hash, id, place
- * and run, the number of events, the digest over all of them, the bundle's id. The first failure ends the check. Then whether
- * its records keep the profile (`verdict`), with every violation. A valid bundle has four `claims`.
+ * First whether it is whole (`bundle_integrity`): the archive, the file's size and digest, each
+ * event's content hash, id, place and run, the number of events, the digest over all of them, the
+ * bundle's id. The first failure ends the check. Then whether its records keep the profile
+ * (`verdict`), with every violation. A valid bundle has four `claims`.
  *
  * A bundle that is bad is a result. So is a path that cannot be read.
  *

@@ -1,4 +1,7 @@
-/** Writing a bundle of one recorded call that a policy decided on. The same call gives the same bytes. */
+/**
+ * Writing a bundle of one recorded call that a policy decided on. The same call gives the same
+ * bytes.
+ */
 import { gzipSync } from 'node:zlib'
 import { canonical, digest, digestOf } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
@@ -27,13 +30,15 @@ export type WriteOptions = {
 }
 
 /**
- * Write the bundle of one recorded call: the policy's decision, the error that the caller was shown when it was denied, and how
- * the policy came to a listing of the tool, where it compares one.
+ * Write the bundle of one recorded call: the policy's decision, the error that the caller was shown
+ * when it was denied, and how the policy came to a listing of the tool, where it compares one.
  *
- * The target is kept as its digest: SHA-256 over the RFC 8785 text of the decision's `action.target`.
+ * The target is kept as its digest: SHA-256 over the RFC 8785 text of the decision's
+ * `action.target`.
  *
  * @returns the bytes of a `.tar.gz`
- * @throws TouchstoneError `argument_invalid` for a call that no policy decided on, or whose target is not known
+ * @throws TouchstoneError `argument_invalid` for a call that no policy decided on, or whose target
+ *   is not known
  * @example
  * const decision = receipt.observe({
  *   server: 'github', tool: 'add_deploy_key', status: 'success', runId: 'run-1', seq: 0,

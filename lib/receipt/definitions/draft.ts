@@ -1,8 +1,9 @@
 /**
  * A first draft of a file of classifiers, out of a server's own list of tools.
  *
- * The draft is valid and raises nothing: no effect has a read that shows it or an entry that records it before somebody has
- * looked. It names which arguments seem to say the target, so that only what is known has to be added.
+ * The draft is valid and raises nothing: no effect has a read that shows it or an entry that
+ * records it before somebody has looked. It names which arguments seem to say the target, so that
+ * only what is known has to be added.
  */
 import { stringify } from 'yaml'
 import type { JsonObject } from '../../json.ts'

@@ -1,4 +1,7 @@
-/** Reading a file of classifiers and importers: YAML or JSON, every mistake named by file, line and column. */
+/**
+ * Reading a file of classifiers and importers: YAML or JSON, every mistake named by file, line and
+ * column.
+ */
 import type { z } from 'zod'
 import { TouchstoneError } from '../../errors.ts'
 import { readText } from '../../files.ts'
@@ -15,9 +18,11 @@ import { definitionsSchema } from './schema.ts'
 export type Definitions = { file: string; classifiers: string[]; importers: string[] }
 
 /**
- * Register the classifiers and importers of a file. Nothing of a file is registered when something in it is wrong.
+ * Register the classifiers and importers of a file. Nothing of a file is registered when something
+ * in it is wrong.
  *
- * @throws TouchstoneError `file_unreadable`, and `yaml_syntax`, `classifier_invalid` and `importer_invalid` with file, line and column
+ * @throws TouchstoneError `file_unreadable`, and `yaml_syntax`, `classifier_invalid` and
+ *   `importer_invalid` with file, line and column
  */
 export function registerFile(path: string): Definitions {
   return registerText(readText(path), path)
@@ -71,7 +76,10 @@ function readOne(document: Located): {
   }
 }
 
-/** A class and verb bind by the first classifier that declares them, so that a second one would say nothing. */
+/**
+ * A class and verb bind by the first classifier that declares them, so that a second one would say
+ * nothing.
+ */
 function requireNew({ locate }: Located, { provider, classes = [] }: DefinitionFile): void {
   for (const [i, { resource_type, category = resource_type, effects }] of classes.entries())
     for (const verb of Object.keys(effects)) {
@@ -129,7 +137,8 @@ function placed(error: unknown, made: readonly Made[]): unknown {
 }
 
 function told(issue: z.core.$ZodIssue, { value, locate }: Located): TouchstoneError {
-  // Of the forms that a value may have, the one that it follows furthest says what is wrong with it.
+  // Of the forms that a value may have, the one that it follows furthest says what is wrong with
+  // it.
   if (issue.code === 'invalid_union') {
     const inner = issue.errors.flatMap((branch) => branch.slice(0, 1))
     const deepest = inner.toSorted((a, b) => b.path.length - a.path.length)[0]

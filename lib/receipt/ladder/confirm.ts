@@ -1,10 +1,11 @@
 /**
  * `observed_confirmed`: what later reads of the same run and server say about a write.
  *
- * The level rests on the first read after the write that shows its effect, and on everything up to that read: the sequence has
- * no gap from the first call of the run, nothing took the effect back in between, and no read before the call showed the
- * same or may have done so. What comes later contradicts, and does not take the level back: an effect may not last. So a level never rises because a
- * decision was left out.
+ * The level rests on the first read after the write that shows its effect, and on everything up to
+ * that read: the sequence has no gap from the first call of the run, nothing took the effect back
+ * in between, and no read before the call showed the same or may have done so. What comes later
+ * contradicts, and does not take the level back: an effect may not last. So a level never rises
+ * because a decision was left out.
  *
  * Every lookup is a map and a binary search, so the cost is O(n log n) in calls and shown items.
  */
@@ -44,7 +45,10 @@ export type Confirmation = {
     | null
 }
 
-/** What the reads among the calls say about each write, in the order of the calls; null for what is no asserted write. */
+/**
+ * What the reads among the calls say about each write, in the order of the calls; null for what is
+ * no asserted write.
+ */
 export function confirm(
   calls: readonly Observed[],
   options: { count?: (steps: number) => void } = {},
@@ -55,7 +59,8 @@ export function confirm(
     (call) => call.decision.observation !== null && call.decision.asserted && !call.repeated,
   )
   placed.sort((a, b) => seqOf(a) - seqOf(b))
-  // In a run without reads nothing can be confirmed or contradicted, so nothing of it needs an index.
+  // In a run without reads nothing can be confirmed or contradicted, so nothing of it needs an
+  // index.
   const runs = new Set(
     placed.flatMap(({ decision: { observation } }) =>
       observation?.read ? [observation.run_id] : [],

@@ -1,4 +1,7 @@
-/** The evidence of a report as a person reads it: what was used, what was not and why, in few lines however much there is. */
+/**
+ * The evidence of a report as a person reads it: what was used, what was not and why, in few lines
+ * however much there is.
+ */
 import { count, foreign, type Look, tone, wrap } from '../../display.ts'
 import type { Imported } from '../audit/import.ts'
 import type { Authenticity } from '../audit/record.ts'
@@ -112,7 +115,10 @@ function tailOf(path: string): string {
   return text.length > 80 ? `…${text.slice(-79)}` : text
 }
 
-/** Why entries of an export are no records, most frequent first: those left out by reason, those of other kinds by kind. */
+/**
+ * Why entries of an export are no records, most frequent first: those left out by reason, those of
+ * other kinds by kind.
+ */
 function reasonsOf(imports: readonly Import[]): [string, number][] {
   const made = new Map<string, number>()
   const add = (kind: string, n: number) => made.set(kind, (made.get(kind) ?? 0) + n)

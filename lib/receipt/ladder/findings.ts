@@ -1,5 +1,8 @@
 /** What stands against the claims of a run, by how grave it is. */
-/** `error`: the evidence contradicts what was said or done. `warning`: a level says less than it seems. `note`: good to know. */
+/**
+ * `error`: the evidence contradicts what was said or done. `warning`: a level says less than it
+ * seems. `note`: good to know.
+ */
 export type Severity = 'error' | 'warning' | 'note'
 export type Finding = { severity: Severity; kind: string; detail: string }
 

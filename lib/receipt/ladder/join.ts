@@ -1,9 +1,11 @@
 /**
- * Which record is which call's. A record verifies a call only when it can be told that it is this call's: when every way of
- * giving out as many records as possible gives one to the call. Of two equal calls and one record, neither is verified.
+ * Which record is which call's. A record verifies a call only when it can be told that it is this
+ * call's: when every way of giving out as many records as possible gives one to the call. Of two
+ * equal calls and one record, neither is verified.
  *
- * The calls and records of a group share provider and digest. Where both sides say a further field, a request id, a time, an actor
- * or a server, they must agree. A record that names the request of some of the calls is for those alone.
+ * The calls and records of a group share provider and digest. Where both sides say a further field,
+ * a request id, a time, an actor or a server, they must agree. A record that names the request of
+ * some of the calls is for those alone.
  */
 import type { Digest } from '../../canonical.ts'
 import { type Agreed, agrees } from '../surface/binding.ts'
@@ -31,7 +33,10 @@ export type Difference =
 
 export type Allocation = {
   matches: Match[]
-  /** Calls of which it cannot be told which has a record, with how many records there are for how many calls. */
+  /**
+   * Calls of which it cannot be told which has a record, with how many records there are for how
+   * many calls.
+   */
   ambiguous: Map<number, { records: number; calls: number }>
 }
 
@@ -48,7 +53,8 @@ export function allocate(
   if (calls.length === 0 || records.length === 0) return made
   const named = byRequest(calls, records)
   for (const component of named.components) serve(component, true, toleranceMs, made)
-  // A call that its own request does not serve may still be the one that a record without a request id is about.
+  // A call that its own request does not serve may still be the one that a record without a request
+  // id is about.
   const served = new Set(made.matches.map((match) => match.call))
   const left = calls.filter((call) => !served.has(call.index))
   serve({ calls: left, records: named.records }, false, toleranceMs, made)
@@ -58,7 +64,10 @@ export function allocate(
 
 type Part = { calls: Offer[]; records: Offer[] }
 
-/** The parts of a group that request ids of both sides connect, and the records that name no request of a call. */
+/**
+ * The parts of a group that request ids of both sides connect, and the records that name no request
+ * of a call.
+ */
 function byRequest(
   calls: readonly Offer[],
   records: readonly Offer[],

@@ -1,7 +1,8 @@
 /**
  * Records that earlier receipts have used, so that one audit entry cannot vouch for two runs.
  *
- * A ledger is NDJSON, one `{"provider", "record_id", "subject_digest"}` per line, only ever appended to.
+ * A ledger is NDJSON, one `{"provider", "record_id", "subject_digest"}` per line, only ever
+ * appended to.
  */
 import { closeSync, existsSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
 import { canonical } from '../../canonical.ts'
@@ -12,10 +13,16 @@ import { linesIn, textOf } from '../../lines.ts'
 import { isObject } from '../surface/decision.ts'
 import type { Report } from './report.ts'
 
-/** A path of a ledger file, which need not exist yet, or `provider` and `record_id` of what is used up. */
+/**
+ * A path of a ledger file, which need not exist yet, or `provider` and `record_id` of what is used
+ * up.
+ */
 export type Ledger = string | readonly { provider: string; record_id: string }[]
 
-/** What is used up, by provider and record id. @throws TouchstoneError `file_unreadable`, `record_invalid`, `json_*` */
+/**
+ * What is used up, by provider and record id. @throws TouchstoneError `file_unreadable`,
+ * `record_invalid`, `json_*`
+ */
 export function usedIn(ledger: Ledger | undefined): Set<string> {
   if (ledger === undefined) return new Set()
   const used = new Set<string>()
@@ -47,7 +54,10 @@ export function usedIn(ledger: Ledger | undefined): Set<string> {
   return used
 }
 
-/** Append the records that a report used. The next `verify` with this ledger refuses them. @returns how many were added. @throws TouchstoneError `file_unwritable` */
+/**
+ * Append the records that a report used. The next `verify` with this ledger refuses them. @returns
+ * how many were added. @throws TouchstoneError `file_unwritable`
+ */
 export function appendLedger(path: string, report: Report): number {
   if (typeof path !== 'string' || !Array.isArray(report?.calls))
     throw new TouchstoneError(
@@ -72,7 +82,10 @@ export function appendLedger(path: string, report: Report): number {
   return rows.length
 }
 
-/** Append lines in one write, on a line of their own: what a crash left of an earlier one must not swallow the first of these. */
+/**
+ * Append lines in one write, on a line of their own: what a crash left of an earlier one must not
+ * swallow the first of these.
+ */
 function append(path: string, lines: string): void {
   try {
     const fd = openSync(path, 'a+')

@@ -1,7 +1,9 @@
 /**
- * Levels re-derived from evidence: each call on the rung that the bytes at hand support, and not higher.
+ * Levels re-derived from evidence: each call on the rung that the bytes at hand support, and not
+ * higher.
  *
- * The stored level is compared, never trusted. Calls and records meet by digest, so the cost is linear in both.
+ * The stored level is compared, never trusted. Calls and records meet by digest, so the cost is
+ * linear in both.
  */
 import { TouchstoneError } from '../../errors.ts'
 import { readBytes } from '../../files.ts'
@@ -31,30 +33,43 @@ export type Window = { from?: string | number; to?: string | number }
 export type VerifyOptions = {
   /** Audit evidence: paths, provider exports as bytes, imports, or records. Default none. */
   audit?: Audit
-  /** How exports that are given as paths are read: provider, scope, server, CloudTrail's digest files and keys. */
+  /**
+   * How exports that are given as paths are read: provider, scope, server, CloudTrail's digest
+   * files and keys.
+   */
   auditOptions?: AuditOptions
-  /** Records that occurred outside are refused, and so are those without a time. Default: any time. */
+  /**
+   * Records that occurred outside are refused, and so are those without a time. Default: any time.
+   */
   window?: Window
   /** Records that earlier receipts used. */
   ledger?: Ledger
-  /** How far the time of a record may lie from that of its call, where both have one. Default 24 hours. */
+  /**
+   * How far the time of a record may lie from that of its call, where both have one. Default 24
+   * hours.
+   */
   toleranceMs?: number
   /** Level that every claiming call is to reach; the report's `min_level.met` says whether. */
   minLevel?: Level
 }
 
-/** Decisions, a surface, a surface's or NDJSON file's path, or anything with `decisions`, such as a run. */
+/**
+ * Decisions, a surface, a surface's or NDJSON file's path, or anything with `decisions`, such as a
+ * run.
+ */
 export type Decisions = string | Surface | readonly unknown[] | { decisions: readonly unknown[] }
 
 /**
  * Derive each call's level from scratch.
  *
- * A call is `verified` only when it asserted success, an imported record's digest recomputes, and the same digest comes from the
- * call's own action. It is `observed_confirmed` only by a later read of the same run that shows the effect. One record serves one
- * call. Everything that did not count is listed with its reason. The same inputs in any order give the same report.
+ * A call is `verified` only when it asserted success, an imported record's digest recomputes, and
+ * the same digest comes from the call's own action. It is `observed_confirmed` only by a later read
+ * of the same run that shows the effect. One record serves one call. Everything that did not count
+ * is listed with its reason. The same inputs in any order give the same report.
  *
- * @throws TouchstoneError `surface_invalid`, `record_invalid`, `export_invalid`, `argument_invalid`, `file_unreadable` and the
- *   `json_*` codes for input that cannot be read; never for evidence that is only bad
+ * @throws TouchstoneError `surface_invalid`, `record_invalid`, `export_invalid`,
+ *   `argument_invalid`, `file_unreadable` and the `json_*` codes for input that cannot be read;
+ *   never for evidence that is only bad
  * @example
  * const call = receipt.observe({
  *   server: 'github', tool: 'add_deploy_key', status: 'success', runId: 'run-1', seq: 0,
@@ -72,10 +87,11 @@ export function verify(decisions: Decisions, options: VerifyOptions = {}): Repor
 }
 
 /**
- * Like `verify`, for an NDJSON file of decisions too large to hold as text: it is read line by line, gzipped or not, and of each
- * decision only what levels rest on is kept.
+ * Like `verify`, for an NDJSON file of decisions too large to hold as text: it is read line by
+ * line, gzipped or not, and of each decision only what levels rest on is kept.
  *
- * @param path one decision per line, or one surface per line; a file whose first line is not a whole document is read as one
+ * @param path one decision per line, or one surface per line; a file whose first line is not a
+ *   whole document is read as one
  */
 export async function verifyStream(
   path: string,
@@ -166,7 +182,10 @@ function timeOf(value: string | number | undefined, where: string): number | nul
   throw new TouchstoneError('argument_invalid', `expected ${expected}, got ${got}`, { where })
 }
 
-/** An object with no other members than these. @throws TouchstoneError `argument_invalid` naming the one that is not known */
+/**
+ * An object with no other members than these. @throws TouchstoneError `argument_invalid` naming the
+ * one that is not known
+ */
 export function onlyMembers(value: unknown, names: readonly string[], where: string): void {
   if (!isObject(value)) {
     const got = value === null ? 'null' : Array.isArray(value) ? 'a list' : typeof value

@@ -1,8 +1,8 @@
 /**
  * What the reads of every run showed, by place and target.
  *
- * A place is a run, a server, a provider and what the read looked at. A read counts for a verb only when the classifier names
- * it among the reads that can show the effect of that verb.
+ * A place is a run, a server, a provider and what the read looked at. A read counts for a verb only
+ * when the classifier names it among the reads that can show the effect of that verb.
  */
 import type { JsonObject } from '../../json.ts'
 import { type Agreed, agreedOf, agrees, bindingOf, type Projection } from '../surface/binding.ts'
@@ -35,7 +35,10 @@ export type Form = {
   reads: string
 }
 
-/** Different values beside one target that are told apart. Where a target has more, no read confirms it. */
+/**
+ * Different values beside one target that are told apart. Where a target has more, no read confirms
+ * it.
+ */
 const MAX_VARIANTS = 64
 
 type Variants = { known: Map<string, { agree: Agreed; series: Series }>; crowded: boolean }
@@ -183,7 +186,8 @@ export class ReadIndex {
 
   private undoKeys(form: Form, place: string, call: Write, key: string): string[] {
     const keys = [`${form.verb}\n${key}`]
-    // A removal may name fewer fields than the write did, such as the repository and an id nobody has linked to a title.
+    // A removal may name fewer fields than the write did, such as the repository and an id nobody
+    // has linked to a title.
     for (const verb of form.effect.undone ?? []) {
       for (const other of this.forms.get(form.kind)?.values() ?? []) {
         if (other.verb !== verb) continue
@@ -225,7 +229,10 @@ function canShow({ effect: { shown } }: Form, read: string): boolean {
   return shown.by !== 'nothing' && shown.reads.includes(read)
 }
 
-/** The fields by which a call takes back the effect of another: what both say, without the value that one of them sets. */
+/**
+ * The fields by which a call takes back the effect of another: what both say, without the value
+ * that one of them sets.
+ */
 function sharedBy(form: Form, undoing: Form): string[] {
   const set = [form, undoing].flatMap(({ effect: { shown } }) =>
     shown.by === 'value' ? [shown.member] : [],

@@ -63,15 +63,18 @@ export function refuse(
   }
 }
 
-/** Ids are unique in one log. Where every entry says whose log it is of, those of different servers are different. */
+/**
+ * Ids are unique in one log. Where every entry says whose log it is of, those of different servers
+ * are different.
+ */
 function byServer(same: ReadRecord[]): ReadRecord[][] {
   if (same.length === 1 || same.some((one) => one.server === null)) return [same]
   return [...Map.groupBy(same, (one) => one.server).values()]
 }
 
 /**
- * Of several entries one may count. Preferring one that binds keeps further records from lowering a level. Where entries bind to
- * different calls, none counts: choosing one would choose the call.
+ * Of several entries one may count. Preferring one that binds keeps further records from lowering a
+ * level. Where entries bind to different calls, none counts: choosing one would choose the call.
  */
 function keepOne(
   same: readonly ReadRecord[],
@@ -94,7 +97,10 @@ export function bound(record: ReadRecord, digest: Digest): Binding {
 
 export type Nearest = { any: ReadRecord | undefined; byClass: Map<string, ReadRecord> }
 
-/** The first record that nobody used, overall and per class: what a call without a record is compared with. */
+/**
+ * The first record that nobody used, overall and per class: what a call without a record is
+ * compared with.
+ */
 export function nearestOf(records: readonly ReadRecord[], used: ReadonlySet<number>): Nearest {
   const made: Nearest = { any: undefined, byClass: new Map() }
   for (const [i, one] of records.entries()) {
@@ -132,7 +138,10 @@ export function unbound({ decision, projection, kind }: Judged, nearest: Nearest
   }
 }
 
-/** Rejections by the digest they carry: one shared list per digest, so that many equal calls cost no more than one. */
+/**
+ * Rejections by the digest they carry: one shared list per digest, so that many equal calls cost no
+ * more than one.
+ */
 export function refusals(
   records: readonly ReadRecord[],
   used: ReadonlySet<number>,

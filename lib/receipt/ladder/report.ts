@@ -45,7 +45,9 @@ export type Binding =
 
 export type BindingStrength = 'action' | 'unique_in_window' | 'request'
 
-/** Why evidence with this call's digest did not count, with how many records and the first of them. */
+/**
+ * Why evidence with this call's digest did not count, with how many records and the first of them.
+ */
 export type Rejection = { reason: string; detail: string; records: number; record_ids: string[] }
 export type CallRow = {
   run_id: string | null
@@ -60,7 +62,9 @@ export type CallRow = {
   verification_subject_digest: Digest | null
   binding: Binding | null
   binding_strength: BindingStrength | null
-  /** `ambiguous`: there are fewer records than equal calls, and which call is whose cannot be told. */
+  /**
+   * `ambiguous`: there are fewer records than equal calls, and which call is whose cannot be told.
+   */
   allocation: 'told' | 'ambiguous' | null
   rejections: Rejection[]
   contradictions: Contradiction[]
@@ -82,7 +86,10 @@ export type Weakest = { state: 'nothing_claimed' } | { state: 'rung'; level: Lev
 export type ReportData = {
   schema: typeof REPORT_SCHEMA
   calls: CallRow[]
-  /** Asserting writes and unclassified calls per level. Reads are counted nowhere: they claim no effect. */
+  /**
+   * Asserting writes and unclassified calls per level. Reads are counted nowhere: they claim no
+   * effect.
+   */
   counts: {
     calls: number
     claimed: number
@@ -105,7 +112,10 @@ export type ReportData = {
   claims_not_made: string[]
 }
 
-/** The result of `verify`. Its data is `toJSON()`; printed, it is the ladder with each call on its rung. */
+/**
+ * The result of `verify`. Its data is `toJSON()`; printed, it is the ladder with each call on its
+ * rung.
+ */
 export class Report extends Shown implements ReportData {
   readonly schema = REPORT_SCHEMA
   readonly calls: CallRow[]
@@ -135,7 +145,10 @@ export class Report extends Shown implements ReportData {
     this.claims_not_made = data.claims_not_made
   }
 
-  /** True when nothing contradicts the claims, and every claiming call reached the level that was asked for. */
+  /**
+   * True when nothing contradicts the claims, and every claiming call reached the level that was
+   * asked for.
+   */
   get ok(): boolean {
     return (this.min_level?.met ?? true) && this.errors.length === 0
   }

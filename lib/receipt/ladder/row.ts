@@ -1,4 +1,6 @@
-/** The row of one call in the report: its level, what stands against it, and why it is not higher. */
+/**
+ * The row of one call in the report: its level, what stands against it, and why it is not higher.
+ */
 import type { Digest } from '../../canonical.ts'
 import type { Projection } from '../surface/binding.ts'
 import type { Judged } from '../surface/call.ts'

@@ -232,7 +232,10 @@ const IN_WORDS: Record<Difference, string> = {
   attribute_differs: 'a field beside the digest differs from every call that is left',
 }
 
-/** Why records with the digest of a call were not used: how they differ, or that it cannot be told whose they are. */
+/**
+ * Why records with the digest of a call were not used: how they differ, or that it cannot be told
+ * whose they are.
+ */
 function differencesIn(
   groups: Groups,
   used: ReadonlySet<number>,
@@ -259,7 +262,9 @@ function differencesIn(
   return made
 }
 
-/** Calls that were denied or failed, with a record that what they asked for happened all the same. */
+/**
+ * Calls that were denied or failed, with a record that what they asked for happened all the same.
+ */
 function besideRefusals(
   calls: readonly Judged[],
   records: readonly ReadRecord[],

@@ -1,5 +1,6 @@
 /**
- * DSSE envelopes signed with Ed25519: the signature covers the bytes that are shipped, so nothing is re-serialised to check it.
+ * DSSE envelopes signed with Ed25519: the signature covers the bytes that are shipped, so nothing
+ * is re-serialised to check it.
  *
  * @see https://github.com/secure-systems-lab/dsse (protocol 1.0.2)
  */
@@ -57,7 +58,8 @@ export function pae(payloadType: string, payload: string | Uint8Array): Uint8Arr
  * Put a payload into an envelope, signed with each key.
  *
  * @param payload bytes, text, or data that is written as RFC 8785 text
- * @param options `key`: an Ed25519 private key as PEM, or several. Without one the envelope is unsigned and says so by an empty list
+ * @param options `key`: an Ed25519 private key as PEM, or several. Without one the envelope is
+ *   unsigned and says so by an empty list
  * @throws TouchstoneError `key_invalid`
  */
 export function seal(
@@ -84,11 +86,14 @@ export function seal(
 /**
  * Take a payload out of an envelope and check its signature with a key that the caller trusts.
  *
- * Never with a key that the envelope names: `keyid` only sorts. Base64 is read in both alphabets, padded or not.
+ * Never with a key that the envelope names: `keyid` only sorts. Base64 is read in both alphabets,
+ * padded or not.
  *
- * @param options `key`: an Ed25519 public key as PEM. Without it a signed envelope comes back as `not_by_key`
+ * @param options `key`: an Ed25519 public key as PEM. Without it a signed envelope comes back as
+ *   `not_by_key`
  * @param options `payloadType`: the type that is expected, default that of in-toto statements
- * @throws TouchstoneError `envelope_invalid` for what is no envelope, or one of another payload type; `key_invalid`
+ * @throws TouchstoneError `envelope_invalid` for what is no envelope, or one of another payload
+ *   type; `key_invalid`
  */
 export function open(input: unknown, options: { key?: string; payloadType?: string } = {}): Opened {
   const { payloadType: expected = PAYLOAD_TYPE, key } = options ?? {}
@@ -113,7 +118,10 @@ export function open(input: unknown, options: { key?: string; payloadType?: stri
   return { signature, payloadType: envelope.payloadType, payload }
 }
 
-/** Read an envelope strictly, from its data, text or bytes. @throws TouchstoneError `envelope_invalid`, `json_*` */
+/**
+ * Read an envelope strictly, from its data, text or bytes. @throws TouchstoneError
+ * `envelope_invalid`, `json_*`
+ */
 export function readEnvelope(input: unknown): Envelope {
   const value =
     typeof input === 'string' || input instanceof Uint8Array ? parse(input, 'envelope') : input
@@ -138,7 +146,10 @@ export function readEnvelope(input: unknown): Envelope {
   }
 }
 
-/** Standard or URL alphabet, not both; padding whole or absent; nothing that a lenient decoder would skip. */
+/**
+ * Standard or URL alphabet, not both; padding whole or absent; nothing that a lenient decoder would
+ * skip.
+ */
 function base64(text: string, where: string): Uint8Array {
   const bare = text.replace(/={0,2}$/, '')
   const form = /^[A-Za-z0-9+/]*$/.test(bare) || /^[A-Za-z0-9_-]*$/.test(bare)

@@ -15,7 +15,8 @@ export type KeyPair = {
 }
 
 /**
- * A new Ed25519 key pair, written to `<path>` (readable by its owner only) and `<path>.pub` when a path is given.
+ * A new Ed25519 key pair, written to `<path>` (readable by its owner only) and `<path>.pub` when a
+ * path is given.
  *
  * @throws TouchstoneError `file_exists`: no key is ever overwritten; `file_unwritable`
  * @example
@@ -39,7 +40,10 @@ export function generate(path?: string): KeyPair {
   return { privateKey, publicKey, keyId: keyIdOf(pair.publicKey) }
 }
 
-/** @throws TouchstoneError `key_invalid` for what is no Ed25519 private key; the message never shows it */
+/**
+ * @throws TouchstoneError `key_invalid` for what is no Ed25519 private key; the message never shows
+ * it
+ */
 export function privateKeyOf(pem: string): KeyObject {
   try {
     const key = createPrivateKey(pem)
@@ -56,7 +60,9 @@ export function privateKeyOf(pem: string): KeyObject {
   )
 }
 
-/** @throws TouchstoneError `key_invalid` for what is no Ed25519 public key, a private one included */
+/**
+ * @throws TouchstoneError `key_invalid` for what is no Ed25519 public key, a private one included
+ */
 export function publicKeyOf(pem: string): KeyObject {
   try {
     const key = /PRIVATE KEY/.test(pem) ? null : createPublicKey(pem)

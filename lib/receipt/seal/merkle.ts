@@ -1,6 +1,6 @@
 /**
- * Merkle trees over lines, hashed as Certificate Transparency does: one digest stands for all lines in their order, and a path of
- * about log2(n) digests shows that one line is among them.
+ * Merkle trees over lines, hashed as Certificate Transparency does: one digest stands for all lines
+ * in their order, and a path of about log2(n) digests shows that one line is among them.
  *
  * @see RFC 6962, section 2.1; RFC 9162, section 2.1.3
  */
@@ -73,7 +73,10 @@ export function merklePath(leaves: Uint8Array, index: number): Digest[] {
   return path.reverse()
 }
 
-/** The root that a leaf and its path give; null where a path of that length has no place in a tree of that size. */
+/**
+ * The root that a leaf and its path give; null where a path of that length has no place in a tree
+ * of that size.
+ */
 export function rootOfPath(
   leaf: Uint8Array,
   index: number,

@@ -1,9 +1,10 @@
 /**
- * What a read's answer shows: the items of a list in one of the shapes that its classifier declares, and whether the list is
- * known to be whole.
+ * What a read's answer shows: the items of a list in one of the shapes that its classifier
+ * declares, and whether the list is known to be whole.
  *
- * A list is whole only for a declared reason. A member that nobody declared, a word of paging, truncation, filtering or error at
- * any depth, or an argument that may filter makes it a part, and then absence from it shows nothing.
+ * A list is whole only for a declared reason. A member that nobody declared, a word of paging,
+ * truncation, filtering or error at any depth, or an argument that may filter makes it a part, and
+ * then absence from it shows nothing.
  */
 import { type Json, type JsonObject, parse } from '../../json.ts'
 import {
@@ -41,16 +42,21 @@ export function answerOf(result: JsonObject | undefined): Answered | undefined {
   return undefined
 }
 
-/** Structured content is an object, so servers built with FastMCP put an answer that is none under `result`. */
+/**
+ * Structured content is an object, so servers built with FastMCP put an answer that is none under
+ * `result`.
+ */
 function unwrapped(structured: JsonObject): Json {
   const [name, ...more] = Object.keys(structured)
   return name === 'result' && more.length === 0 ? (structured['result'] as Json) : structured
 }
 
 /**
- * The items that a read showed, or undefined where its answer is of no declared shape or says that the read failed.
+ * The items that a read showed, or undefined where its answer is of no declared shape or says that
+ * the read failed.
  *
- * @param peers the classifiers of the same class, each of which projects the items onto its own fields
+ * @param peers the classifiers of the same class, each of which projects the items onto its own
+ *   fields
  */
 export function shownBy(
   one: Classifier,

@@ -1,4 +1,7 @@
-/** What a call and a provider's record must have in common: the digest over `{action_class, verb, target}`. */
+/**
+ * What a call and a provider's record must have in common: the digest over `{action_class, verb,
+ * target}`.
+ */
 import { canonical, type Digest, digest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { Json, JsonObject } from '../../json.ts'
@@ -61,7 +64,8 @@ export function subjectOf(action: { resource_type: Json; verb: Json; target: Jso
       return no('target_value_not_text', `the target's ${name} is no text`)
     if (name.endsWith('_hash') && !/^sha256:[0-9a-f]{64}$/.test(value))
       return no('target_hash_malformed', `the target's ${name} is no digest`)
-    // Control characters were replaced by this one, so that two different names may look the same here.
+    // Control characters were replaced by this one, so that two different names may look the same
+    // here.
     if (value.includes('\ufffd'))
       return no('target_value_altered', `the target's ${name} is not as it was written`)
     made[name] = value

@@ -30,7 +30,8 @@ export function placed(input: readonly ReadDecision[]): Judged[] {
     texts.set(one, made)
     return made
   }
-  // By content where a decision has no place or shares it, since the order of handing in must not matter.
+  // By content where a decision has no place or shares it, since the order of handing in must not
+  // matter.
   const sorted = input.toSorted((a, b) => {
     const [x, y] = [a.observation, b.observation]
     if (!x !== !y) return x ? -1 : 1

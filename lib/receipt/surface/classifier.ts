@@ -1,9 +1,10 @@
 /**
- * The shape of a classifier. A classifier is data: which tools of a provider have which effect, what of the arguments names
- * the target, which later reads can show the effect, and which audit entries record it.
+ * The shape of a classifier. A classifier is data: which tools of a provider have which effect,
+ * what of the arguments names the target, which later reads can show the effect, and which audit
+ * entries record it.
  *
- * What is not declared here raises no level. A verb without reads is never `observed_confirmed`; a list whose shape is not
- * declared never shows that something is absent.
+ * What is not declared here raises no level. A verb without reads is never `observed_confirmed`; a
+ * list whose shape is not declared never shows that something is absent.
  */
 import type { Json, JsonObject } from '../../json.ts'
 import { exactHash, harmless, isSecretName, targetHash } from './target.ts'
@@ -20,42 +21,70 @@ export type Irreversibility = (typeof IRREVERSIBILITY)[number]
 export type Field = {
   /** Name in the target, such as `owner` or `key_title_hash`. */
   name: string
-  /** Argument names it may come from; the first one present wins. A dot goes into an object, `[]` into a list of one. */
+  /**
+   * Argument names it may come from; the first one present wins. A dot goes into an object, `[]`
+   * into a list of one.
+   */
   from: string[]
-  /** `text` as it is, control characters replaced; `hash` under `domain`; `flag` a boolean; `amount` an integer as text. */
+  /**
+   * `text` as it is, control characters replaced; `hash` under `domain`; `flag` a boolean; `amount`
+   * an integer as text.
+   */
   kind: 'text' | 'hash' | 'flag' | 'amount'
   /** Hash domain, for `hash` only. */
   domain?: string
-  /** `lower`: the provider documents the value as case-insensitive. Default: compared byte for byte. */
+  /**
+   * `lower`: the provider documents the value as case-insensitive. Default: compared byte for byte.
+   */
   fold?: 'lower'
   /** Write `null` where there is none. Default: leave the member out. */
   nullable?: boolean
-  /** Other names of a value -> the value. What is not named stays; `null` stands for a value that says nothing. */
+  /**
+   * Other names of a value -> the value. What is not named stays; `null` stands for a value that
+   * says nothing.
+   */
   named?: { [other: string]: string | null }
 }
 
-/** What an argument must be. Without `is`: it must be absent, null, `''`, `false`, or an empty list or object. */
+/**
+ * What an argument must be. Without `is`: it must be absent, null, `''`, `false`, or an empty list
+ * or object.
+ */
 export type Condition = { argument: string; is?: string | number | boolean }
 
 /** A tool whose verb stands in an argument: the value of the argument -> the verb. */
 export type ByArgument = { argument: string; verbs: { [value: string]: string } }
 
-/** A positive reason why a list is whole. A path goes into the answer, an argument is the read's own. */
+/**
+ * A positive reason why a list is whole. A path goes into the answer, an argument is the read's
+ * own.
+ */
 export type Whole =
-  /** The member is absent, null, `''`, `false`, or an empty list or object: no next page, not truncated. */
+  /**
+   * The member is absent, null, `''`, `false`, or an empty list or object: no next page, not
+   * truncated.
+   */
   | { empty: string }
   /** The member has exactly this value. */
   | { member: string; is: string | number | boolean }
   /** The member is the number of items in the list. */
   | { count: string }
-  /** The first page holds fewer items than a page may hold. `size`, `page`: names of the arguments. */
+  /**
+   * The first page holds fewer items than a page may hold. `size`, `page`: names of the arguments.
+   */
   | { size: string[]; page: string[]; standard: number; most: number }
   /** The provider documents that this answer is never a page. The text is the reason. */
   | { unpaged: string }
 
-/** One native shape of a read's answer. A member that is not declared makes the list count as not whole. */
+/**
+ * One native shape of a read's answer. A member that is not declared makes the list count as not
+ * whole.
+ */
 export type Answer = {
-  /** Dotted path to the list of items, or to the item itself with `single`; `''` for the answer itself. */
+  /**
+   * Dotted path to the list of items, or to the item itself with `single`; `''` for the answer
+   * itself.
+   */
   items: string
   /** The answer holds one object and no list. */
   single?: true
@@ -77,7 +106,9 @@ export type Read = {
   verb: string
   /** Native shapes, tried in this order: the first whose path is there is meant. */
   answers: Answer[]
-  /** Arguments that change nothing about which items are listed, besides scope, page and page size. */
+  /**
+   * Arguments that change nothing about which items are listed, besides scope, page and page size.
+   */
   arguments?: string[]
   /** Conditions under which the tool is this read. */
   only?: Condition[]
@@ -89,7 +120,10 @@ export type Shown =
   | { by: 'presence'; reads: string[] }
   /** The target is in no item of a whole list. */
   | { by: 'absence'; reads: string[] }
-  /** The target has the value that the call set: `member` is a field. `is`: a value that the verb implies. */
+  /**
+   * The target has the value that the call set: `member` is a field. `is`: a value that the verb
+   * implies.
+   */
   | { by: 'value'; reads: string[]; member: string; is?: string }
   /** No read of this provider can show it. The text is the reason. */
   | { by: 'nothing'; because: string }
@@ -97,15 +131,24 @@ export type Shown =
 export type Binding = {
   /** Fields that enter the digest and must be there. */
   all: string[]
-  /** Fields that enter the digest when there: a side that says one never binds to a side that is silent about it. */
+  /**
+   * Fields that enter the digest when there: a side that says one never binds to a side that is
+   * silent about it.
+   */
   any?: string[]
-  /** Fields outside the digest: where both sides say one, they must agree. A silent side still singles out the call. */
+  /**
+   * Fields outside the digest: where both sides say one, they must agree. A silent side still
+   * singles out the call.
+   */
   agree?: string[]
 }
 
 export type Effect = {
   shown: Shown
-  /** Kinds of audit entries that record it, by the provider's own names; or the reason why none does. */
+  /**
+   * Kinds of audit entries that record it, by the provider's own names; or the reason why none
+   * does.
+   */
   recorded: string[] | { none: string }
   /** Verbs after which the effect is gone. */
   undone?: string[]
@@ -118,9 +161,15 @@ export type Effect = {
 export type Classifier = {
   category: string
   provider: string
-  /** Words in the names of servers that this is meant for, where tools of several providers share a name. Default: the provider. */
+  /**
+   * Words in the names of servers that this is meant for, where tools of several providers share a
+   * name. Default: the provider.
+   */
   servers?: string[]
-  /** Only calls whose server or prefix holds one of `servers` are meant: the names of the tools alone say too little. */
+  /**
+   * Only calls whose server or prefix holds one of `servers` are meant: the names of the tools
+   * alone say too little.
+   */
   strict?: true
   /** The `action_class` of the binding. */
   resource_type: string
@@ -131,14 +180,23 @@ export type Classifier = {
   reason_code: string
   /** Name of the tool without any prefix -> verb. */
   tools: { [name: string]: string | ByArgument }
-  /** Conditions without which a call has not the effect of this class, such as a dry run that must not be asked for. */
+  /**
+   * Conditions without which a call has not the effect of this class, such as a dry run that must
+   * not be asked for.
+   */
   only?: { [tool: string]: Condition[] }
   /** Values that a tool implies: tool -> argument -> value. */
   implied?: { [tool: string]: { [argument: string]: string } }
-  /** Verb -> how its effect can be shown. Every verb in `tools` has a row, here or in another classifier of the class. */
+  /**
+   * Verb -> how its effect can be shown. Every verb in `tools` has a row, here or in another
+   * classifier of the class.
+   */
   effects: { [verb: string]: Effect }
   fields: Field[]
-  /** Each row: at least one of these fields must be there, or the decision is incomplete with this detail code. */
+  /**
+   * Each row: at least one of these fields must be there, or the decision is incomplete with this
+   * detail code.
+   */
   required: { fields: string[]; detail: string }[]
   /** Target fields that an incomplete decision may keep. Default none. */
   kept?: string[]
@@ -149,9 +207,11 @@ export type Classifier = {
 }
 
 /**
- * Project values onto a classifier's fields. Only fields that the classifier names are ever copied; a secret is dropped.
+ * Project values onto a classifier's fields. Only fields that the classifier names are ever copied;
+ * a secret is dropped.
  *
- * @param options `fields`: which fields, default all; `places`: where a field stands, when not under its `from`
+ * @param options `fields`: which fields, default all; `places`: where a field stands, when not
+ *   under its `from`
  */
 export function project(
   one: Classifier,
@@ -207,7 +267,10 @@ function hashOf(field: Pick<Field, 'name' | 'domain' | 'fold'>, value: string): 
   return field.fold === 'lower' ? targetHash(domain, value) : exactHash(domain, value)
 }
 
-/** Follow a dotted path through own members only. `[]` behind a step goes into a list of exactly one element. */
+/**
+ * Follow a dotted path through own members only. `[]` behind a step goes into a list of exactly one
+ * element.
+ */
 export function at(from: unknown, path: string): unknown {
   let value = from
   for (const part of path === '' ? [] : path.split('.')) {

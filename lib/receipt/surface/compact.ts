@@ -1,5 +1,6 @@
 /**
- * Classifiers as they are written in a file: the same members as a `Classifier`, with defaults for what most of them share.
+ * Classifiers as they are written in a file: the same members as a `Classifier`, with defaults for
+ * what most of them share.
  *
  * A text in the place of `shown` or `recorded` is the reason why there is none.
  */

@@ -1,8 +1,9 @@
 /**
- * The record of one observed tool call (assay.tool_decision_surface.v0), and how one is read from somebody else's bytes.
+ * The record of one observed tool call (assay.tool_decision_surface.v0), and how one is read from
+ * somebody else's bytes.
  *
- * Reading is strict about everything a level rests on. A wrong member is an error that names its place; it is never read as
- * "nothing was claimed".
+ * Reading is strict about everything a level rests on. A wrong member is an error that names its
+ * place; it is never read as "nothing was claimed".
  */
 import { type Digest, isDigest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
@@ -25,7 +26,10 @@ export type SideEffect = {
   irreversibility_class?: Irreversibility
 }
 
-/** Our one member beside v0: where in a run the call stood, and what a read saw. Readers of v0 ignore it. */
+/**
+ * Our one member beside v0: where in a run the call stood, and what a read saw. Readers of v0
+ * ignore it.
+ */
 export type Observation = {
   run_id: string
   seq: number
@@ -110,7 +114,8 @@ export type ReadDecision = {
 }
 
 /**
- * Read the decisions out of a surface, an array of decisions, one decision, or a line of a run's `decisions.ndjson`.
+ * Read the decisions out of a surface, an array of decisions, one decision, or a line of a run's
+ * `decisions.ndjson`.
  *
  * @param where name of the input for messages
  * @throws TouchstoneError `surface_invalid` naming field and place

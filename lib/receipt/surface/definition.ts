@@ -1,4 +1,7 @@
-/** Whether a classifier is one: every member is checked, and the message names the one that is wrong. */
+/**
+ * Whether a classifier is one: every member is checked, and the message names the one that is
+ * wrong.
+ */
 import { TouchstoneError } from '../../errors.ts'
 import { type Classifier, IRREVERSIBILITY, type Read, type Whole } from './classifier.ts'
 import { isSecretName } from './target.ts'

@@ -27,8 +27,8 @@ export const folded = (name: string, domain: string, ...from: string[]): Field =
 })
 
 /**
- * A hash as tool-decision surface v0 writes it: trimmed and in lower case, whatever the provider says. Where the provider
- * tells such values apart, a second field beside it does.
+ * A hash as tool-decision surface v0 writes it: trimmed and in lower case, whatever the provider
+ * says. Where the provider tells such values apart, a second field beside it does.
  */
 export const v0Hash = (name: string, domain: string, ...from: string[]): [Field, Field] => [
   folded(`${name}_hash`, domain, ...from),

@@ -1,8 +1,9 @@
 /**
  * From an observed tool call to one decision of the surface.
  *
- * Neither arguments nor results are stored. What is kept is the projection that the call's classifier names, hashed where it
- * identifies; of a read's result, the same projection of the items it showed.
+ * Neither arguments nor results are stored. What is kept is the projection that the call's
+ * classifier names, hashed where it identifies; of a read's result, the same projection of the
+ * items it showed.
  */
 import type { Digest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
@@ -35,7 +36,9 @@ export type ObservedCall = {
   effect?: 'allow' | 'deny' | 'error'
   /** `success`, `error`, or another word for how the call ended. */
   status: string
-  /** The MCP CallToolResult, where there was one. `isError: true` outweighs a status of `success`. */
+  /**
+   * The MCP CallToolResult, where there was one. `isError: true` outweighs a status of `success`.
+   */
   result?: unknown
   runId: string
   /** Place in the run's sequence of calls, a whole number >= 0. */
@@ -46,7 +49,10 @@ export type ObservedCall = {
   actor?: string
   /** The W3C trace context that came with the call. */
   traceparent?: unknown
-  /** What the policy that decided `effect` said of the call. Default: no policy stands in front of the server. */
+  /**
+   * What the policy that decided `effect` said of the call. Default: no policy stands in front of
+   * the server.
+   */
   policy?: PolicyRecord
 }
 
@@ -54,7 +60,8 @@ export type ObservedCall = {
  * One observed tool call as a decision. Its level is always `asserted`: only `verify` derives more.
  *
  * @param classifiers which classifiers to use, default all that are registered
- * @throws TouchstoneError `argument_invalid` for a call without server, tool, status, run id or sequence number
+ * @throws TouchstoneError `argument_invalid` for a call without server, tool, status, run id or
+ *   sequence number
  * @example
  * const decision = observe({
  *   server: 'github', tool: 'add_deploy_key', status: 'success', runId: 'run-1', seq: 0,

@@ -32,7 +32,8 @@ export function classifier(definition: Classifier): Classifier {
 }
 
 /**
- * Register several classifiers at once: each is checked against the others, and nothing is registered when one is wrong.
+ * Register several classifiers at once: each is checked against the others, and nothing is
+ * registered when one is wrong.
  *
  * @throws TouchstoneError `classifier_invalid` naming the member that is wrong
  */
@@ -72,8 +73,9 @@ export function isReadVerb(actionClass: unknown, verb: unknown): boolean {
 export type Known = { name: string; candidates: Classifier[] }
 
 /**
- * The classifiers that know a tool. Hosts put the server before the name in several ways: `mcp__server__tool`,
- * `server.tool`, `server/tool`, `server_tool`, `server-tool`. The first name without a prefix that is known counts.
+ * The classifiers that know a tool. Hosts put the server before the name in several ways:
+ * `mcp__server__tool`, `server.tool`, `server/tool`, `server_tool`, `server-tool`. The first name
+ * without a prefix that is known counts.
  *
  * @param own which classifiers to use, default all that are registered
  */

@@ -1,8 +1,9 @@
 /**
- * What may be kept of a call's arguments: plain words made harmless, identifying ones hashed under a domain.
+ * What may be kept of a call's arguments: plain words made harmless, identifying ones hashed under
+ * a domain.
  *
- * The hash follows assay.tool_target.v0, which was first written in Rust, so white space is trimmed by Unicode's White_Space
- * and not by `String.prototype.trim`: the two differ at U+FEFF and U+0085.
+ * The hash follows assay.tool_target.v0, which was first written in Rust, so white space is trimmed
+ * by Unicode's White_Space and not by `String.prototype.trim`: the two differ at U+FEFF and U+0085.
  */
 import { type Digest, digest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
@@ -21,14 +22,15 @@ const WHITE = new RegExp(`[${WHITE_SPACE}]`)
 export function trim(text: string): string {
   const start = text.replace(LEADING, '')
   let end = start.length
-  // A pattern anchored at the end would be tried at every blank inside the text: quadratic on hostile input.
+  // A pattern anchored at the end would be tried at every blank inside the text: quadratic on
+  // hostile input.
   while (end > 0 && WHITE.test(start[end - 1] as string)) end--
   return start.slice(0, end)
 }
 
 /**
- * The hash that stands in a target instead of an identifying value. Pseudonymous, not anonymous: who guesses the value can
- * check the guess.
+ * The hash that stands in a target instead of an identifying value. Pseudonymous, not anonymous:
+ * who guesses the value can check the guess.
  *
  * @param domain what kind of value it is, such as `github_key_title`
  * @example
@@ -47,8 +49,8 @@ export function targetHash(domain: string, value: string): Digest {
 }
 
 /**
- * The hash of an identifying value, byte for byte: no blank is trimmed and no letter is changed. Of a value that needs
- * neither it is the same as `targetHash`.
+ * The hash of an identifying value, byte for byte: no blank is trimmed and no letter is changed. Of
+ * a value that needs neither it is the same as `targetHash`.
  *
  * @throws TouchstoneError `argument_invalid` for half a surrogate pair, which no UTF-8 holds
  * @example
@@ -74,8 +76,8 @@ export function objectHash(provider: string, id: string): Digest {
 }
 
 /**
- * A value from a file of others as text: what is no text is shown as JSON. Control characters and half a surrogate
- * pair become U+FFFD.
+ * A value from a file of others as text: what is no text is shown as JSON. Control characters and
+ * half a surrogate pair become U+FFFD.
  */
 export function harmless(value: unknown): string {
   const text: string = typeof value === 'string' ? value : (JSON.stringify(value) ?? typeof value)

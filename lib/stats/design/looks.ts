@@ -1,15 +1,20 @@
 /**
- * Looking at results while they come in: the more often one looks, the likelier chance is taken for a finding. The error is
- * held over all looks by spending it bit by bit.
+ * Looking at results while they come in: the more often one looks, the likelier chance is taken for
+ * a finding. The error is held over all looks by spending it bit by bit.
  */
 import { normalCdf, normalQuantile } from '../distribution.ts'
 import { inside, list, named, positive, share, word } from '../domain.ts'
 
-/** `late`: little at first, nearly all at the end (O'Brien and Fleming). `even`: about the same at each look (Pocock). */
+/**
+ * `late`: little at first, nearly all at the end (O'Brien and Fleming). `even`: about the same at
+ * each look (Pocock).
+ */
 const SPENDING = ['late', 'even'] as const
 export type Spending = (typeof SPENDING)[number]
 
-/** How much of the error may be spent by a share of the planned information (Lan and DeMets 1983). */
+/**
+ * How much of the error may be spent by a share of the planned information (Lan and DeMets 1983).
+ */
 function spent(at: number, alpha: number, spending: Spending): number {
   return spending === 'late'
     ? 4 * normalCdf(normalQuantile(alpha / 4) / Math.sqrt(at))
@@ -17,18 +22,20 @@ function spent(at: number, alpha: number, spending: Spending): number {
 }
 
 /**
- * The level at which each of several looks is taken, so that all of them together keep the level: an interval of that level
- * at each look holds at all looks at once, and so it holds at the one where the run stops.
+ * The level at which each of several looks is taken, so that all of them together keep the level:
+ * an interval of that level at each look holds at all looks at once, and so it holds at the one
+ * where the run stops.
  *
- * A look's level depends on the looks before it only, so that a plan that ends early has spent less.
+ * A look's level depends on the looks before it only, so that a plan that ends early has spent
+ * less.
  *
  * @param shares           the share of the planned information at each look, ascending, in (0, 1]
  * @param options.level    confidence over all looks, in (0, 1), default 0.95
  * @param options.spending `late` (default): for verdicts; `even`: for widths
  * @returns                one level per look, each at least `level`
  * @throws                 `argument_invalid` for shares that do not ascend
- * @see                    Lan & DeMets 1983; Armitage, McPherson & Rowe 1969 for the recursion; Jennison & Turnbull 1989 for the
- *                         repeated intervals; known answers: fixtures/stats/looks.json
+ * @see                    Lan & DeMets 1983; Armitage, McPherson & Rowe 1969 for the recursion;
+ *   Jennison & Turnbull 1989 for the repeated intervals; known answers: fixtures/stats/looks.json
  * @example
  * looks([0.5, 1]) // [0.99695, 0.951]
  * looks([0.5, 1], { spending: 'even' }) // [0.969, 0.97226]
@@ -46,7 +53,9 @@ export function looks(
   }
   const alpha = 1 - level
   const levels: number[] = []
-  /** The density of the sum so far, where no look has ended it: at `points`, each with its weight. */
+  /**
+   * The density of the sum so far, where no look has ended it: at `points`, each with its weight.
+   */
   let density: Density | null = null
   for (const [i, at] of shares.entries()) {
     const before = i === 0 ? 0 : (shares[i - 1] as number)

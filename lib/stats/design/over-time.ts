@@ -1,14 +1,20 @@
-/** One configuration run again and again over days: how much runs differ of themselves, and which run is beyond that. */
+/**
+ * One configuration run again and again over days: how much runs differ of themselves, and which
+ * run is beyond that.
+ */
 import { tQuantile } from '../distribution.ts'
 import { inside, list, named, number, positive, scores, whole } from '../domain.ts'
 import { mean } from '../variance.ts'
 
-/** What one run says of one configuration: the mean over its cases, and the standard error that its trials alone give it. */
+/**
+ * What one run says of one configuration: the mean over its cases, and the standard error that its
+ * trials alone give it.
+ */
 export type RunMean = { mean: number; error: number }
 
 /**
- * Mean over the cases of a run, with the standard error from its trials alone, as if one more trial had passed and one failed in
- * every case: above 0 for 5 of 5 as well.
+ * Mean over the cases of a run, with the standard error from its trials alone, as if one more trial
+ * had passed and one failed in every case: above 0 for 5 of 5 as well.
  *
  * @param cases one array of scores in [0, 1] per case, none of them empty, at least one case
  * @throws      `argument_invalid` for a score outside [0, 1], or no case
@@ -28,13 +34,15 @@ export function runMean(cases: readonly (readonly number[])[]): RunMean {
 }
 
 /**
- * How much runs of the same configuration differ, against what their trials alone explain: a placebo across days.
+ * How much runs of the same configuration differ, against what their trials alone explain: a
+ * placebo across days.
  *
  * @param groups  runs of one and the same configuration each
- * @returns       `ratio`: the variance of runs over what trials explain (1: nothing more); `df`: runs beyond the first of each
- *                group; NaN and 0 where no group has two runs
+ * @returns       `ratio`: the variance of runs over what trials explain (1: nothing more); `df`:
+ *   runs beyond the first of each group; NaN and 0 where no group has two runs
  * @throws        `argument_invalid` for an error that is not above 0
- * @see           Cochran 1954 (Q); McCullagh & Nelder 1989, 4.5 (overdispersion); known answers: fixtures/stats/over-time.json
+ * @see           Cochran 1954 (Q); McCullagh & Nelder 1989, 4.5 (overdispersion); known answers:
+ *   fixtures/stats/over-time.json
  * @example
  * runNoise([[{ mean: 0.8, error: 0.02 }, { mean: 0.86, error: 0.02 }]]) // { ratio: 4.5, df: 1 }
  */
@@ -60,22 +68,27 @@ function weighted(runs: readonly RunMean[], where: string): RunMean {
   return { mean: sum / weight, error: Math.sqrt(1 / weight) }
 }
 
-/** So many runs that differ as their trials explain stand before those that were seen: without any, days are thought to be alike. */
+/**
+ * So many runs that differ as their trials explain stand before those that were seen: without any,
+ * days are thought to be alike.
+ */
 const BELIEVED = 4
 
 /**
  * Where the next run lands if nothing has changed: a prediction interval from the runs before it.
  *
- * The noise from day to day is what was seen of it, beside 4 degrees of freedom of runs that differ as their trials explain: with
- * two runs nobody knows it, and then an interval that takes it for unknown says nothing at all. Where days differ a lot and
- * few runs were made, the interval is too narrow. Runs are never taken to differ less than their trials make them.
+ * The noise from day to day is what was seen of it, beside 4 degrees of freedom of runs that differ
+ * as their trials explain: with two runs nobody knows it, and then an interval that takes it for
+ * unknown says nothing at all. Where days differ a lot and few runs were made, the interval is too
+ * narrow. Runs are never taken to differ less than their trials make them.
  *
  * @param past          the runs before, at least one
  * @param now           the error of the run to come
  * @param options.noise from `runNoise`; without one, or with a df of 0, days are taken to be alike
  * @param options.level confidence in (0, 1), default 0.95
  * @throws              `argument_invalid`
- * @see                 Hahn & Meeker 1991 (prediction intervals); known answers: fixtures/stats/over-time.json
+ * @see                 Hahn & Meeker 1991 (prediction intervals); known answers:
+ *   fixtures/stats/over-time.json
  * @example
  * const past = [{ mean: 0.8, error: 0.02 }, { mean: 0.84, error: 0.02 }, { mean: 0.82, error: 0.02 }]
  * nextRun(past, { error: 0.02 }, { noise: runNoise([past]) }) // { expected: 0.82, low: 0.7635, high: 0.8765 }

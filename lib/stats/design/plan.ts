@@ -1,5 +1,6 @@
 /**
- * How many cases and repeats a comparison needs: what a planned run could see, and what one more case or repeat would buy.
+ * How many cases and repeats a comparison needs: what a planned run could see, and what one more
+ * case or repeat would buy.
  */
 import type { Pair } from '../compare.ts'
 import { inside, named, positive, scores, share, sides as sidesOf, whole, word } from '../domain.ts'
@@ -14,7 +15,10 @@ export type Pilot = {
   cases: number
   /** Trials per case and configuration, the harmonic mean where they differ. */
   repeats: number
-  /** Variance over cases of the true difference between the configurations; an estimate below 0 is given as 0. */
+  /**
+   * Variance over cases of the true difference between the configurations; an estimate below 0 is
+   * given as 0.
+   */
   between: number
   /** Variance of one trial around its case's mean, the mean of both configurations. */
   within: number
@@ -24,8 +28,8 @@ export type Pilot = {
 /**
  * The two variances that planning needs, from a run that compared two configurations.
  *
- * The variance of the case differences holds both the true differences and the chance of the trials; the second part is
- * known from the repeats and is taken off.
+ * The variance of the case differences holds both the true differences and the chance of the
+ * trials; the second part is known from the repeats and is taken off.
  *
  * @param pairs  as for `compare`; cases with fewer than two trials of a configuration are left out
  * @returns      NaN with a reason for fewer than two usable cases
@@ -91,7 +95,9 @@ export type Plan = PlanStep & {
   oneMoreRepeat: PlanStep
   /** Which of the two lowers the smallest detectable difference more per trial spent. */
   cheaper: 'case' | 'repeat'
-  /** Cases needed to see `difference` with these repeats; NaN when not asked, or beyond a million. */
+  /**
+   * Cases needed to see `difference` with these repeats; NaN when not asked, or beyond a million.
+   */
   casesNeeded: number
   reason?: string
   text: string
@@ -100,20 +106,23 @@ export type Plan = PlanStep & {
 /**
  * What a comparison of two configurations over some cases and repeats could see.
  *
- * The smallest detectable difference is that of the paired t test, plus one step of the exact test (1 / (cases * repeats)),
- * since the verdict asks for both. With fewer than 6 cases nearly all must move alike before the sign-flip test
- * reaches 0.05, and no two rates differ by more than 1: NaN with a reason.
+ * The smallest detectable difference is that of the paired t test, plus one step of the exact test
+ * (1 / (cases * repeats)), since the verdict asks for both. With fewer than 6 cases nearly all must
+ * move alike before the sign-flip test reaches 0.05, and no two rates differ by more than 1: NaN
+ * with a reason.
  *
  * @param options.cases       whole, >= 1
  * @param options.repeats     trials per case and configuration, >= 1; need not be whole
  * @param options.between     variance over cases of the true difference, in [0, 1]; default 0.02
- * @param options.within      variance of one trial around its case's mean, in [0, 1]; default 0.1; both from `pilot`
+ * @param options.within      variance of one trial around its case's mean, in [0, 1]; default 0.1;
+ *   both from `pilot`
  * @param options.target      `like these` (default) or `these`
  * @param options.level       confidence in (0, 1), default 0.95
  * @param options.power       in (0, 1), default 0.8
  * @param options.difference  a difference in (0, 1] that matters: asks for `casesNeeded`
  * @throws                    `argument_invalid` when a number is outside its domain
- * @see                       Miller 2024 (arXiv 2411.00640), the section on power; known answers: fixtures/stats/plan.json
+ * @see                       Miller 2024 (arXiv 2411.00640), the section on power; known answers:
+ *   fixtures/stats/plan.json
  * @example
  * const p = plan({ cases: 20, repeats: 5, difference: 0.1 })
  * p.detectable // 0.1718
@@ -206,7 +215,10 @@ function undefinedBecause(
   return `no spread is assumed (between ${between}, within ${within}), so no difference is too small`
 }
 
-/** The smallest number of cases at which `seen` is at or below a difference: doubling, then halving the gap. */
+/**
+ * The smallest number of cases at which `seen` is at or below a difference: doubling, then halving
+ * the gap.
+ */
 function leastCases(difference: number | undefined, seenWith: (cases: number) => number): number {
   if (difference === undefined) return NaN
   share(positive(difference, 'options.difference'), 'options.difference')

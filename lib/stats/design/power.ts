@@ -1,5 +1,6 @@
 /**
- * Power of the paired t test: how likely a true difference is to be found, and the smallest that is found often enough.
+ * Power of the paired t test: how likely a true difference is to be found, and the smallest that is
+ * found often enough.
  */
 import { normalCdf, normalDensity, tQuantile } from '../distribution.ts'
 import { finite, inside, named, positive } from '../domain.ts'
@@ -7,8 +8,9 @@ import { finite, inside, named, positive } from '../domain.ts'
 /**
  * P(T > critical) for a noncentral t with noncentrality `shift`, and its derivative by the shift.
  *
- * T = (Z + shift) / S, S^2 a chi-square over its degrees of freedom: the integral over u = ln S of the normal tail. The
- * weight falls off faster than exponentially on both sides, where the trapezoidal rule is as good as exact.
+ * T = (Z + shift) / S, S^2 a chi-square over its degrees of freedom: the integral over u = ln S of
+ * the normal tail. The weight falls off faster than exponentially on both sides, where the
+ * trapezoidal rule is as good as exact.
  */
 function upperTail(critical: number, shift: number, df: number): { share: number; slope: number } {
   const reach = 80 / df
@@ -38,7 +40,8 @@ function upperTail(critical: number, shift: number, df: number): { share: number
  * @param options.level       confidence in (0, 1), default 0.95
  * @returns                   a probability
  * @throws                    `argument_invalid` when a number is outside its domain
- * @see                       R's power.t.test(type = "paired"); known answers: fixtures/stats/plan.json
+ * @see                       R's power.t.test(type = "paired"); known answers:
+ *   fixtures/stats/plan.json
  * @example
  * power({ difference: 0.2, error: 0.3 / Math.sqrt(20), df: 19 }) // 0.8073
  */

@@ -3,7 +3,10 @@
 export type Child = Node | string | number | null | false | undefined | readonly Child[]
 export type Props = { [name: string]: string | number | boolean | null | undefined | (() => void) }
 
-/** Control, bidirectional and invisible characters of foreign text, which could hide or turn what stands beside them. */
+/**
+ * Control, bidirectional and invisible characters of foreign text, which could hide or turn what
+ * stands beside them.
+ */
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}]/gu
 
 function clean(text: string): string {

@@ -1,4 +1,7 @@
-/** One trial: why it ended so, what was said and called, the evidence for each write, the records as they stand. */
+/**
+ * One trial: why it ended so, what was said and called, the evidence for each write, the records as
+ * they stand.
+ */
 import type { Entry, Reason } from '../../../log/index.ts'
 import type { Details, TrialShown, WriteShown } from '../shape.ts'
 import { detailsOfTrial, held, trialsOf } from './data.ts'

@@ -2,7 +2,10 @@
 import type { Answer, Classifier } from '../classifier.ts'
 import { flag, folded, hashed, PRIVILEGED, text, v0Hash } from '../fields.ts'
 
-/** REST lists are bare arrays of 30 items a page, 100 at most; the next page is named in a header that no tool shows. */
+/**
+ * REST lists are bare arrays of 30 items a page, 100 at most; the next page is named in a header
+ * that no tool shows.
+ */
 const PAGE = {
   size: ['per_page', 'perPage'],
   page: ['page'],

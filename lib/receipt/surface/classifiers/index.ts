@@ -1,7 +1,9 @@
 /**
- * The classifiers that ship: first the three of tool-decision surface v0, word for word in what they write, then ours.
+ * The classifiers that ship: first the three of tool-decision surface v0, word for word in what
+ * they write, then ours.
  *
- * v0 lets only deploy keys bind. The binding and the reads of the other classes are ours; their digests are no part of v0.
+ * v0 lets only deploy keys bind. The binding and the reads of the other classes are ours; their
+ * digests are no part of v0.
  */
 import type { Classifier } from '../classifier.ts'
 import { accessKey, rolePolicy } from './aws.ts'

@@ -66,8 +66,8 @@ export const kubernetesObject: Classifier = {
     { fields: ['resource'], detail: 'missing_kubernetes_resource' },
     { fields: ['name'], detail: 'missing_kubernetes_name' },
   ],
-  // A call without a namespace means the default one of the credentials, which nobody here knows. `status` of an object is
-  // another effect than the object.
+  // A call without a namespace means the default one of the credentials, which nobody here knows.
+  // `status` of an object is another effect than the object.
   // Where the call does not name the group, the plural of the resource does.
   binding: { all: ['resource', 'name'], any: ['namespace', 'subresource'], agree: ['api_group'] },
   scoped: ['namespace', 'resource', 'api_group'],

@@ -49,7 +49,8 @@ const common = {
   scope: 'conversations:members:write',
   fields,
   required,
-  // A channel id names its channel alone. The log speaks of channels only, so a call without one binds to nothing.
+  // A channel id names its channel alone. The log speaks of channels only, so a call without one
+  // binds to nothing.
   binding: { all: ['channel_id_hash', 'principal_hash'], agree: exact },
   scoped: ['workspace_id_hash', 'channel_id_hash'],
   reads,

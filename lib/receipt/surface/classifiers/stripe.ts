@@ -2,7 +2,10 @@
 import type { Answer, Classifier } from '../classifier.ts'
 import { amount, hashed, MONEY, text } from '../fields.ts'
 
-/** A Stripe list: `{ object: 'list', data, has_more, url }`. The agent toolkit answers with the bare `data`, a page of 10. */
+/**
+ * A Stripe list: `{ object: 'list', data, has_more, url }`. The agent toolkit answers with the bare
+ * `data`, a page of 10.
+ */
 const answers = (from: Answer['from'] & {}): Answer[] => [
   {
     items: 'data',
@@ -41,7 +44,8 @@ export const charge: Classifier = {
     { fields: ['amount'], detail: 'missing_payment_amount' },
     { fields: ['currency'], detail: 'missing_payment_currency' },
   ],
-  // Amount, currency and customer say which charge; the idempotency key, where both sides have one, says which attempt.
+  // Amount, currency and customer say which charge; the idempotency key, where both sides have one,
+  // says which attempt.
   binding: { all: ['amount', 'currency', 'customer_hash'], agree: ['idempotency_key_hash'] },
   scoped: [],
   reads: {

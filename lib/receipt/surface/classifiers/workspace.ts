@@ -1,4 +1,7 @@
-/** A company account: roles of people and API tokens, in the words of tool-decision surface v0. Okta's log records them. */
+/**
+ * A company account: roles of people and API tokens, in the words of tool-decision surface v0.
+ * Okta's log records them.
+ */
 import type { Answer, Classifier, Read, Shown } from '../classifier.ts'
 import { folded, hashed, PRIVILEGED, text } from '../fields.ts'
 
