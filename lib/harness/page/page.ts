@@ -16,6 +16,8 @@ import { why } from './why.ts'
 export type PageOf = {
   overview: Overview
   trials: readonly TrialRecord[]
+  /** Keys of trials that no rate counts, since they repeat another byte for byte. */
+  repeats: ReadonlySet<string>
   /** Folders with the evidence, and the name that a key there has on the page. */
   folders: {
     dir: string
@@ -106,7 +108,10 @@ async function* detailsIn({ folders }: PageOf): AsyncGenerator<Details> {
 }
 
 /** The list of trials: columns in the order that the page's scripts know. */
-function packedRows({ overview, trials }: PageOf, places: ReadonlyMap<string, number>): Packed {
+function packedRows(
+  { overview, trials, repeats }: PageOf,
+  places: ReadonlyMap<string, number>,
+): Packed {
   const texts: string[] = []
   const known = new Map<string, number>()
   const place = (text: string | undefined) => {
@@ -135,9 +140,12 @@ function packedRows({ overview, trials }: PageOf, places: ReadonlyMap<string, nu
     row.levels,
     place(why(row)[0]),
     places.get(row.key) ?? -1,
-    // A trial that ended in an error is in no rate.
+    // A trial that ended in an error is in no rate, nor is one that repeats another.
     Object.fromEntries(
-      metrics.map((name) => [name, row.outcome === 'error' ? null : METRICS[name].score(row)]),
+      metrics.map((name) => [
+        name,
+        row.outcome === 'error' || repeats.has(row.key) ? null : METRICS[name].score(row),
+      ]),
     ),
   ])
   return { texts, rows }

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { foreign } from '../../display.ts'
 import { readLinesSync } from '../../lines.ts'
 import {
   FILES,
@@ -93,4 +94,25 @@ export function independentRows(rows: Rows, identical: ReadonlySet<string>): Row
     errors: (configuration) => rows.errors(configuration),
     earlier: rows.earlier,
   }
+}
+
+/** Keys of the trials that `independentRows` leaves out. */
+export function repeatsOf(
+  trials: readonly TrialRecord[],
+  identical: ReadonlySet<string>,
+): ReadonlySet<string> {
+  const first = new Set<string>()
+  const left = trials.filter(({ case: id, configuration, outcome }) => {
+    if (!identical.has(configuration) || outcome === 'error') return false
+    const cell = JSON.stringify([id, configuration])
+    if (first.has(cell)) return true
+    first.add(cell)
+    return false
+  })
+  return new Set(left.map(({ key }) => key))
+}
+
+/** Says so of a configuration. */
+export function identicalText(name: string): string {
+  return `${foreign(name, 64)}: its repeats are byte for byte the same in every case, as from a cache or at temperature 0. They are no repeats: each case counts once, and how its trials vary is not known.`
 }

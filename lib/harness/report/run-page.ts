@@ -25,6 +25,7 @@ import type { Answered, ComparisonShown, ConfigurationShown, Overview } from '..
 import { comparisonNotes } from './comparison-text.ts'
 import { coverageText } from './coverage-text.ts'
 import { requireSameCases } from './gate.ts'
+import { identicalText, repeatsOf } from './identical.ts'
 import { Run } from './result.ts'
 import type { RunComparison } from './run-comparison.ts'
 import {
@@ -90,6 +91,7 @@ export async function pageOf(run: Run, parts?: Parts): Promise<RunPage> {
     notes: [
       simulatedNote(run),
       looksText(run) || null,
+      ...[...run.identical].map(identicalText),
       ...manifest.left_out.map(({ case: id, reason }) => `Left out: ${id} (${reason}).`),
     ].filter((one) => one !== null),
     alerts: [
@@ -119,6 +121,7 @@ export async function pageOf(run: Run, parts?: Parts): Promise<RunPage> {
   return new RunPage({
     overview,
     trials: run.trials,
+    repeats: repeatsOf(run.trials, run.identical),
     folders: parts?.folders ?? [{ dir: run.dir, trials: run.trials, nameOf: (record) => record }],
     text: runText(run, { width: 100 }),
   })

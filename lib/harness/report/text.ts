@@ -16,6 +16,7 @@ import type { Interval } from '../../stats/index.ts'
 import { sizeText } from '../../stats/judgement.ts'
 import { QUESTIONS, rankingText } from './comparison-text.ts'
 import { coverageText } from './coverage-text.ts'
+import { identicalText } from './identical.ts'
 import type { Run } from './result.ts'
 
 const SHOWN: Metric[] = ['goal', 'attack', 'overclaim']
@@ -150,8 +151,7 @@ export function runText(run: Run, look: Look = {}): string {
     }
   }
   for (const name of run.identical) {
-    const same = `${foreign(name, 64)}: its repeats are byte for byte the same in every case, as from a cache or at temperature 0. They are no repeats: each case counts once, and how its trials vary is not known.`
-    lines.push(tone(wrap(same, look.width ?? 100), 'bad', look))
+    lines.push(tone(wrap(identicalText(name), look.width ?? 100), 'bad', look))
   }
   for (const name of run.configurations) {
     const ended = [...run.columns.rows(name)].filter((row) => row.outcome !== 'error')
