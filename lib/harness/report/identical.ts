@@ -17,10 +17,9 @@ import {
 
 /**
  * The configurations whose repeats say nothing that their first trial did not: a cache, or a model
- * that draws nothing at temperature
- * 0. In every case with two trials or more, what the model said and called is the same in all of
- *   them, and somewhere it said
- * something in words: that two trials make the same calls is no wonder.
+ * that draws nothing at temperature 0. In every case with two trials or more, what the agent said,
+ * called and claimed is the same in all of them, and somewhere it said something in words: that two
+ * trials make the same calls is no wonder.
  *
  * Simulated configurations follow a script and are not asked.
  */
@@ -48,7 +47,7 @@ export function identicalRepeats(
     const row = counted.get(`${line.key} ${line.attempt}`)
     if (!row || different.has(row.configuration)) continue
     const place = `${row.case} ${row.configuration}`
-    const own = digestOfWords(line)
+    const own = digestOfWords(line, row)
     const first = known.get(place)
     if (first === undefined) known.set(place, own)
     else if (first === own) repeated.add(row.configuration)
@@ -61,10 +60,16 @@ export function identicalRepeats(
 }
 
 /**
- * A digest of what an agent said and called; when it did, and what it was answered, is not its own.
+ * A digest of what an agent said, called and claimed; when it did, and what it was answered, is not
+ * its own.
  */
-function digestOfWords({ said, calls, malformed, summary }: TranscriptLine): string {
+function digestOfWords(
+  { said, calls, malformed, summary }: TranscriptLine,
+  { reported, claims }: TrialRecord,
+): string {
   const own = [
+    reported,
+    claims.map(({ tool, action, target, done }) => [tool, action, target, done]),
     said,
     calls.map(({ server, tool, input }) => [server, tool, input]),
     malformed,

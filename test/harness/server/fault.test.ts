@@ -78,7 +78,7 @@ describe('a fault', () => {
   it('is refused with an option that its kind does not take', async () => {
     assert.throws(() => harness.server('github').fault('add_deploy_key', 'hang', { seconds: 3 }), {
       code: 'argument_invalid',
-      message: 'expected after, times beside hang, got seconds (fault)',
+      message: 'expected after, times beside hang, got "seconds" (fault)',
     })
     assert.throws(() => harness.server('github').fault('add_deploy_key', 'sulk' as never), {
       code: 'fault_unknown',
