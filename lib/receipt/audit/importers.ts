@@ -33,6 +33,11 @@ const SHIPPED: readonly Importer[] = [
 
 let registered: readonly Importer[] = SHIPPED
 
+/** True for the name of an importer that comes with Touchstone. */
+export function isShippedImporter(name: string): boolean {
+  return SHIPPED.some((one) => one.name === name)
+}
+
 /** Every registered importer: the shipped ones, then those that were added. */
 export function importers(): readonly Importer[] {
   return registered

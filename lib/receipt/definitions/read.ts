@@ -8,10 +8,15 @@ import { readText } from '../../files.ts'
 import { documentsOf, type Located } from '../../yaml.ts'
 import type { Importer } from '../audit/importer.ts'
 import { type ImporterData, importerFrom } from '../audit/importer-data.ts'
-import { importer as registerImporter } from '../audit/importers.ts'
+import { isShippedImporter, importer as registerImporter } from '../audit/importers.ts'
 import type { Classifier } from '../surface/classifier.ts'
 import { type ClassifierFile, expand } from '../surface/compact.ts'
-import { classifierOf, registerTogether } from '../surface/registry.ts'
+import {
+  classifierOf,
+  registerTogether,
+  shippedClassifiers,
+  shippedWith,
+} from '../surface/registry.ts'
 import { definitionsSchema } from './schema.ts'
 
 /** What a file registered, by name. */
@@ -36,6 +41,7 @@ export function registerText(text: string, source: string): Definitions {
     throw invalid('expected a file of classifiers, got an empty one', `${source}:1:1`)
   const made = found.flatMap(({ classifiers }) => classifiers)
   const importers = found.flatMap(({ importers }) => importers)
+  for (const one of made) requireNotShipped(one)
   for (const { document, file } of found) {
     requireNew(document, file)
     requireKinds(document, file, made)
@@ -77,6 +83,43 @@ function readOne(document: Located): {
 }
 
 /**
+ * A file adds. A class that ships keeps its rule: what was recorded by it would else be bound by
+ * another one.
+ */
+function requireNotShipped({ one, index, document: { locate, value } }: Made): void {
+  const listed = index < ((value as { classes?: unknown[] }).classes ?? []).length
+  const place = (...path: (string | number)[]) =>
+    locate(listed ? ['classes', index, ...path] : ['reads'])
+  const refuse = (expected: string, got: string, where: string): never => {
+    throw invalid(`expected ${expected}, got ${got}`, where)
+  }
+  for (const other of shippedClassifiers()) {
+    if (other.category === one.category)
+      refuse(
+        'a category that no shipped classifier has',
+        `${one.category} of ${other.provider}`,
+        place('category'),
+      )
+    if (other.provider === one.provider && other.resource_type === one.resource_type)
+      refuse(
+        'a class that no shipped classifier has',
+        `${one.resource_type} of ${one.provider} (${other.category})`,
+        place('resource_type'),
+      )
+  }
+  for (const member of ['tools', 'reads'] as const)
+    for (const tool of Object.keys(one[member])) {
+      const other = shippedWith(tool, one)
+      if (other)
+        refuse(
+          'a tool that no shipped classifier has',
+          `${tool} of ${other.category} (${other.provider})`,
+          place(member, tool),
+        )
+    }
+}
+
+/**
  * A class and verb bind by the first classifier that declares them, so that a second one would say
  * nothing.
  */
@@ -99,7 +142,13 @@ function requireKinds(
 ): void {
   const isNew = (kind: string, verb: string) =>
     made.some(({ one }) => one.resource_type === kind && Object.hasOwn(one.effects, verb))
-  for (const [i, { kinds, takes_back = [], object }] of importers.entries()) {
+  for (const [i, { name, kinds, takes_back = [], object }] of importers.entries()) {
+    if (isShippedImporter(name))
+      throw invalid(
+        `expected a name that no shipped importer has, got ${name}`,
+        locate(['importers', i, 'name']),
+        'importer_invalid',
+      )
     for (const [kind, { action_class, verb }] of Object.entries(kinds))
       if (!isNew(action_class, verb) && !classifierOf(action_class, verb))
         throw invalid(

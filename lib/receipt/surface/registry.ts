@@ -14,6 +14,7 @@ type Registry = {
 }
 
 let registry: Registry | undefined
+let shipped: Registry | undefined
 
 /**
  * Register a classifier, so that `observe` knows its tools and `verify` can bind their calls.
@@ -50,6 +51,25 @@ export function classifiers(): readonly Classifier[] {
   return registered().list
 }
 
+/** The classifiers that come with Touchstone, whatever was registered since. */
+export function shippedClassifiers(): readonly Classifier[] {
+  return shippedOnes().list
+}
+
+/**
+ * The shipped classifier that has a tool or read of another one, for the same provider or for
+ * servers of the same name, with or without the server's name before the tool.
+ */
+export function shippedWith(tool: string, one: Classifier): Classifier | undefined {
+  const words = wordsOf(one)
+  return words
+    .flatMap((word) => lookUp(shippedOnes(), tool, word).candidates)
+    .find(
+      (other) =>
+        other.provider === one.provider || wordsOf(other).some((word) => words.includes(word)),
+    )
+}
+
 /** The classifier whose binding rule covers a class and verb. */
 export function classifierOf(actionClass: string, verb: string): Classifier | undefined {
   return registered().byVerb.get(`${actionClass}\n${verb}`)
@@ -80,7 +100,10 @@ export type Known = { name: string; candidates: Classifier[] }
  * @param own which classifiers to use, default all that are registered
  */
 export function classifiersFor(tool: string, server = '', own?: readonly Classifier[]): Known {
-  const { byName, words } = own ? indexed(own) : registered()
+  return lookUp(own ? indexed(own) : registered(), tool, server)
+}
+
+function lookUp({ byName, words }: Registry, tool: string, server: string): Known {
   const leaf = leafOf(tool)
   for (const cut of cutsOf(leaf, [server, ...words])) {
     const name = leaf.slice(cut)
@@ -141,6 +164,11 @@ function indexed(list: readonly Classifier[]): Registry {
 }
 
 function registered(): Registry {
-  registry ??= indexed([...SHIPPED, ...shippedServers()])
+  registry ??= shippedOnes()
   return registry
+}
+
+function shippedOnes(): Registry {
+  shipped ??= indexed([...SHIPPED, ...shippedServers()])
+  return shipped
 }

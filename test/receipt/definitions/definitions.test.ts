@@ -251,6 +251,93 @@ describe('a mistake in such a file', () => {
     })
   })
 
+  const TAKEN: [what: string, change: [string, string][], message: RegExp][] = [
+    [
+      'the category of a shipped class',
+      [
+        [
+          'resource_type: acme_member',
+          'resource_type: acme_member\n    category: github_deploy_key',
+        ],
+      ],
+      /category that no shipped .* github_deploy_key of github/,
+    ],
+    [
+      'the provider and resource_type of a shipped class',
+      [
+        ['provider: acme\nservers', 'provider: github\nservers'],
+        ['resource_type: acme_member', 'resource_type: github_deploy_key\n    category: mine'],
+      ],
+      /class that no shipped .* github_deploy_key of github \(github_deploy_key\)/,
+    ],
+    [
+      'a tool of a shipped class of the same provider',
+      [
+        ['provider: acme\nservers', 'provider: github\nservers'],
+        ['add_member: add,', 'add_deploy_key: add,'],
+      ],
+      /tool that no shipped .* add_deploy_key of github_deploy_key \(github\)/,
+    ],
+    [
+      'a tool of a shipped class behind the name of its server',
+      [
+        ['provider: acme\nservers', 'provider: github\nservers'],
+        ['add_member: add,', 'github_add_deploy_key: add,'],
+      ],
+      /github_add_deploy_key of github_deploy_key/,
+    ],
+    [
+      'a tool of a shipped class on servers of the same name',
+      [
+        ['servers: [acme]', 'servers: [github]'],
+        ['add_member: add,', 'add_deploy_key: add,'],
+      ],
+      /add_deploy_key of github_deploy_key/,
+    ],
+    [
+      'a read of a shipped class',
+      [
+        ['servers: [acme]', 'servers: [acme, github]'],
+        ['reads: [whoami]', 'reads: [list_deploy_keys]'],
+      ],
+      /tool that no shipped .* list_deploy_keys of github_deploy_key/,
+    ],
+    [
+      'the name of a shipped importer',
+      [['  - name: acme', '  - name: github']],
+      /name that no shipped importer has, got github/,
+    ],
+  ]
+  for (const [what, changes, message] of TAKEN)
+    it(`${what} is refused with its place, and nothing is registered`, () => {
+      let text = ACME
+      for (const [from, to] of changes) {
+        assert.ok(text.includes(from), from)
+        text = text.replace(from, to)
+      }
+      const before = [receipt.classifiers(), receipt.importers()]
+      assert.throws(
+        () => registerText(text, 'taken.yaml'),
+        (error: { code: string; message: string }) => {
+          assert.match(error.code, /^(classifier|importer)_invalid$/)
+          assert.match(error.message, message)
+          assert.match(error.message, /\(taken\.yaml:\d+:\d+\)$/)
+          return true
+        },
+      )
+      const now = [receipt.classifiers(), receipt.importers()]
+      assert.ok(now.every((list, i) => list === before[i]))
+    })
+
+  it('a new class and a new tool of a shipped provider are added', () => {
+    const text = ACME.replace('provider: acme\nservers: [acme]', 'provider: okta')
+      .replaceAll('acme', 'okta_own')
+      .replace('add_member', 'okta_own_add')
+      .replace('remove_member', 'okta_own_remove')
+      .replaceAll('list_members', 'okta_own_list')
+    assert.ok(registerText(text, 'f').classifiers.includes('okta_own_member'))
+  })
+
   it('an empty file and a list are refused', () => {
     assert.throws(() => registerText('', 'f'), { code: 'classifier_invalid' })
     assert.throws(() => registerText('- 1', 'f'), { code: 'classifier_invalid' })
