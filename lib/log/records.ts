@@ -210,11 +210,45 @@ export const TRIAL = z.object({
 export type TrialRecord = z.infer<typeof TRIAL>
 
 /**
- * Check a manifest read back. @throws TouchstoneError `run_invalid` naming the member that is not
- * as it should be
+ * Check a manifest read back: no case and no configuration twice, and as many trials planned as
+ * they give. @throws TouchstoneError `run_invalid` naming the member that is not as it should be
  */
 export function requireManifest(value: unknown, where: string): Manifest {
-  return required(MANIFEST, value, where)
+  const manifest = required(MANIFEST, value, where)
+  const { cases, configurations, repeats, planned } = manifest
+  requireOnce(
+    'cases',
+    'id',
+    cases.map(({ id }) => id),
+    where,
+  )
+  requireOnce(
+    'configurations',
+    'name',
+    configurations.map(({ name }) => name),
+    where,
+  )
+  const product = cases.length * configurations.length * repeats
+  if (planned === product) return manifest
+  throw new TouchstoneError(
+    'run_invalid',
+    `expected planned to be cases x configurations x repeats = ${product}, got ${planned}`,
+    { where },
+  )
+}
+
+function requireOnce(list: string, member: string, names: readonly string[], where: string): void {
+  const seen = new Map<string, number>()
+  for (const [i, name] of names.entries()) {
+    const before = seen.get(name)
+    if (before !== undefined)
+      throw new TouchstoneError(
+        'run_invalid',
+        `expected each of ${list} once, got ${list}.${before} and ${list}.${i} with the ${member} ${shown(name)}`,
+        { where },
+      )
+    seen.set(name, i)
+  }
 }
 
 /**

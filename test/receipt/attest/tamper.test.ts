@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { copyFileSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
-import { receipt } from '../../../lib/index.ts'
+import { harness, receipt, TouchstoneError } from '../../../lib/index.ts'
 import fc from '../../property.ts'
 import {
   at,
@@ -114,12 +114,17 @@ describe('a receipt whose folder was altered', () => {
     },
     {
       what: 'a case dropped from the manifest',
-      alter: (dir) => editManifest(dir, (one) => (one['cases'] as object[]).shift()),
+      alter: (dir) =>
+        editManifest(dir, (one) => {
+          const cases = (one['cases'] as object[]).slice(1)
+          Object.assign(one, { cases, planned: cases.length * 2 * 2 })
+        }),
       finds: 'cases: case_dropped',
     },
     {
-      what: 'fewer trials planned',
-      alter: (dir) => editManifest(dir, (one) => Object.assign(one, { planned: 4 })),
+      what: 'a receipt of fewer trials planned',
+      alter: (dir) =>
+        reseal(dir, (one) => Object.assign(one['predicate']?.['plan'] ?? {}, { planned: 4 })),
       finds: 'plan: planned_differs',
     },
     {
@@ -436,5 +441,54 @@ describe('files of a size that the receipt does not have', () => {
     assert.ok(failures(await check(dir)).includes('manifest: manifest_edited'))
     rmSync(join(dir, 'receipt.json'))
     assert.equal((await receipt.checkFolder(dir)).verdict, 'failed')
+  })
+})
+
+describe('a manifest that counts trials more often than they were run', () => {
+  type Listed = Record<string, unknown> & { cases: object[]; configurations: object[] }
+  const fit = (one: Listed) =>
+    Object.assign(one, {
+      planned: one.cases.length * one.configurations.length * (one['repeats'] as number),
+    })
+  const twice: { what: string; change(one: Listed): void; names: RegExp }[] = [
+    {
+      what: 'a case twice',
+      change: (one) => one.cases.push(one.cases[0] ?? {}),
+      names: /expected each of cases once, got cases\.0 and cases\.\d+ with the id "/,
+    },
+    {
+      what: 'a configuration twice',
+      change: (one) => one.configurations.push(one.configurations[0] ?? {}),
+      names: /expected each of configurations once, got configurations\.0 and configurations\.2/,
+    },
+  ]
+  for (const { what, change, names } of twice)
+    test(`${what}: neither its receipt nor the run is read`, async () => {
+      const dir = copy()
+      editManifest(dir, (one) => {
+        change(one as Listed)
+        fit(one as Listed)
+      })
+      refit(dir)
+      const result = await check(dir)
+      assert.ok(failures(result).includes('manifest: manifest_unreadable'), failures(result).join())
+      assert.match(result.steps.find(({ step }) => step === 'manifest')?.detail ?? '', names)
+      await assert.rejects(harness.open(dir), (error) => {
+        assert.ok(error instanceof TouchstoneError)
+        assert.equal(error.code, 'run_invalid')
+        assert.match(error.message, names)
+        return true
+      })
+    })
+
+  test('planned is cases x configurations x repeats, one more or less is refused', async () => {
+    for (const off of [-1, 1]) {
+      const dir = copy()
+      editManifest(dir, (one) => Object.assign(one, { planned: (one['planned'] as number) + off }))
+      await assert.rejects(harness.open(dir), {
+        code: 'run_invalid',
+        message: /expected planned to be cases x configurations x repeats = \d+, got \d+/,
+      })
+    }
   })
 })
