@@ -164,19 +164,15 @@ function caseStep(
       : `${all}; left out: ${left.map((row) => `${row['id']} (${row['left_out']})`).join(', ')}`
   if (manifest === null) return withManifest('cases', detail, () => [])
   return withManifest('cases', detail, (one) => {
-    const known = new Map(casesOf(set).map(({ id, digest }) => [id, digest]))
-    const problems = one.cases.flatMap(({ id, digest }): Problem[] => {
-      const where = `manifest.json: case ${id}`
-      if (!known.has(id))
-        return [{ code: 'case_unknown', where, detail: 'the set has no such case' }]
-      if (known.get(id) === digest) return []
-      return [
-        {
-          code: 'case_differs',
-          where,
-          detail: `the set has ${known.get(id)}, the run ran ${digest}`,
-        },
-      ]
+    const known = new Map(casesOf(set).map((published) => [published.id, published]))
+    const problems = one.cases.flatMap((ran): Problem[] => {
+      const where = `manifest.json: case ${ran.id}`
+      const published = known.get(ran.id)
+      if (!published) return [{ code: 'case_unknown', where, detail: 'the set has no such case' }]
+      const problems = marksProblems(ran, published.document, where)
+      if (published.digest === ran.digest) return problems
+      const detail = `the set has ${published.digest}, the run ran ${ran.digest}`
+      return [{ code: 'case_differs', where, detail }, ...problems]
     })
     const rows = new Map(objectsIn(stated).map((row) => [row['id'], row]))
     for (const row of caseRows(one, records, set)) {
@@ -200,6 +196,23 @@ function caseStep(
       })
     return problems
   })
+}
+
+/** What the manifest says of a case beside its digest, against the case's document. */
+function marksProblems(
+  { title, kind, twin, family, adversarial }: Manifest['cases'][number],
+  document: JsonObject,
+  where: string,
+): Problem[] {
+  const published = {
+    title: document['title'] ?? null,
+    kind: document['kind'] ?? null,
+    twin: document['twin'] ?? null,
+    family: document['family'] ?? null,
+    adversarial: (document['attack'] ?? null) !== null,
+  }
+  const got = { title, kind, twin, family: family ?? null, adversarial }
+  return differences(published, got, where, 'case_marks_differ')
 }
 
 function statementProblems(

@@ -492,3 +492,29 @@ describe('a manifest that counts trials more often than they were run', () => {
     }
   })
 })
+
+describe('what a manifest says of its cases', () => {
+  const marks: [string, unknown][] = [
+    ['adversarial', true],
+    ['family', 'another'],
+    ['kind', 'another'],
+    ['twin', null],
+    ['title', 'Another'],
+  ]
+  for (const [name, value] of marks)
+    test(`its ${name} is that of the published case`, async () => {
+      const dir = copy()
+      editManifest(dir, (one) => {
+        const [first] = one['cases'] as Record<string, unknown>[]
+        assert.ok(first)
+        assert.notEqual(first[name], value)
+        first[name] = value
+      })
+      refit(dir)
+      const { problems } = (await check(dir)).steps.find(({ step }) => step === 'cases') ?? {}
+      assert.deepEqual(
+        problems?.map(({ code, where }) => `${code} ${where}`),
+        [`case_marks_differ manifest.json: case lying_success/deploy-key.${name}`],
+      )
+    })
+})
