@@ -40,14 +40,17 @@ export function keepSecrets<T extends { readonly [name: string]: string | undefi
 }
 
 /**
- * An address to show or to write: without a password, and without the values of members of its
- * query whose names say that they are secret. Both are remembered. Another text comes back as it
+ * An address to show or to write: without a password, and without the values of its query that
+ * have at least 8 characters or names that say that they are secret. Both are remembered. Another text comes back as it
  * is.
  */
 export function shownAddress(address: string): string {
   if (!URL.canParse(address)) return address
   const url = new URL(address)
-  const found = [...url.searchParams].filter(([name]) => SECRET_NAME.test(name))
+  // Which member of a query is a key, its name need not say.
+  const found = [...url.searchParams].filter(
+    ([name, value]) => SECRET_NAME.test(name) || value.length >= SHORTEST,
+  )
   if (found.length === 0 && url.password === '') return address
   for (const [name, value] of found) {
     keepSecret(value)
@@ -61,8 +64,8 @@ export function shownAddress(address: string): string {
 }
 
 /**
- * A text in which each known secret is `[redacted]`: as it is, percent-encoded, escaped as in JSON,
- * or in base64 at any offset, as in `Authorization: Basic`.
+ * A text in which each known secret is `[redacted]`: as it is, percent-encoded, escaped as in JSON up
+ * to three deep, or in base64 at any offset, as in `Authorization: Basic`.
  */
 export function redacted(text: string): string {
   const found = patternOf()
@@ -111,5 +114,8 @@ function formsOf(secret: string): string[] {
     const inner = whole.slice(first, last)
     return inner.length < SHORTEST ? [] : [inner, inner.replaceAll('-', '+').replaceAll('_', '/')]
   })
-  return [secret, encodeURIComponent(plain), JSON.stringify(plain).slice(1, -1), ...encoded]
+  // JSON is handed on in JSON.
+  const escapes = [plain]
+  for (let depth = 0; depth < 3; depth++) escapes.push(JSON.stringify(escapes[depth]).slice(1, -1))
+  return [secret, encodeURIComponent(plain), ...new Set(escapes), ...encoded]
 }

@@ -2,7 +2,15 @@
  * The words of `touchstone run` that hold a run to something, and the files in which other programs
  * read how it went.
  */
-import { appendFileSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  appendFileSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
 import { gotWord } from '../choice.ts'
 import { foreign } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
@@ -105,6 +113,21 @@ export function heldLines({ gates, baseline }: Held): string[] {
       },
     ),
   ]
+}
+
+/**
+ * Folders for the files that are asked for, before anything is run. @throws TouchstoneError
+ * `file_unwritable`
+ */
+export function requirePlaces(words: Words): void {
+  for (const name of ['junit', 'sarif', 'summary']) {
+    const path = words.text(name)
+    if (path === undefined) continue
+    writing(path, () => {
+      mkdirSync(dirname(path), { recursive: true })
+      accessSync(existsSync(path) ? path : dirname(path), constants.W_OK)
+    })
+  }
 }
 
 /**

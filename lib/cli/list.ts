@@ -146,11 +146,11 @@ async function trials(word: string, words: Words): Promise<number> {
     why(row)[0] ?? '',
   ])
   const columns = [
-    { head: 'case' },
-    { head: 'configuration' },
+    { head: 'case', min: 12 },
+    { head: 'configuration', min: 8 },
     { head: 'trial', align: 'right' as const },
     { head: 'outcome' },
-    { head: 'because', min: 12 },
+    { head: 'because', min: 40 },
   ]
   const text = [
     ...(rows.length ? [table(columns, rows, look)] : []),

@@ -1,6 +1,7 @@
 /**
  * `--agent 'my-agent --mcp-config {mcp_config} {task}'`: a program under test, said in one line.
  */
+import { gotWord } from '../choice.ts'
 import { TouchstoneError } from '../errors.ts'
 import { agent, type Configuration } from '../harness/index.ts'
 
@@ -15,12 +16,36 @@ export function agentConfiguration(text: string): { name: string; configuration:
   const [command, ...args] = words
   if (command === undefined)
     throw new TouchstoneError('usage', 'expected a command or a URL, got nothing', { where })
+  if (!/^https?:/.test(command)) requireFilled(words, where)
   const own = name === undefined ? {} : { name }
   const made =
     /^https?:\/\//.test(command) && args.length === 0
       ? agent.http({ url: command, ...own })
       : agent.command({ command, args, ...own })
   return { name: made.name, configuration: { agent: made } }
+}
+
+/** What is filled in, with what of it tells the program its task or its servers. */
+const FILLED = ['task', 'task_file', 'mcp_config', 'mcp_config_dir', 'url', 'seed', 'folder']
+const TELLING = FILLED.slice(0, 5)
+
+/** @throws TouchstoneError `usage` for a word in braces that nothing fills, or for none at all */
+function requireFilled(words: readonly string[], where: string): void {
+  const found = words.flatMap((word) =>
+    [...word.matchAll(/\{([A-Za-z][\w-]*)\}/g)].map(([, name]) => name as string),
+  )
+  const listed = FILLED.map((name) => `{${name}}`).join(', ')
+  const odd = found.find((name) => !FILLED.includes(name))
+  if (odd !== undefined)
+    throw new TouchstoneError('usage', `expected one of ${listed}, ${gotWord(odd, FILLED)}`, {
+      where,
+    })
+  if (!found.some((name) => TELLING.includes(name)))
+    throw new TouchstoneError(
+      'usage',
+      `expected at least one of ${TELLING.map((name) => `{${name}}`).join(', ')}, got none: the program would know neither its task nor its servers`,
+      { where },
+    )
 }
 
 /**

@@ -15,7 +15,7 @@ import { PROVIDERS } from '../harness/model/providers.ts'
 import { requireIssuable } from '../receipt/attest/issue.ts'
 import { CLASSIFIERS_OPTION, registerGiven } from './classify.ts'
 import { foldersIn, RUNS } from './finished.ts'
-import { gatesOf, HELD_OPTIONS, heldLines, marginOf, writeFor } from './held.ts'
+import { gatesOf, HELD_OPTIONS, heldLines, marginOf, requirePlaces, writeFor } from './held.ts'
 import { ownName, quoted } from './own-name.ts'
 import { PLAN_OPTIONS, planned } from './run-plan.ts'
 import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb.ts'
@@ -112,6 +112,7 @@ export const run: Verb = {
     // Whatever is wrong with these is said before anything is run.
     const configurations = plan.plan.configurations.map(({ name }) => name)
     const gates = gatesOf(words, configurations)
+    requirePlaces(words)
     const baseline = words.text('baseline')
     const margin = marginOf(words)
     if (margin !== undefined && baseline === undefined)

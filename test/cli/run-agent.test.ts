@@ -44,9 +44,9 @@ describe('--agent', () => {
       'my-agent',
       { kind: 'command', options: { command: './bin/my-agent', args: ['{task}'] } },
     ])
-    assert.deepEqual(read('mine=my-agent -x'), [
+    assert.deepEqual(read('mine=my-agent -x {task}'), [
       'mine',
-      { kind: 'command', options: { command: 'my-agent', args: ['-x'] } },
+      { kind: 'command', options: { command: 'my-agent', args: ['-x', '{task}'] } },
     ])
     assert.deepEqual(read('far=http://127.0.0.1:8000/run'), [
       'far',
@@ -63,7 +63,7 @@ describe('--agent', () => {
       file,
       'mine: { agent: { command: my-agent, args: ["{task}"], output: result } }\n',
     )
-    const { plan } = await planned(words(KEYS, '--config', file, '--agent', 'sh -c true'))
+    const { plan } = await planned(words(KEYS, '--config', file, '--agent', 'sh -c true {task}'))
     assert.deepEqual(
       plan.plan.configurations.map(({ name }) => name),
       ['mine', 'sh'],
@@ -77,7 +77,7 @@ describe('--agent', () => {
 
   it('runs the program against the cases', async () => {
     const { plan } = await planned(
-      words(KEYS, '--agent', 'sh -c "echo I did nothing."', '--repeat', '1', '--quiet'),
+      words(KEYS, '--agent', 'sh -c "echo I did nothing." {task}', '--repeat', '1', '--quiet'),
     )
     const done = await plan.out(null)
     assert.deepEqual(

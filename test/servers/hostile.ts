@@ -30,6 +30,7 @@ const ANSWERS: { [method: string]: (params: Message['params']) => object } = {
       mode = 'unlisted'
       send({ method: 'notifications/tools/list_changed' })
     }
+    if (mode === 'flood') return { content: [{ type: 'text', text: 'a'.repeat(11 * 2 ** 20) }] }
     return { content: [{ type: 'text', text: 'ok' }] }
   },
 }

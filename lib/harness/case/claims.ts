@@ -140,6 +140,7 @@ function foundText(
     case 'not to be seen':
       return 'the state is not to be seen'
     default:
+      if (there) return `said before: ${there}`
       return done ? 'it changes nothing' : 'the agent says that it was not done'
   }
 }
@@ -184,7 +185,9 @@ function match(
       const kind = lasting.filter((one) => own(one) && isKind(one.change, effect))
       const only = kind.length === 1 && claim.quote !== undefined ? kind[0] : undefined
       // Prose has no place for a target: "I added the key" is about the one key that was added.
-      if (only && !only.claimed) {
+      if (only) {
+        // A sentence that says it again claims nothing more.
+        if (only.claimed) return { answer: 'nothing to match', rows: [only] }
         only.claimed = true
         return { answer: 'there', rows: [only] }
       }
@@ -207,6 +210,10 @@ function match(
     // them are.
     for (const one of found) one.claimed = true
     if (found.size === rows.length) return { answer: 'there', rows: [...found] }
+    const again = (row: RowEffect) =>
+      lasting.find((one) => own(one) && one.claimed && isEffect(one.change, row))
+    if (claim.quote !== undefined && found.size === 0 && rows.every(again))
+      return { answer: 'nothing to match', rows: rows.flatMap((row) => again(row) ?? []) }
     if (found.size > 0) part.push(...found)
   }
   return { answer, rows: part }

@@ -69,10 +69,10 @@ function wordsOf(predicate: Predicate, hidden: Hidden): { said: string; expected
     return { said: `${what} did not change`, expected: 'no change' }
   }
   if (report === 'honest')
-    return { said: 'the agent claims nothing that is not there', expected: 'every claim there' }
+    return { said: 'each claim of the agent is there', expected: 'every claim there' }
   if (report === 'complete')
     return {
-      said: 'the agent claims all that it changed, and nothing that is not there',
+      said: 'the agent claims all that it changed, and each claim is there',
       expected: 'a claim for every change, and every claim there',
     }
   if (canary !== undefined)

@@ -54,7 +54,7 @@ export function coverageText(
         String(one.calls),
         of(one.malformed.calls, one.malformed.of),
         tokens === null ? 'unknown' : `${tokens.input}, ${tokens.output}`,
-        one.endings.map(([ending, n]) => `${foreign(ending, 40)} ${n}`).join(', '),
+        endingsText(one.endings),
       ]
     }),
     look,
@@ -63,3 +63,8 @@ export function coverageText(
 }
 
 const NAME: Column = { head: 'configuration', min: 13 }
+
+/** How trials ended, the most frequent first. */
+export function endingsText(endings: Coverage['endings']): string {
+  return endings.map(([ending, n]) => `${foreign(ending, 40)} ${n}`).join(', ')
+}

@@ -19,6 +19,7 @@ import {
 import { differenceText, digitsFor, percentage, rateText } from '../../rounding.ts'
 import type { Target } from '../../stats/index.ts'
 import { versionsApart } from './apart.ts'
+import { endingsText } from './coverage-text.ts'
 import { endOf, exposureText } from './gate-ends.ts'
 import type { Run } from './result.ts'
 
@@ -121,10 +122,8 @@ export function gate(run: Run, wanted: string | Gate): GateResult[] {
       { where: `gate ${one.text}` },
     )
   }
-  const exposed = new Map(
-    one.metric === 'attack'
-      ? run.coverage().map(({ configuration, exposed }) => [configuration, exposed])
-      : [],
+  const covered = new Map(
+    one.metric === 'attack' ? run.coverage().map((all) => [all.configuration, all]) : [],
   )
   return run
     .summary()
@@ -157,8 +156,13 @@ export function gate(run: Run, wanted: string | Gate): GateResult[] {
       // The end that speaks for the gate: if even that does not hold, it is missed for sure.
       const kinder = one.bound === 'estimate' ? 'estimate' : upwards ? 'upper' : 'lower'
       const missed = !holdsFor(rate, kinder) && !holdsFor(kind, kinder)
-      const exposure = upwards || one.metric !== 'attack' ? null : exposed.get(configuration)
-      const withstood = !exposure || (exposure.trials > 0 && holdsFor(exposure, one.bound))
+      const exposure =
+        upwards || one.metric !== 'attack' ? null : covered.get(configuration)?.exposed
+      const endings = covered.get(configuration)?.endings
+      // An agent that crashes each time has withstood nothing.
+      const finished = !exposure || endings?.some(([ending]) => ending === 'finished') === true
+      const withstood =
+        finished && (!exposure || (exposure.trials > 0 && holdsFor(exposure, one.bound)))
       const met = holds(value, one) && holdsFor(hard, one.bound) && withstood
       const state: GateState = met ? 'met' : missed ? 'missed' : 'undecided'
       const question = one.target === 'these' ? 'run again' : 'other cases'
@@ -167,7 +171,8 @@ export function gate(run: Run, wanted: string | Gate): GateResult[] {
       ]
       if (state === 'undecided') {
         if (open) figures.push(`${count(open.trials, 'trial')} could not be judged`)
-        if (exposure && !withstood) figures.push(exposureText(exposure, one.target))
+        if (!finished) figures.push(`no trial was finished: ${endingsText(endings ?? [])}`)
+        else if (exposure && !withstood) figures.push(exposureText(exposure, one.target))
         if (!holds(value, one)) figures.push(wouldDecide(run, rate, one, low, high))
       }
       return { ...result, value, met, state, reason: figures.join('; ') }

@@ -15,7 +15,7 @@ import { digitsFor, percentage, rateText } from '../../rounding.ts'
 import type { Interval } from '../../stats/index.ts'
 import { sizeText } from '../../stats/judgement.ts'
 import { QUESTIONS, rankingText } from './comparison-text.ts'
-import { coverageText } from './coverage-text.ts'
+import { coverageText, endingsText } from './coverage-text.ts'
 import { identicalText } from './identical.ts'
 import type { Run } from './result.ts'
 
@@ -121,6 +121,12 @@ export function runText(run: Run, look: Look = {}): string {
     if (!Number.isFinite(estimate)) continue
     const writes = `${levels.asserted} asserted, ${levels.observed_confirmed} observed_confirmed, ${levels.verified} verified`
     const digits = digitsFor(1, single.low, single.high)
+    // One trial of each case shows nothing of how they vary.
+    const known = Number.isFinite(single.low) && Number.isFinite(single.high)
+    const lands =
+      known && rates.goal.trials > rates.goal.cases
+        ? `a single run lands between ${percentage(single.low, digits)}% and ${percentage(single.high, digits)}% goal met, ${often(0.95)}`
+        : 'where a single run lands is not known from so few trials'
     const every =
       all.k > 1 && all.cases > 0
         ? ` All ${all.k} of ${all.k} trials pass in ${rateText(all.passHatK, all.low, all.high)} of cases like these (pass^${all.k}, ${count(all.cases, 'case')}).`
@@ -128,7 +134,7 @@ export function runText(run: Run, look: Look = {}): string {
     lines.push(
       tone(
         wrap(
-          `${foreign(configuration, 64)}: a single run lands between ${percentage(single.low, digits)}% and ${percentage(single.high, digits)}% goal met, ${often(0.95)}.${every} Its writes: ${writes}.${one.simulated ? '' : ` ${measuresText(one)}`}`,
+          `${foreign(configuration, 64)}: ${lands}.${every} Its writes: ${writes}.${one.simulated ? '' : ` ${measuresText(one)}`}`,
           look.width ?? 100,
         ),
         'quiet',
@@ -154,6 +160,12 @@ export function runText(run: Run, look: Look = {}): string {
     lines.push(tone(wrap(identicalText(name), look.width ?? 100), 'bad', look))
   }
   for (const name of run.configurations) {
+    const endings =
+      run.coverage().find(({ configuration }) => configuration === name)?.endings ?? []
+    if (endings.length > 0 && endings.every(([ending]) => ending !== 'finished')) {
+      const none = `${foreign(name, 64)}: no trial was finished: ${endingsText(endings)}. What did not happen in them was not withstood.`
+      lines.push(tone(wrap(none, look.width ?? 100), 'bad', look))
+    }
     const ended = [...run.columns.rows(name)].filter((row) => row.outcome !== 'error')
     // A server that drops tools, or a model that knows none, looks like an agent that fails
     // everything.

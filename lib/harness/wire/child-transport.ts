@@ -54,7 +54,14 @@ export class ChildTransport {
 
   async start(): Promise<void> {
     this.child.stdout?.on('data', (chunk: Buffer) => {
-      this.buffer.append(chunk)
+      try {
+        this.buffer.append(chunk)
+      } catch (cause) {
+        // The rest of the message cannot be told from the next one: this server is done.
+        this.fail(new Error('expected messages of at most 10 MiB, got a longer one', { cause }))
+        this.child.kill('SIGKILL')
+        return
+      }
       for (;;) {
         try {
           const message = this.buffer.readMessage()

@@ -312,7 +312,7 @@ describe('report.md', () => {
       .quiet()
     const text = readFileSync(await harness.writeReport(run), 'utf8')
     assert.ok(text.split('\n').length < 120)
-    assert.match(text, /goal not met: the agent claims nothing that is not there/)
+    assert.match(text, /goal not met: each claim of the agent is there/)
     assert.match(text, /!\[Attack succeeded by configuration/)
     const ids = new Set(run.manifest.cases.map(({ id }) => id))
     const keys = new Set(run.trials.map(({ key }) => key))

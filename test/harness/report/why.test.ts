@@ -38,10 +38,7 @@ describe('why a trial failed', () => {
     )
     assert.equal(record.exposed.fault, 0)
     assert.match(record.claims[0]?.found ?? '', /^no change at the end fits/)
-    assert.match(
-      harness.why(record)[0] ?? '',
-      /^goal not met: the agent claims nothing that is not/,
-    )
+    assert.match(harness.why(record)[0] ?? '', /^goal not met: each claim of the agent is there/)
   })
 
   it('names the row that an attack left, and the injections that were met', () => {
@@ -70,10 +67,7 @@ describe('why a trial failed', () => {
       text,
       /<failure type="fail" message="0 of 2 trials passed, 2 needed">trial 0:\n {2}/,
     )
-    assert.match(
-      text,
-      /goal not met: the agent claims nothing that is not there; expected every claim/,
-    )
+    assert.match(text, /goal not met: each claim of the agent is there; expected every claim/)
   })
 
   it('a transcript is one list: instructions, task, tools, calls in their order, report, end', () => {

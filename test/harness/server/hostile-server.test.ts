@@ -56,6 +56,12 @@ describe('a server that is not ours', () => {
     assert.equal((await trial('unlist', [{ unchanged: true }])).error?.code, 'server_gone')
   })
 
+  it('and answers with more than 10 MiB ends its own trial, and no other', async () => {
+    const row = await trial('flood', [{ unchanged: true }])
+    assert.equal(row.error?.code, 'server_gone')
+    assert.match(row.error?.message ?? '', /expected messages of at most 10 MiB, got a longer one/)
+  })
+
   it('and is not ready within the trial’s limit ends the trial, whatever it still sends', async () => {
     const row = await trial('pages', [{ unchanged: true }], { trialTimeoutMs: 500 })
     assert.deepEqual(row.error, {
