@@ -40,9 +40,9 @@ export function keepSecrets<T extends { readonly [name: string]: string | undefi
 }
 
 /**
- * An address to show or to write: without a password, and without the values of its query that
- * have at least 8 characters or names that say that they are secret. Both are remembered. Another text comes back as it
- * is.
+ * An address to show or to write: without a password, and without the values of its query that have
+ * at least 8 characters or names that say that they are secret. Both are remembered. Another text
+ * comes back as it is.
  */
 export function shownAddress(address: string): string {
   if (!URL.canParse(address)) return address
@@ -64,8 +64,8 @@ export function shownAddress(address: string): string {
 }
 
 /**
- * A text in which each known secret is `[redacted]`: as it is, percent-encoded, escaped as in JSON up
- * to three deep, or in base64 at any offset, as in `Authorization: Basic`.
+ * A text in which each known secret is `[redacted]`: as it is, percent-encoded, escaped as in JSON
+ * up to three deep, or in base64 at any offset, as in `Authorization: Basic`.
  */
 export function redacted(text: string): string {
   const found = patternOf()

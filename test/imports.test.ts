@@ -118,11 +118,11 @@ describe('layers of lib/', () => {
       .split('\n')
       .filter((line) => line.trim() !== '' && !/^\s*(\/\/|\/\*|\*)/.test(line)).length
 
-  it('no room holds more than 3,000 lines of code', () => {
+  it('no room holds more than 3,500 lines of code', () => {
     const lines = new Map<string, number>()
     for (const file of files) lines.set(roomOf(file), (lines.get(roomOf(file)) ?? 0) + code(file))
     assert.deepEqual(
-      [...lines].filter(([, count]) => count > 3000),
+      [...lines].filter(([, count]) => count > 3500),
       [],
     )
   })
