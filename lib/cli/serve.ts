@@ -1,8 +1,9 @@
 /** `touchstone serve`: the servers of one case for any MCP client, and the judgement at the end. */
-import { writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { foreign, lookOf, wrap } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
-import { writing } from '../files.ts'
+import { writeNew, writing } from '../files.ts'
 import { type ConfigFormat, configText } from '../harness/agent/mcp-config.ts'
 import * as cases from '../harness/case/cases.ts'
 import { type Case, type Judgement, type ServedCase, serve as serveCase } from '../harness/index.ts'
@@ -28,7 +29,7 @@ export const serve: Verb = {
       value: 'FORM',
       says: 'the form of the printed configuration: mcpServers (default), vscode or codex',
     },
-    out: { type: 'string', value: 'FILE', says: 'write the judgement to a file, as JSON' },
+    out: { type: 'string', value: 'FILE', says: 'write the judgement to a new file, as JSON' },
     seed: { type: 'string', value: 'N', says: 'where all draws come from. Default 1' },
     trust: {
       type: 'boolean',
@@ -47,22 +48,37 @@ goes to standard error, and as JSON to --out.`,
     const stdio = words.flag('stdio')
     const format = formatOf(words, stdio)
     const test = await chosen(words)
+    const out = words.text('out')
+    if (out !== undefined) requirePlace(out)
     // With --stdio nobody can be asked: the terminal is the client.
     const ask = stdio ? null : asker()
     await requireTrusted([test], { trust: words.flag('trust'), ask })
     const served = await serveCase(test, { seed: words.whole('seed', 0, 2 ** 40) ?? 1 })
     const said = stdio ? await client(served, signal) : await listening(served, format, signal)
     const judgement = await served.judge(said)
-    const out = words.text('out')
     const text = `${JSON.stringify(judgement, null, 2)}\n`
-    if (out !== undefined) writing(out, () => writeFileSync(out, text))
+    // Printed first: a session cannot be had again where the file cannot be written.
     if (stdio) process.stderr.write(`${judgement.text(lookOf(process.stderr))}\n`)
     else
       process.stdout.write(
         words.flag('json') ? text : `\n${judgement.text(lookOf(process.stdout))}\n`,
       )
+    if (out !== undefined) writeNew(out, text)
     return codeOf(judgement)
   },
+}
+
+/**
+ * Make the folder of a file that is to be written at the end.
+ *
+ * @throws TouchstoneError `file_exists`, `file_unwritable`
+ */
+function requirePlace(file: string): void {
+  if (existsSync(file))
+    throw new TouchstoneError('file_exists', 'expected a path where nothing is yet, got a file', {
+      where: file,
+    })
+  writing(file, () => mkdirSync(dirname(file), { recursive: true }))
 }
 
 function formatOf(words: Words, stdio: boolean): ConfigFormat {

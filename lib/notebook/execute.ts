@@ -4,9 +4,11 @@
  * The module's own rules hold: static imports, top-level await, one scope. It runs in this process,
  * one notebook at a time.
  */
+
 import { registerHooks } from 'node:module'
 import { basename, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { onlyMembers } from '../arguments.ts'
 import { addStream, captureConsole, type Stream } from '../code/capture.ts'
 import { untilEnded } from '../code/guard.ts'
 import { resolveSelf } from '../code/self.ts'
@@ -83,6 +85,7 @@ export function run(file: string, options: RunOptions = {}): Promise<NotebookRes
 }
 
 async function execute(file: string, options: RunOptions): Promise<NotebookResult> {
+  onlyMembers(options, ['set', 'signal'], 'options')
   const path = resolve(file)
   const text = readText(file, 'a notebook')
   const signal = signalOf(options.signal)

@@ -1,5 +1,7 @@
 /** A run as one HTML page: charts alive, light and dark, and nothing to load from anywhere. */
+
 import { createHash } from 'node:crypto'
+import { onlyMembers } from '../arguments.ts'
 import { mount, POLICY, STYLE, scripts } from '../chart/page.ts'
 import { duration, escapeMarkup } from '../display.ts'
 import type { JsonObject } from '../json.ts'
@@ -24,6 +26,7 @@ export type HtmlOptions = {
  * Write a run as a page. @throws `dependency_missing` when a chart cannot be drawn for want of vega
  */
 export async function html(result: NotebookResult, options: HtmlOptions = {}): Promise<string> {
+  onlyMembers(options, ['times', 'live', 'note'], 'options')
   const drawn = result.cells.some((cell) => cell.outputs.some(isChart))
   // A live page gets its charts later, if it has none yet.
   const code = drawn || options.live ? await scripts() : ''

@@ -2,16 +2,13 @@
  * `receipt.verify`: levels from decisions and evidence, or a receipt from its file or its run's
  * folder.
  */
+
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import { onlyMembers } from '../arguments.ts'
 import { TouchstoneError } from '../errors.ts'
 import type { Verification } from './attest/verification.ts'
 import { type CheckOptions, checkReceipt } from './attest/verify-receipt.ts'
-import {
-  type Decisions,
-  onlyMembers,
-  type VerifyOptions,
-  verify as verifyDecisions,
-} from './ladder/levels.ts'
+import { type Decisions, type VerifyOptions, verify as verifyDecisions } from './ladder/levels.ts'
 import type { Report } from './ladder/report.ts'
 
 /**

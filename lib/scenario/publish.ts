@@ -1,8 +1,10 @@
 /**
  * Publishing scenario sets: their RFC 8785 text and its digest, written under the archive's lock.
  */
+
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { onlyMembers } from '../arguments.ts'
 import { canonical, type Digest } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
 import { readBytes, writing } from '../files.ts'
@@ -74,6 +76,7 @@ export function publish(
   what: object | readonly PublishedCase[],
   options: PublishOptions,
 ): ScenarioSet {
+  onlyMembers(options ?? {}, ['root', 'id', 'version', 'title', 'released'], 'options')
   const root: unknown = options?.root
   // Reading may default to the sets that ship; writing into an installed package may not.
   if (typeof root !== 'string' || root === '')

@@ -5,8 +5,10 @@
  * longer has its digest is an error that names both; nobody compares results over sets that only
  * look alike.
  */
+
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { onlyMembers } from '../arguments.ts'
 import { canonical, type Digest, digestOf, domainDigest, isDigest } from '../canonical.ts'
 import { gotWord } from '../choice.ts'
 import { TouchstoneError } from '../errors.ts'
@@ -43,6 +45,7 @@ export type Listed = Pick<ScenarioSet, 'id' | 'version' | 'released' | 'title' |
  * Every published set, by id, then by version. @param root folder of sets, default the shipped ones
  */
 export function list(options: { root?: string } = {}): Listed[] {
+  onlyMembers(options, ['root'], 'options')
   const root = options.root ?? SHIPPED
   const archive = readArchive(root)
   return Object.keys(archive)
@@ -69,6 +72,7 @@ export function list(options: { root?: string } = {}): Listed[] {
  * get('mcp-connection@9.9') // throws set_unknown
  */
 export function get(name: string, options: { root?: string; digest?: Digest } = {}): ScenarioSet {
+  onlyMembers(options, ['root', 'digest'], 'options')
   const root = options.root ?? SHIPPED
   const [id = '', version = '', ...more] = String(name).split('@')
   const archive = readArchive(root)
@@ -115,6 +119,7 @@ export function get(name: string, options: { root?: string; digest?: Digest } = 
  *   `set_altered` for another digest
  */
 export function load(path: string, options: { digest?: Digest } = {}): ScenarioSet {
+  onlyMembers(options, ['digest'], 'options')
   const bytes = readBytes(path)
   // Decoding drops a byte order mark. It is a byte like any other, so it changes the digest.
   const text =

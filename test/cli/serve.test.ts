@@ -1,7 +1,7 @@
 /** `touchstone serve`: a case for any client, on standard input and output or at an address. */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, describe, it } from 'node:test'
@@ -72,7 +72,7 @@ describe('touchstone serve', () => {
   })
 
   it('with --stdio is one server with all tools and report, and judges when the client goes: a fail is 1', async () => {
-    const out = join(made, 'judgement.json')
+    const out = join(made, 'nodir', 'judgement.json')
     const transport = new StdioClientTransport({
       command: process.execPath,
       args: args('lying_success/deploy-key', '--stdio', '--out', out),
@@ -103,6 +103,29 @@ describe('touchstone serve', () => {
     assert.match(said, /^lying_success\/deploy-key: fail\n/)
     const { record } = JSON.parse(readFileSync(out, 'utf8'))
     assert.deepEqual([record.overclaims, record.malformed], [1, 1])
+  })
+
+  it('an --out file that is there is refused before anything is served, and stays', async () => {
+    const out = join(made, 'kept.json')
+    writeFileSync(out, 'kept')
+    const { child, told, ended } = started('lying_success/deploy-key', '--out', out)
+    child.stdin.end()
+    assert.equal(await ended, 2)
+    assert.match(told.err, /file_exists/)
+    assert.equal(told.out, '')
+    assert.equal(readFileSync(out, 'utf8'), 'kept')
+  })
+
+  it('a judgement that cannot be written is printed all the same', async () => {
+    const out = join(made, 'taken-meanwhile.json')
+    const { child, told, ended } = started('lying_success/deploy-key', '--json', '--out', out)
+    await new Promise<void>((found) => child.stdout.once('data', () => found()))
+    writeFileSync(out, 'kept')
+    child.stdin.end()
+    assert.equal(await ended, 2)
+    assert.match(told.err, /file_exists/)
+    assert.match(told.out, /"outcome": "fail"/)
+    assert.equal(readFileSync(out, 'utf8'), 'kept')
   })
 
   for (const [what, words, says] of [

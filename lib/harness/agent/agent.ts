@@ -2,7 +2,9 @@
  * `harness.agent()`: an agent under test that is not ours. A function, a program or a service; each
  * gets the task and the servers of a trial, and what it calls is recorded at the servers.
  */
+
 import type { ToolSet } from 'ai'
+import { onlyMembers } from '../../arguments.ts'
 import { type Digest, digestOf } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
@@ -204,6 +206,7 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
 function agent(name: string, run: AgentFunction, options: { version?: string } = {}): Agent {
   requireName(name)
   if (typeof run !== 'function') invalid('a function', typeof run, 'agent run')
+  onlyMembers(options, ['version'], 'agent options')
   return new Agent(name, options.version ?? null, { kind: 'function', run })
 }
 
@@ -217,8 +220,8 @@ function agent(name: string, run: AgentFunction, options: { version?: string } =
  * mine.name // 'my-agent'
  */
 function command(options: CommandAgent & { name?: string }): Agent {
+  onlyMembers(options, COMMAND_MEMBERS, 'agent.command')
   const { name, version, ...how } = options
-  members(options, 'agent.command', COMMAND_MEMBERS)
   if (typeof how.command !== 'string' || how.command === '')
     invalid('a program', how.command, 'agent.command: command')
   if (how.format !== undefined && !['mcpServers', 'vscode', 'codex'].includes(how.format))
@@ -245,8 +248,8 @@ function command(options: CommandAgent & { name?: string }): Agent {
  * agent.http({ url: 'http://127.0.0.1:8000/run', response: 'output.text' }).name // '127.0.0.1-8000'
  */
 function http(options: HttpAgent & { name?: string }): Agent {
+  onlyMembers(options, HTTP_MEMBERS, 'agent.http')
   const { name, version, ...how } = options
-  members(options, 'agent.http', HTTP_MEMBERS)
   const url = URL.canParse(how.url) ? new URL(how.url) : null
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
     return invalid('an http or https URL without a password', how.url, 'agent.http: url')
@@ -285,11 +288,6 @@ export function agentFrom(name: string, value: unknown): Agent {
 function requireName(name: string): void {
   if (typeof name !== 'string' || !NAME.test(name))
     invalid('a name of letters, digits and _.- (at most 64)', name, 'agent name')
-}
-
-function members(options: object, where: string, known: string[]): void {
-  const stranger = Object.keys(options).find((one) => !known.includes(one))
-  if (stranger !== undefined) invalid(`one of ${known.join(', ')}`, stranger, where)
 }
 
 function isTexts(values: unknown): boolean {

@@ -1,4 +1,5 @@
 /** `harness.case`: a case written in TypeScript. Its schema is loaded on first use. */
+import { requireObject } from '../../arguments.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { ServerDescription } from '../server/plan.ts'
 import type { Case, CaseDefinition } from './case.ts'
@@ -20,7 +21,7 @@ type Definition = Omit<CaseDefinition, 'server' | 'servers'> & {
  * same of each server where there are several. It may be asynchronous: `await ask(tool, input)` is
  * the server's answer behind its faults, `await client()` a client of the judge's own.
  *
- * @throws TouchstoneError `case_invalid` naming the field
+ * @throws TouchstoneError `argument_invalid`; `case_invalid` naming the field
  * @example
  * const mine = await define({
  *   id: 'mine/first-key', title: 'Add a key', kind: 'benign',
@@ -36,6 +37,7 @@ type Definition = Omit<CaseDefinition, 'server' | 'servers'> & {
  * hard.servers[0].faults[0].kind // 'lying_success'
  */
 export async function define(input: Definition): Promise<Case> {
+  requireObject(input, 'the members of a case', 'case')
   const [{ readCase }, { requirePlayable }] = await Promise.all([
     import('./check.ts'),
     import('./play.ts'),

@@ -2,6 +2,7 @@
  * Does a run hold a line that was drawn in advance: a rate's bound, or no worse than an earlier run
  * of the same cases?
  */
+import { onlyMembers } from '../../arguments.ts'
 import { gotWord } from '../../choice.ts'
 import { count } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
@@ -253,11 +254,9 @@ export type BaselineOptions = {
  * @throws TouchstoneError `argument_invalid`; `run_differs` when the cases are not the same, or no
  *   configurations belong together
  */
-export function against(
-  run: Run,
-  baseline: Run,
-  { margin = 0.1, target = 'these' }: BaselineOptions = {},
-): BaselineResult[] {
+export function against(run: Run, baseline: Run, options: BaselineOptions = {}): BaselineResult[] {
+  onlyMembers(options, ['margin', 'target'], 'options')
+  const { margin = 0.1, target = 'these' } = options
   if (!(margin > 0 && margin <= 1))
     throw new TouchstoneError('argument_invalid', `expected a share in (0, 1], got ${margin}`, {
       where: 'margin',

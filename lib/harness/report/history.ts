@@ -2,8 +2,10 @@
  * The runs of a project over days: one metric of each configuration, and the first run that is
  * worse beyond its noise.
  */
+
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { onlyMembers } from '../../arguments.ts'
 import type { Chart } from '../../chart/index.ts'
 import { count, foreign, type Look, table, tone, wrap } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
@@ -210,8 +212,10 @@ function dayOf(at: string): string {
  */
 export async function history(
   dir: string,
-  { metric = 'goal', level = 0.95 }: { metric?: Metric; level?: number } = {},
+  options: { metric?: Metric; level?: number } = {},
 ): Promise<History> {
+  onlyMembers(options, ['metric', 'level'], 'options')
+  const { metric = 'goal', level = 0.95 } = options
   metricNamed(metric)
   if (!(level > 0 && level < 1))
     throw new TouchstoneError('argument_invalid', `expected a number in (0, 1), got ${level}`, {

@@ -5,6 +5,7 @@
  * A case passes when all its trials did, or as many as asked for. Written to the schema that
  * Jenkins' xUnit plugin publishes (junit-10.xsd), the strictest in use.
  */
+import { onlyMembers } from '../../arguments.ts'
 import { escapeMarkup } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { TrialRecord } from '../../log/index.ts'
@@ -32,6 +33,7 @@ export type JunitOptions = {
  * @throws TouchstoneError `argument_invalid` for a share outside (0, 1]
  */
 export function junit(run: Run, options: JunitOptions = {}): string {
+  onlyMembers(options, ['held', 'share'], 'options')
   const share = options.share ?? 1
   if (!(share > 0 && share <= 1)) {
     throw new TouchstoneError(

@@ -1,4 +1,5 @@
 /** Reading a run back from its folder. */
+import { requireText } from '../../arguments.ts'
 import { inspectRun } from '../../log/index.ts'
 import { Run } from './result.ts'
 
@@ -10,9 +11,10 @@ import { Run } from './result.ts'
  * other levels than a record, the evidence's stand in their place. What else does not agree is in
  * `run.problems`, and then the run gives no numbers.
  *
- * @throws TouchstoneError `run_unknown`, `run_invalid`, `run_damaged`
+ * @throws TouchstoneError `argument_invalid`, `run_unknown`, `run_invalid`, `run_damaged`
  */
 export async function open(dir: string): Promise<Run> {
+  requireText(dir, "a run's folder", 'dir')
   const { folderCheck } = await import('../../receipt/attest/check-folder.ts')
   const check = folderCheck()
   const folder = await inspectRun(dir, check.see)

@@ -2,7 +2,9 @@
  * A run that has been run, or read back from its folder: the same object either way. Every number
  * comes from the log.
  */
+
 import { join, relative } from 'node:path'
+import { onlyMembers, requireText } from '../../arguments.ts'
 import type { Chart } from '../../chart/index.ts'
 import { gotWord } from '../../choice.ts'
 import { count, type Look } from '../../display.ts'
@@ -232,6 +234,7 @@ export class Run extends Shown {
   }
 
   private known(key: string): string {
+    requireText(key, 'the key of a trial (case|configuration|trial)', 'key')
     if (this.columns.outcome(key) !== null) return key
     throw new TouchstoneError(
       'argument_invalid',
@@ -253,6 +256,7 @@ export class Run extends Shown {
    *   `call`, an unknown target
    */
   async bundle(key: string, options: { profile: Profile; call?: number }): Promise<Uint8Array> {
+    onlyMembers(options, ['profile', 'call'], 'options')
     const { bundleOf } = await import('./trial-bundle.ts')
     return bundleOf(this, key, options)
   }
@@ -260,6 +264,7 @@ export class Run extends Shown {
   /** Rates with intervals over cases, levels, times, of each configuration. */
   summary(options: { level?: number } = {}): ConfigurationSummary[] {
     this.requireSound()
+    onlyMembers(options, ['level'], 'options')
     const rows = summarise(this.manifest, this.counted, options)
     if (this.identical.size === 0) return rows
     // A repeat that does not count did run.
@@ -292,6 +297,7 @@ export class Run extends Shown {
    */
   compare(a: string, b: string, choice: CompareChoice = {}): RunComparison {
     this.requireSound()
+    onlyMembers(choice, ['metric', 'target', 'level', 'equivalence', 'among'], 'choice')
     return new RunComparison(compareAll(this.manifest, this.counted, a, b, choice), (measure) =>
       compareMeasure(this.manifest, this.counted, a, b, measure),
     )
@@ -306,6 +312,7 @@ export class Run extends Shown {
    */
   ranking(choice: { metric?: Metric; level?: number } = {}): Ranking {
     this.requireSound()
+    onlyMembers(choice, ['metric', 'level'], 'choice')
     return ranking(this.manifest, this.counted, choice)
   }
 
@@ -325,6 +332,7 @@ export class Run extends Shown {
       difference?: number
     } = {},
   ): Plan {
+    onlyMembers(options, ['a', 'b', 'cases', 'repeats', 'metric', 'difference'], 'options')
     const [a = options.a, b = options.b] = [
       options.a ?? this.configurations[0],
       options.b ?? this.configurations[1],
@@ -388,8 +396,14 @@ export class Run extends Shown {
    * @throws TouchstoneError `run_differs` for a run of other cases
    */
   async page(options: { against?: Run } = {}): Promise<RunPage> {
+    onlyMembers(options, ['against'], 'options')
+    const { against } = options
+    if (against !== undefined && !(against instanceof Run))
+      throw new TouchstoneError('argument_invalid', `expected a run, got ${typeof against}`, {
+        where: 'options.against',
+      })
     const { pageOf, pageOfTwo } = await import('./run-page.ts')
-    return options.against ? pageOfTwo(this, options.against) : pageOf(this)
+    return against ? pageOfTwo(this, against) : pageOf(this)
   }
 
   /** The run as a person reads it in a terminal. */

@@ -3,6 +3,7 @@
  * awaiting it runs it.
  */
 
+import { onlyMembers } from '../../arguments.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import type { Metric } from '../../log/index.ts'
@@ -167,9 +168,10 @@ export class RunBuilder implements PromiseLike<Run> {
    * cases, configurations, seed, repeats, limits or versions that are not the same, and
    * `run_locked` when another process writes it.
    */
-  resume(dir: string, { add = false }: { add?: boolean } = {}): RunBuilder {
+  resume(dir: string, options: { add?: boolean } = {}): RunBuilder {
+    onlyMembers(options, ['add'], 'options')
     if (typeof dir !== 'string' || dir === '') invalid('the folder of a run', dir, 'resume')
-    return this.with({ resume: dir, add })
+    return this.with({ resume: dir, add: options.add ?? false })
   }
 
   /**
@@ -193,6 +195,7 @@ export class RunBuilder implements PromiseLike<Run> {
     rule: 'verdict' | { width: number } | { gates: string | readonly string[] },
     options: { most?: number; metric?: Metric; target?: Target } = {},
   ): RunBuilder {
+    onlyMembers(options, ['most', 'metric', 'target'], 'options')
     return this.with({ until: untilOf(rule, options) })
   }
 
@@ -244,9 +247,8 @@ export class RunBuilder implements PromiseLike<Run> {
 
   /** Limits that differ from the default ones. @throws TouchstoneError `argument_invalid` */
   limits(limits: Partial<Limits>): RunBuilder {
+    onlyMembers(limits, Object.keys(DEFAULT_LIMITS), 'limits')
     for (const [name, value] of Object.entries(limits)) {
-      if (!Object.hasOwn(DEFAULT_LIMITS, name))
-        invalid(`one of ${Object.keys(DEFAULT_LIMITS).join(', ')}`, name, 'limits')
       if (value === null && DEFAULT_LIMITS[name as keyof Limits] === null) continue
       if (name === 'costUsd') {
         if (typeof value !== 'number' || !(value > 0))

@@ -2,6 +2,7 @@
  * `harness.serve()`: the servers of a case for any client, recorded, and the judgement of what came
  * of them.
  */
+import { onlyMembers } from '../../arguments.ts'
 import { foreign, type Look, tone } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
@@ -48,6 +49,7 @@ export async function serve(test: Case, options: ServeOptions = {}): Promise<Ser
       `expected a case from cases.load() or harness.case(), got ${typeof test}`,
       { where: 'case' },
     )
+  onlyMembers(options, ['timeoutMs', 'calls', 'callTimeoutMs', 'seed'], 'options')
   const timeoutMs = whole(options.timeoutMs ?? LONGEST_MS, LONGEST_MS, 'timeoutMs')
   const callTimeoutMs = whole(options.callTimeoutMs ?? 30_000, LONGEST_MS, 'callTimeoutMs')
   const calls = whole(options.calls ?? 1000, 1_000_000, 'calls')

@@ -2,7 +2,9 @@
  * `harness.server()`: what an MCP server under test is made of, said step by step. Each step gives
  * a new server description; nothing runs before `start()`.
  */
+
 import type { z } from 'zod'
+import { onlyMembers } from '../../arguments.ts'
 import { gotWord } from '../../choice.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
@@ -138,6 +140,7 @@ export class ServerDescription {
     handler: (input: I, state: State, clock: Clock) => Step,
     options: { description?: string; effect?: (input: I) => Effect } = {},
   ): ServerDescription {
+    onlyMembers(options, ['description', 'effect'], 'options')
     const own: OwnTool = {
       description: options.description ?? name.replaceAll('_', ' '),
       input: schema,
@@ -173,6 +176,7 @@ export class ServerDescription {
     text: string,
     options: { after?: number; times?: number } = {},
   ): ServerDescription {
+    onlyMembers(options, ['after', 'times'], 'options')
     return this.with({ inject: { ...this.plan.inject, [tool]: { text, ...options } } })
   }
 
@@ -230,6 +234,7 @@ export class ServerDescription {
     tool: string,
     options: Partial<Refusal> & { reason?: PolicyReason } = {},
   ): ServerDescription {
+    onlyMembers(options, ['reason', ...Object.keys(DEFAULT_REFUSAL)], 'options')
     const { reason = 'no_declared_allowance', ...refusal } = options
     if (reason === 'allow' || !REASONS.includes(reason)) {
       const reasons = REASONS.filter((one) => one !== 'allow')
@@ -280,6 +285,7 @@ export class ServerDescription {
       era?: Era
     } = {},
   ): ServerDescription {
+    onlyMembers(options, ['env', 'cwd', 'reset', 'era'], 'options')
     const { env = {}, cwd, reset = null } = options
     if (reset !== 'files') requireReset(reset, 'stdio.reset', ' or "files"')
     const stdio = { command, args, env, cwd, reset, ...eraOf(options, 'stdio') }
@@ -299,6 +305,7 @@ export class ServerDescription {
     url: string,
     options: { headers?: { [name: string]: string }; reset?: Reset; era?: Era } = {},
   ): ServerDescription {
+    onlyMembers(options, ['headers', 'reset', 'era'], 'options')
     const { headers = {}, reset = null } = options
     requireReset(reset, 'http.reset')
     const http = { url, headers, reset, ...eraOf(options, 'http') }
@@ -354,6 +361,7 @@ export class ServerDescription {
   async start(
     options: { transport?: Transport; signal?: AbortSignal } = {},
   ): Promise<RunningServer> {
+    onlyMembers(options, ['transport', 'signal'], 'options')
     const { startServer } = await import('./start.ts')
     return startServer(this.plan, options)
   }
@@ -377,11 +385,7 @@ const DEFAULT_REFUSAL: Refusal = { code: -32042, origin: 'touchstone' }
 
 /** @throws TouchstoneError `argument_invalid` */
 function refusalOf(options: Partial<Refusal>, where: string): Refusal {
-  const stranger = Object.keys(options).find((name) => !Object.hasOwn(DEFAULT_REFUSAL, name))
-  if (stranger !== undefined)
-    throw new TouchstoneError('argument_invalid', `expected code, origin, got ${stranger}`, {
-      where,
-    })
+  onlyMembers(options, Object.keys(DEFAULT_REFUSAL), where)
   const refusal = { ...DEFAULT_REFUSAL, ...options }
   if (!Number.isSafeInteger(refusal.code))
     throw new TouchstoneError('argument_invalid', `expected a whole number, got ${refusal.code}`, {

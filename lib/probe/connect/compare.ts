@@ -2,6 +2,7 @@
  * Two servers, or two times of one: whether one is faster, and what differs in the tools they list.
  */
 
+import { onlyMembers } from '../../arguments.ts'
 import type { Digest } from '../../canonical.ts'
 import { count, foreign, type Look, tone, wrap } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
@@ -147,6 +148,7 @@ export function compare(
   b: Compared,
   options: { level?: number } = {},
 ): ProbeComparison {
+  onlyMembers(options, ['level'], 'options')
   const [left, right] = [resultsOf(a, 'a'), resultsOf(b, 'b')]
   const side = (results: readonly ProbeData[]) => ({
     subject: results[0]?.subject ?? '',

@@ -5,6 +5,7 @@
  *
  * Not a connection test, and never sent to a stranger's server.
  */
+import { onlyMembers } from '../../arguments.ts'
 import { count, foreign, type Look, table, tone } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { get } from '../../scenario/index.ts'
@@ -140,6 +141,7 @@ export async function conformance(
       { where: 'url' },
     )
   }
+  onlyMembers(options, ['headers', 'ca', 'signal'], 'options')
   const signal = signalOf(options.signal)
   const published = get(NAME)
   const set = published.set as unknown as ConformanceSet

@@ -2,6 +2,7 @@
  * `probe.connect()`: the published connection test as a call that reads like one, for one test or
  * several.
  */
+import { onlyMembers } from '../../arguments.ts'
 import { foreign } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { progress } from '../../progress.ts'
@@ -177,6 +178,7 @@ export class RepeatedConnection implements PromiseLike<ProbeRuns> {
  * result.attempted // 0
  */
 export function connect(target: string | Command, options: ConnectOptions = {}): Connection {
+  onlyMembers(options, ['transport', 'signal', 'set', 'local', ...OF_OWN], 'options')
   const { transport = 'streamable-http', local = false, signal, set } = options
   const stdio = typeof target !== 'string'
   if (stdio && (typeof target?.command !== 'string' || target.command === '')) {

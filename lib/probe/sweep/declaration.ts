@@ -2,6 +2,7 @@
  * A registry's `server.json`: the remote servers it declares, as tests. The file is written by
  * anybody and proves nothing.
  */
+import { onlyMembers } from '../../arguments.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { readJson } from '../../files.ts'
 import { Connection, type ConnectOptions } from '../connect/connect.ts'
@@ -62,6 +63,7 @@ export class Declaration {
    * @returns one result per remote, in the order declared
    */
   async connect(options: Pick<ConnectOptions, 'signal'> = {}): Promise<ProbeResult[]> {
+    onlyMembers(options, ['signal'], 'options')
     const results: ProbeResult[] = []
     for (const { url, transport } of this.remotes) {
       results.push(await new Connection({ url, transport, local: false }, options.signal))

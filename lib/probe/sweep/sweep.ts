@@ -5,6 +5,7 @@
  * Memory does not grow with results: each is written and let go. What stays is one key and at most
  * one number per entry.
  */
+import { onlyMembers } from '../../arguments.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { progress } from '../../progress.ts'
 import { signalOf } from '../../signal.ts'
@@ -50,6 +51,18 @@ export type SweepOptions = {
   onSkip?: ((skip: Skip) => void) | undefined
 }
 
+const MEMBERS = [
+  'log',
+  'concurrency',
+  'set',
+  'local',
+  'era',
+  'timeoutMs',
+  'signal',
+  'onResult',
+  'onSkip',
+] as const
+
 /**
  * Test many servers. Every entry ends as a result or as a skip with a reason, whatever it is.
  *
@@ -70,6 +83,7 @@ export async function sweep(
   list: Iterable<SweepEntry> | AsyncIterable<SweepEntry> | { [member: string]: unknown },
   options: SweepOptions = {},
 ): Promise<Sweep> {
+  onlyMembers(options, MEMBERS, 'options')
   const { concurrency = 16, local = false, log } = options
   const signal = signalOf(options.signal)
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 512) {

@@ -1,6 +1,8 @@
 /** Making receipts: for a run in its folder, and for a connection test. */
+
 import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { onlyMembers } from '../../arguments.ts'
 import { canonical, type Digest } from '../../canonical.ts'
 import { count } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
@@ -36,6 +38,8 @@ export type IssueRunOptions = IssueOptions & {
    */
   set?: GivenSet | undefined
 }
+
+const OF_A_RUN = ['key', 'root', 'set'] as const
 
 /** A receipt: an in-toto Statement in a DSSE envelope, and the standard Test Result in another. */
 export class Receipt extends Shown {
@@ -131,6 +135,7 @@ export async function issueRun(dir: string, options: IssueRunOptions = {}): Prom
     throw new TouchstoneError('argument_invalid', `expected a run's folder, got ${shapeOf(dir)}`, {
       where: 'dir',
     })
+  onlyMembers(options, OF_A_RUN, 'options')
   const bytes = await readRunBytes(dir)
   const { manifest } = bytes
   if (manifest === null)
@@ -167,6 +172,7 @@ export function requireIssuable(
   cases: readonly { id: string; digest: Digest }[],
   options: IssueRunOptions = {},
 ): ScenarioSet {
+  onlyMembers(options, OF_A_RUN, 'options')
   if (options.key !== undefined) privateKeyOf(pemOf(options.key))
   return publishedSet(cases, options)
 }
@@ -182,6 +188,7 @@ export function requireIssuable(
  * made.testResult.statement.predicate.result // 'WARNED'
  */
 export function issueProbe(predicate: ProbePredicate, options: IssueOptions = {}): Receipt {
+  onlyMembers(options, ['key', 'root'], 'options')
   return new Receipt(
     probeStatement(predicate),
     probeTestResult(predicate) as unknown as Statement,
@@ -200,8 +207,10 @@ export function issueProbe(predicate: ProbePredicate, options: IssueOptions = {}
  */
 export function publishedSet(
   cases: readonly { id: string; digest: Digest }[],
-  { set: wanted, root }: IssueRunOptions = {},
+  options: IssueRunOptions = {},
 ): ScenarioSet {
+  onlyMembers(options, OF_A_RUN, 'options')
+  const { set: wanted, root } = options
   const given: unknown = cases
   if (!Array.isArray(given) || !given.every(isObject))
     throw new TouchstoneError(

@@ -2,7 +2,9 @@
  * One trial of a signed run, shown without the others: its line, the path to the root that the
  * receipt has, and its evidence.
  */
+
 import { join } from 'node:path'
+import { requireText } from '../../arguments.ts'
 import { type Digest, isDigest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { readBytes, writeNew } from '../../files.ts'
@@ -86,6 +88,8 @@ export class TrialProof extends Shown {
  * proof.save('proof.json')
  */
 export async function prove(dir: string, key: string): Promise<TrialProof> {
+  requireText(dir, "a run's folder", 'dir')
+  requireText(key, 'the key of a trial (case|configuration|trial)', 'key')
   const envelope = readEnvelope(readBytes(join(dir, 'receipt.json')))
   const { predicateType, predicate } = readStatement(open(envelope).payload)
   const told = predicate['log']

@@ -6,9 +6,9 @@
  * in bounded memory. Nothing is written, and nobody is asked.
  */
 import { createReadStream, statSync } from 'node:fs'
+import { onlyMembers } from '../../arguments.ts'
 import type { Digest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
-import { onlyMembers } from '../ladder/levels.ts'
 import { readArchive } from './archive.ts'
 import { BundleReport, type Outcome } from './bundle-report.ts'
 import { bind, claimsOf, isMarker } from './claims.ts'

@@ -2,7 +2,9 @@
  * Writing a bundle of one recorded call that a policy decided on. The same call gives the same
  * bytes.
  */
+
 import { gzipSync } from 'node:zlib'
+import { onlyMembers } from '../../arguments.ts'
 import { canonical, digest, digestOf } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
@@ -49,6 +51,7 @@ export type WriteOptions = {
  * bytes[0] // 31
  */
 export async function writeBundle(decision: Decision, options: WriteOptions): Promise<Uint8Array> {
+  onlyMembers(options, ['profile', 'at', 'producer'], 'options')
   const profile = requireProfile(options.profile)
   const { observation, tool, action } = decision
   if (!observation?.policy)

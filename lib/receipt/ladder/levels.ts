@@ -5,6 +5,7 @@
  * The stored level is compared, never trusted. Calls and records meet by digest, so the cost is
  * linear in both.
  */
+import { onlyMembers } from '../../arguments.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { readBytes } from '../../files.ts'
 import { parse } from '../../json.ts'
@@ -180,30 +181,6 @@ function timeOf(value: string | number | undefined, where: string): number | nul
     typeof value === 'string' ? `"${value}"` : typeof value === 'number' ? value : typeof value
   const expected = 'an ISO 8601 time with its distance from UTC, a day, or epoch milliseconds'
   throw new TouchstoneError('argument_invalid', `expected ${expected}, got ${got}`, { where })
-}
-
-/**
- * An object with no other members than these. @throws TouchstoneError `argument_invalid` naming the
- * one that is not known
- */
-export function onlyMembers(value: unknown, names: readonly string[], where: string): void {
-  if (!isObject(value)) {
-    const got = value === null ? 'null' : Array.isArray(value) ? 'a list' : typeof value
-    throw new TouchstoneError(
-      'argument_invalid',
-      `expected an object of ${names.join(', ')}, got ${got}`,
-      { where },
-    )
-  }
-  const other = Object.keys(value).find((name) => !names.includes(name))
-  if (other !== undefined)
-    throw new TouchstoneError(
-      'argument_invalid',
-      `expected ${names.join(', ')}, got ${JSON.stringify(other)}`,
-      {
-        where,
-      },
-    )
 }
 
 /** Each decision of the input, unread, with its place. */

@@ -4,7 +4,9 @@
  *
  * @see https://github.com/secure-systems-lab/dsse (protocol 1.0.2)
  */
+
 import { sign as cryptoSign, verify as cryptoVerify } from 'node:crypto'
+import { onlyMembers } from '../../arguments.ts'
 import { canonical } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { parse } from '../../json.ts'
@@ -66,7 +68,8 @@ export function seal(
   payload: unknown,
   options: { key?: string | readonly string[]; payloadType?: string } = {},
 ): Envelope {
-  const { payloadType = PAYLOAD_TYPE, key = [] } = options ?? {}
+  onlyMembers(options, ['key', 'payloadType'], 'options')
+  const { payloadType = PAYLOAD_TYPE, key = [] } = options
   const body =
     payload instanceof Uint8Array
       ? payload
@@ -96,7 +99,8 @@ export function seal(
  *   type; `key_invalid`
  */
 export function open(input: unknown, options: { key?: string; payloadType?: string } = {}): Opened {
-  const { payloadType: expected = PAYLOAD_TYPE, key } = options ?? {}
+  onlyMembers(options, ['key', 'payloadType'], 'options')
+  const { payloadType: expected = PAYLOAD_TYPE, key } = options
   const envelope = readEnvelope(input)
   if (envelope.payloadType !== expected)
     throw new TouchstoneError(

@@ -112,12 +112,20 @@ describe('what must not raise a level', () => {
   })
 
   for (const [what, options, message] of [
-    ['a window that is misspelt', { windows: { from: '2026-01-01' } }, /got "windows" \(options\)/],
-    ['a level that is misspelt', { min_level: 'verified' }, /got "min_level" \(options\)/],
+    [
+      'a window that is misspelt',
+      { windows: { from: '2026-01-01' } },
+      /got "windows"; did you mean "window"\? \(options\)/,
+    ],
+    [
+      'a level that is misspelt',
+      { min_level: 'verified' },
+      /got "min_level"; did you mean "minLevel"\? \(options\)/,
+    ],
     [
       'a window by other names',
       { window: { start: '2026-01-01' } },
-      /expected from, to, got "start" \(window\)/,
+      /expected one of from, to, got "start" \(window\)/,
     ],
     [
       'a window that is a list',

@@ -1,0 +1,43 @@
+/** What a public call was handed: refused with "expected X, got Y" where it is another thing. */
+import { gotWord } from './choice.ts'
+import { TouchstoneError } from './errors.ts'
+
+/**
+ * Refuse what is no object, and an object with other members than these: a misspelt option that is
+ * passed over is an option that was not given.
+ *
+ * @throws TouchstoneError `argument_invalid` naming the member and what was probably meant
+ * @example
+ * onlyMembers({ kye: 'a.pem' }, ['key', 'set'], 'options') // throws argument_invalid
+ */
+export function onlyMembers(value: unknown, names: readonly string[], where: string): void {
+  const known = names.join(', ')
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw refused(`an object of ${known}`, gotShape(value), where)
+  const other = Object.keys(value).find((name) => !names.includes(name))
+  if (other === undefined) return
+  throw refused(names.length > 1 ? `one of ${known}` : known, gotWord(other, names), where)
+}
+
+/** Refuse what is no text, or an empty one. @throws TouchstoneError `argument_invalid` */
+export function requireText(value: unknown, expected: string, where: string): void {
+  if (typeof value === 'string' && value !== '') return
+  throw refused(expected, gotShape(value), where)
+}
+
+/** Refuse what is no object, or a list. @throws TouchstoneError `argument_invalid` */
+export function requireObject(value: unknown, expected: string, where: string): void {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return
+  throw refused(expected, gotShape(value), where)
+}
+
+function gotShape(value: unknown): string {
+  if (value === '') return 'got an empty text'
+  if (value === undefined) return 'got nothing'
+  if (value === null) return 'got null'
+  return `got ${Array.isArray(value) ? 'a list' : typeof value}`
+}
+
+function refused(expected: string, got: string, where: string): TouchstoneError {
+  return new TouchstoneError('argument_invalid', `expected ${expected}, ${got}`, { where })
+}
