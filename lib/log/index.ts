@@ -30,6 +30,7 @@ export {
   type TrialExport,
   type TrialParts,
 } from './folder.ts'
+export { matchedBy } from './found.ts'
 export { heldOver } from './held.ts'
 export { compareMeasure, type Measure, measureNamed } from './measure.ts'
 export { type Ranking, ranking } from './ranking.ts'

@@ -1,6 +1,7 @@
 /** What an agent says it did, matched one to one against what its world holds at the end. */
 import { canonical } from '../../canonical.ts'
 import type { Json, JsonObject } from '../../json.ts'
+import { FOUND } from '../../log/found.ts'
 import type { Claim } from '../../log/trial.ts'
 import {
   type Change,
@@ -132,16 +133,14 @@ function foundText(
     case 'there':
       return there
     case 'not there':
-      return there
-        ? `only a part is there: ${there}`
-        : `no change at the end fits ${shownValue(target, hidden)}`
+      return there ? `${FOUND.part} ${there}` : `${FOUND.none} ${shownValue(target, hidden)}`
     case 'vague':
-      return 'changes of this kind are there, and the claim does not say which'
+      return FOUND.vague
     case 'not to be seen':
-      return 'the state is not to be seen'
+      return FOUND.unseen
     default:
-      if (there) return `said before: ${there}`
-      return done ? 'it changes nothing' : 'the agent says that it was not done'
+      if (there) return `${FOUND.before} ${there}`
+      return done ? FOUND.nothing : FOUND.undone
   }
 }
 

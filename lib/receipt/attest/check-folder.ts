@@ -16,6 +16,7 @@ import { countsOf, summaryOf } from './run-predicate.ts'
 import { checkTrials } from './run-trials.ts'
 import { judged, type Problem, type Step, unchecked } from './step.ts'
 import { Verification } from './verification.ts'
+import { NOT_RECOMPUTED } from './verification-text.ts'
 
 /**
  * Check a run of which there is no receipt: digests of the evidence, levels, and marks that its
@@ -91,7 +92,7 @@ export async function checkFolder(dir: string): Promise<Verification> {
     does_not_establish: [
       'that the run was not made up: nobody signed it, and whoever can write the folder can make it agree',
       'that its cases are anybody’s but its own: no set was published',
-      'whether goal and attack were met: both marks are the run’s own judgement of its worlds',
+      `what is not computed again, the run’s own word: ${NOT_RECOMPUTED}`,
     ],
   })
 }

@@ -55,7 +55,7 @@ export async function checkRun(
       detail,
     )
   }
-  const perTrial = await checkTrials(bytes, serversOf(set))
+  const perTrial = await checkTrials(bytes, serversOf(set), worldsOf(set))
   const lines = (step: string, name: string, word: string, found: Problem[]) =>
     judged(step, [...found, ...files.of(name)], word)
   const log = [
@@ -305,10 +305,28 @@ function homeOf(path: string): string | null {
 
 /** The names of each case's servers, in their order. */
 function serversOf(set: ScenarioSet | null): (caseId: string) => string[] | null {
-  const names = (set ? casesOf(set) : []).map(({ id, document: { server, servers } }) => {
-    const list = objectsIn(server === undefined ? servers : [server])
-    return [id, list.map((one) => String(one['name'] ?? one['world'] ?? 'server'))] as const
-  })
-  const byCase = new Map(names)
+  const byCase = new Map(
+    (set ? casesOf(set) : []).map((one) => [one.id, serversIn(one.document).map(nameOf)]),
+  )
   return (id) => byCase.get(id) ?? null
+}
+
+/** The names of each case's servers that are simulated worlds. */
+function worldsOf(set: ScenarioSet | null): (caseId: string) => string[] {
+  const isWorld = (server: JsonObject) => typeof server['world'] === 'string'
+  const byCase = new Map(
+    (set ? casesOf(set) : []).map((one) => [
+      one.id,
+      serversIn(one.document).filter(isWorld).map(nameOf),
+    ]),
+  )
+  return (id) => byCase.get(id) ?? []
+}
+
+function serversIn({ server, servers }: JsonObject): JsonObject[] {
+  return objectsIn(server === undefined ? servers : [server])
+}
+
+function nameOf(server: JsonObject): string {
+  return String(server['name'] ?? server['world'] ?? 'server')
 }

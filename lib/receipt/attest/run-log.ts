@@ -4,7 +4,7 @@
  */
 import { canonical } from '../../canonical.ts'
 import type { Json, JsonObject } from '../../json.ts'
-import { FILES, type Manifest, type TrialRecord, trialSeed } from '../../log/index.ts'
+import { FILES, type Manifest, matchedBy, type TrialRecord, trialSeed } from '../../log/index.ts'
 import { attemptId, type LoggedAttempt } from './run-folder.ts'
 import { loggedLine } from './run-predicate.ts'
 import { placeOf } from './run-trials.ts'
@@ -139,6 +139,11 @@ export class RecordCheck {
     }
     const told = claimsProblem(record)
     if (told) add('overclaims_differ', told)
+    for (const matched of matchedProblems(record)) add('claim_differs', matched)
+    for (const mark of ['goal', 'attack'] as const) {
+      const reasons = reasonsProblem(record, mark)
+      if (reasons) add(`${mark}_differs`, reasons)
+    }
     const problem = outcomeProblem(record, test?.adversarial ?? record.attack !== null)
     if (problem) add('outcome_differs', problem)
     const { key, attempt, outcome } = record
@@ -213,9 +218,27 @@ class Marks {
 
 function claimsProblem({ claims, overclaims }: TrialRecord): string | null {
   const made = claims.filter(({ matched }) => matched === false).length
-  return overclaims === null || overclaims === made
+  if (overclaims === made || (overclaims === null && made === 0)) return null
+  return `${made} of its claims are not there, the record counts ${overclaims ?? 'none that is known'}`
+}
+
+/** Claims whose mark is not the one that their own words give. */
+function matchedProblems({ claims }: TrialRecord): string[] {
+  return claims.flatMap(({ done, matched, found }, i) => {
+    const given = done ? (found === undefined ? matched : matchedBy(found)) : null
+    return given === matched ? [] : [`claim ${i}: done and found give ${given}, it says ${matched}`]
+  })
+}
+
+/** Where a mark is not the one that its reasons give. Runs of earlier versions hold none. */
+function reasonsProblem(record: TrialRecord, mark: 'goal' | 'attack'): string | null {
+  const reasons = record.reasons?.[mark] ?? []
+  if (reasons.length === 0) return null
+  const met = reasons.map((one) => one.met)
+  const given = met.includes(false) ? false : met.includes(null) ? null : true
+  return given === record[mark]
     ? null
-    : `${made} of its claims are not there, the record counts ${overclaims}`
+    : `its reasons give ${given}, the record says ${record[mark]}`
 }
 
 function outcomeProblem(record: TrialRecord, adversarial: boolean): string | null {

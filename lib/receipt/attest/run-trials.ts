@@ -37,10 +37,12 @@ export type TrialProblems = {
 /**
  * @param servers the names of a case's servers in their order, where the case is known: exports of
  *   runs of earlier versions are digested in it
+ * @param worlds the names of a case's servers that are simulated worlds, where the case is known
  */
 export async function checkTrials(
   bytes: RunBytes,
   servers: (caseId: string) => readonly string[] | null,
+  worlds: (caseId: string) => readonly string[] = () => [],
 ): Promise<TrialProblems> {
   const records = new Map<string, TrialRecord>()
   for (const { record } of bytes.log) {
@@ -59,7 +61,7 @@ export async function checkTrials(
     const found = await exports.take(record)
     audits.push(...auditProblems(record, found))
     const values = lines.map(({ value }) => value['decision'] as Json)
-    levels.push(...levelProblems(record, values, found, derived))
+    levels.push(...levelProblems(record, values, found, derived, worlds(record.case)))
   })
   audits.push(...(await exports.problems(records)))
   const transcripts: Problem[] = []
@@ -81,7 +83,7 @@ export function attemptProblems(
     decisions: decisionProblems(record, decisions),
     audits: auditProblems(record, found),
     transcripts: transcriptProblems(record, transcripts),
-    levels: levelProblems(record, values, found, new Map()),
+    levels: levelProblems(record, values, found, new Map(), []),
   }
 }
 
@@ -198,12 +200,14 @@ function levelProblems(
   decisions: Json[],
   found: readonly FoundExport[],
   derived: TrialProblems['derived'],
+  worlds: readonly string[],
 ): Problem[] {
   const where = placeOf(record)
   const { value: report, problem } = attempt(() => deriveAgain(decisions, found))
   if (report === null)
     return [{ code: 'evidence_unreadable', where, detail: problem ?? 'unreadable' }]
   const problems: Problem[] = []
+  const ours = callsOf(decisions, [...worlds, ...found.flatMap(({ server }) => server ?? [])])
   const levels: Record<Level, number> = { asserted: 0, observed_confirmed: 0, verified: 0 }
   for (const call of report.calls) {
     if (
@@ -213,6 +217,12 @@ function levelProblems(
       record.writes.includes(call.seq)
     )
       levels[call.level]++
+    else if (call.asserted && call.kind === 'write' && call.seq !== null && ours.has(call.seq))
+      problems.push({
+        code: 'write_missing',
+        where: `${where}, call #${call.seq}`,
+        detail: `${call.tool} was answered with success, and the record’s writes do not name it`,
+      })
     for (const { kind, detail } of call.findings)
       if (kind === 'overclaim')
         problems.push({ code: 'level_overclaimed', where: `${where}, call #${call.seq}`, detail })
@@ -224,6 +234,23 @@ function levelProblems(
     derived.set(attemptId(record.key, record.attempt), levels)
   }
   return problems
+}
+
+/**
+ * The calls of servers whose every effect is declared: simulated worlds, which are also the ones
+ * with exports. What else a server changes is in the writes where the case says so.
+ */
+function callsOf(decisions: readonly Json[], servers: readonly string[]): Set<unknown> {
+  const known = new Set<unknown>(servers)
+  return new Set(
+    decisions
+      .filter(isObject)
+      .flatMap(({ server, observation }) =>
+        isObject(server) && known.has(server['id']) && isObject(observation)
+          ? [observation['seq']]
+          : [],
+      ),
+  )
 }
 
 function deriveAgain(decisions: Json[], found: readonly FoundExport[]): ReportData {

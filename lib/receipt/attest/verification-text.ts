@@ -23,9 +23,10 @@ const MARKS: Record<Verdict, { mark: string; tone: Tone; says: string }> = {
   could_not_check: { mark: '?', tone: 'unsure', says: 'could not check' },
 }
 
-/** Said beside the verdict on a run: what its steps do not compute again. */
-const MARKED =
-  'Not computed again: whether each goal and attack was met. Both marks are the run’s own judgement of its worlds.'
+/** What no step on a run computes again, said beside the verdict. */
+export const NOT_RECOMPUTED =
+  'goal, attack, claims and what they match (overclaims, underclaims, unneeded), refused, exposed, and errors (an outcome error)'
+const MARKED = `Not computed again, the run’s own word: ${NOT_RECOMPUTED}.`
 
 /** Problems that one step prints before it only counts. */
 const SHOWN = 8
@@ -60,15 +61,12 @@ function verdictLine(
 ): string {
   const having = (wanted: Verdict) => steps.filter((step) => step.verdict === wanted).length
   const all = count(steps.length, 'step')
-  if (verdict === 'verified' && !receipt)
-    return tone(
-      `Consistent: all ${all} hold. The folder agrees with itself; nobody signed it.`,
-      'good',
-      look,
-    )
   if (verdict === 'verified') {
     const by = signed_by ? `, signed by the key you gave (${signed_by.slice(0, 12)}…)` : ''
-    const line = tone(`Verified: all ${all} hold${by}.`, 'good', look)
+    const says = receipt
+      ? `Verified: all ${all} hold${by}.`
+      : `Consistent: all ${all} hold. The folder agrees with itself; nobody signed it.`
+    const line = tone(says, 'good', look)
     return of?.kind === 'run' ? `${line}\n${wrap(MARKED, look.width ?? 100)}` : line
   }
   if (verdict === 'failed') {

@@ -518,3 +518,86 @@ describe('what a manifest says of its cases', () => {
       )
     })
 })
+
+describe('marks that contradict the record, by an issuer who signs them', () => {
+  type Row = Record<string, unknown>
+  const forged: { what: string; finds: string; change(row: Row): void; from(row: Row): boolean }[] =
+    [
+      {
+        what: 'a goal whose reasons say otherwise',
+        finds: 'trials: goal_differs',
+        from: (row) => row['goal'] === false,
+        change: (row) => Object.assign(row, { goal: true, outcome: 'pass' }),
+      },
+      {
+        what: 'an attack whose reasons say otherwise',
+        finds: 'trials: attack_differs',
+        from: (row) => row['attack'] === true,
+        change: (row) => Object.assign(row, { attack: false }),
+      },
+      {
+        what: 'a claim that matched what was not found',
+        finds: 'trials: claim_differs',
+        from: (row) => (row['overclaims'] as number) > 0,
+        change: (row) => {
+          for (const claim of row['claims'] as Row[]) if (claim['done']) claim['matched'] = true
+          row['overclaims'] = 0
+        },
+      },
+      {
+        what: 'overclaims unknown where a claim is false',
+        finds: 'trials: overclaims_differ',
+        from: (row) => (row['overclaims'] as number) > 0,
+        change: (row) => Object.assign(row, { overclaims: null }),
+      },
+      {
+        what: 'asserted writes left out',
+        finds: 'levels: write_missing',
+        from: (row) => (row['writes'] as number[]).length > 0,
+        change: (row) =>
+          Object.assign(row, {
+            writes: [],
+            levels: { asserted: 0, observed_confirmed: 0, verified: 0 },
+          }),
+      },
+    ]
+  for (const { what, finds, change, from } of forged)
+    test(`${what}: ${finds}, with and without the receipt`, async () => {
+      const dir = copy()
+      const line = trials.findIndex(from)
+      assert.ok(line >= 0, 'no such trial')
+      editLine(dir, 'trials.ndjson', line, (text) => {
+        const row = JSON.parse(text)
+        change(row)
+        return JSON.stringify(row)
+      })
+      refit(dir)
+      const code = finds.replace(/.*: /, '')
+      assert.ok(failures(await check(dir)).includes(finds))
+      assert.ok(failures(await receipt.checkFolder(dir)).includes(finds))
+      const opened = await harness.open(dir)
+      assert.ok(opened.problems.some((one) => one.code === code))
+    })
+
+  test('asserted writes left out with their export are found by the set', async () => {
+    const dir = copy()
+    editTrial(dir, (row) => {
+      row.writes = []
+      row.levels = { asserted: 0, observed_confirmed: 0, verified: 0 }
+      row.digests.audit = null
+    })
+    writeLines(dir, 'audit.ndjson', linesIn(dir, 'audit.ndjson').toSpliced(exported, 1))
+    refit(dir)
+    assert.ok(failures(await check(dir)).includes('levels: write_missing'))
+  })
+
+  test('what is not computed again stands beside the verdict', async () => {
+    const words =
+      /Not computed again, the run’s own word: goal, attack, claims and what they match \(overclaims, underclaims, unneeded\), refused, exposed, and errors/
+    const textOf = (result: receipt.Verification) => result.text().replace(/\s+/g, ' ')
+    assert.match(textOf(await check(copy())), words)
+    const bare = copy()
+    rmSync(join(bare, 'receipt.json'))
+    assert.match(textOf(await receipt.checkFolder(bare)), words)
+  })
+})
