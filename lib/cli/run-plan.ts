@@ -11,9 +11,9 @@ import {
   RunBuilder,
 } from '../harness/index.ts'
 import { readPrices } from '../harness/model/cost.ts'
-import { MOST_AT_ONCE, MOST_REPEATS } from '../harness/run/run.ts'
+import { MOST_AT_ONCE } from '../harness/run/run.ts'
 import { decode } from '../json.ts'
-import type { Manifest } from '../log/index.ts'
+import { type Manifest, MOST_REPEATS } from '../log/index.ts'
 import { agentConfiguration } from './run-agent.ts'
 import { asker, requireTrusted } from './trust.ts'
 import type { Verb, Words } from './verb.ts'

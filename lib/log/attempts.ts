@@ -17,8 +17,14 @@ export type LostAttempts = {
   ended: { [code: string]: number }
 }
 
-/** Planned trials of one case and configuration that have no record, by their repeat. */
-export type Absent = { case: string; configuration: string; trials: number[] }
+/**
+ * Planned trials of one case and configuration that have no record, by their repeat. `more`: how
+ * many there are besides, where a run lacks too many to list.
+ */
+export type Absent = { case: string; configuration: string; trials: number[]; more?: number }
+
+/** Absent trials of a run that are listed one by one. Of the rest, each cell has the number. */
+const MOST_LISTED = 100_000
 
 /** The attempts that do not count: those that another attempt of the same trial followed. */
 export function earlierAttempts(
@@ -56,20 +62,34 @@ export function changedWorld({
 
 /** The planned trials without a record, in the order of the manifest. */
 export function absentIn(manifest: Manifest, counted: readonly TrialRecord[]): Absent[] {
+  const { cases, configurations, repeats } = manifest
   const there = new Set(counted.map(({ key }) => key))
-  if (there.size === manifest.planned) return []
-  return manifest.cases.flatMap(({ id }) =>
-    manifest.configurations.flatMap(({ name }) => {
-      const trials = Array.from({ length: manifest.repeats }, (_, trial) => trial).filter(
-        (trial) => !there.has(trialKey(id, name, trial)),
-      )
-      return trials.length > 0 ? [{ case: id, configuration: name, trials }] : []
+  const planned = counted.filter(({ trial }) => trial < repeats)
+  const cells = Map.groupBy(planned, (row) => `${row.case}|${row.configuration}`)
+  let left = MOST_LISTED
+  return cases.flatMap(({ id }) =>
+    configurations.flatMap(({ name }): Absent[] => {
+      const missing = repeats - (cells.get(`${id}|${name}`)?.length ?? 0)
+      if (missing === 0) return []
+      const trials: number[] = []
+      for (let trial = 0; trial < repeats && trials.length < Math.min(missing, left); trial++)
+        if (!there.has(trialKey(id, name, trial))) trials.push(trial)
+      left -= trials.length
+      const more = missing - trials.length
+      return [{ case: id, configuration: name, trials, ...(more > 0 && { more }) }]
     }),
   )
 }
 
+/** Absent trials in words, such as `repeats 0 to 2, 5` or `repeats 0 to 2 and 8 more`. */
+export function absentText({ trials, more = 0 }: Absent, word: string): string {
+  const named = trials.length + more === 1 ? word : `${word}s`
+  if (trials.length === 0) return `${more} ${named}`
+  return `${named} ${rangesOf(trials)}${more > 0 ? ` and ${more} more` : ''}`
+}
+
 /** `[0, 1, 2, 5]` as `0 to 2, 5`. */
-export function rangesOf(numbers: readonly number[]): string {
+function rangesOf(numbers: readonly number[]): string {
   const ranges: [number, number][] = []
   for (const n of numbers) {
     const last = ranges.at(-1)

@@ -6,9 +6,9 @@ export type { Adjusted, MetricComparison } from './among.ts'
 export {
   type Absent,
   absentIn,
+  absentText,
   changedWorld,
   earlierAttempts,
-  rangesOf,
 } from './attempts.ts'
 export { Columns, columnsOf } from './columns.ts'
 export {
@@ -55,6 +55,7 @@ export {
   type Entry,
   type OfferedTools,
   orderOf,
+  requireTranscript,
   type Transcript,
   type TranscriptLine,
   transcriptOf,
@@ -64,6 +65,7 @@ export {
   type ClaimSource,
   type Met,
   type MetFault,
+  MOST_REPEATS,
   type Outcome,
   type Reason,
   runIdOf,

@@ -12,6 +12,9 @@ import type { Columns } from './columns.ts'
 import { FILES } from './folder.ts'
 import type { TrialRecord } from './records.ts'
 
+const CHUNK_BYTES = 1 << 20
+const LINE_FEED = 10
+
 export class LogReader {
   private readonly dir: string
   private readonly columns: Columns
@@ -60,6 +63,22 @@ export class LogReader {
     } finally {
       file.close()
     }
+  }
+
+  /** The file and the number of the line at which a trial's evidence begins. */
+  whereOf(key: string, name: 'decisions' | 'transcripts'): string {
+    const path = join(this.dir, FILES[name])
+    const end = this.columns.place(key, name)?.from ?? 0
+    const file = new LineFile(path)
+    let line = 1
+    try {
+      for (let from = 0; from < end; from += CHUNK_BYTES)
+        for (const byte of file.read(from, Math.min(CHUNK_BYTES, end - from)))
+          if (byte === LINE_FEED) line++
+    } finally {
+      file.close()
+    }
+    return `${path}:${line}`
   }
 
   private linesOf(key: string, name: Placed, file: LineFile): JsonObject[] {

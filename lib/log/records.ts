@@ -9,10 +9,11 @@
 import { z } from 'zod'
 import type { Digest } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
-import { trialKey } from './trial.ts'
+import { MOST_REPEATS, trialKey } from './trial.ts'
 
 const text = z.string()
 const count = z.int().min(0)
+const repeats = z.int().min(1).max(MOST_REPEATS)
 const amount = z.number().min(0)
 const time = z.iso.datetime()
 const members = z.record(text, z.json())
@@ -54,15 +55,15 @@ export const CONFIGURATION = z.object({
 /** How often a run is looked at while it goes on, fixed before its first trial. */
 export const UNTIL = z.object({
   rule: z.enum(['verdict', 'width', 'gates']),
-  most: z.int().min(1).describe('Repeats at most.'),
-  first: z.int().min(1).describe('Repeats at the first look.'),
+  most: repeats.describe('Repeats at most.'),
+  first: repeats.describe('Repeats at the first look.'),
   metric: text,
   target: z.enum(['these', 'like these']),
   width: amount.optional().describe('Of each rate’s interval, for the rule width.'),
   gates: z.array(text).optional().describe('For the rule gates: until each is met or missed.'),
 })
 export const LOOKS = z
-  .array(z.object({ repeats: z.int().min(1), cases: count, at: time }))
+  .array(z.object({ repeats, cases: count, at: time }))
   .describe('When results were looked at before trials were added, and the size of the run then.')
 
 const plannedCase = z.object({
@@ -83,7 +84,7 @@ export const MANIFEST = z.object({
     'The published set that the run was made for, where one was named beforehand.',
   ),
   seed: count,
-  repeats: z.int().min(1),
+  repeats,
   planned: count.describe(
     'cases x configurations x repeats, counted before the run, or before trials were added.',
   ),
@@ -296,6 +297,8 @@ function formOf(issue: z.core.$ZodIssue | undefined): string {
       return issue.format === 'regex' ? 'a sha256 digest' : `a ${issue.format}`
     case 'too_small':
       return `>= ${issue.minimum}`
+    case 'too_big':
+      return `<= ${issue.maximum}`
     default:
       return 'in a form that the schema knows'
   }

@@ -2,6 +2,7 @@
  * The transcript of a trial: what an agent was told and offered, what it said, called and was
  * answered, in order.
  */
+import { TouchstoneError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
 import type { Claim } from './trial.ts'
 
@@ -97,6 +98,80 @@ export function orderOf(parts: {
     ...parts.calls.map(({ seq }, i) => ({ at: seq + 0.5, step: ['call', i] as Step })),
   ]
   return placed.sort((a, b) => a.at - b.at).map(({ step }) => step)
+}
+
+/**
+ * Check a line read back: what readers take from it has its shape.
+ *
+ * @param where the file and the line, asked for when the line is damaged
+ * @throws TouchstoneError `run_damaged` naming the member that is not as it should be
+ */
+export function requireTranscript(value: unknown, where: () => string): TranscriptLine {
+  const line = isMembers(value) ? value : null
+  const wrong = line === null ? 'the line' : wrongMember(line)
+  if (line !== null && wrong === null) return line as TranscriptLine
+  throw new TouchstoneError(
+    'run_damaged',
+    `expected a transcript as a run writes it, got ${wrong} of another shape`,
+    { where: where() },
+  )
+}
+
+type Members = { [name: string]: unknown }
+const isMembers = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const isText = (value: unknown) => typeof value === 'string'
+const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0
+const isNumber = (value: unknown) => typeof value === 'number'
+const isMaybeText = (value: unknown) => value === undefined || isText(value)
+const all = (value: unknown, check: (one: unknown) => boolean) =>
+  Array.isArray(value) && value.every(check)
+
+/** What each member of a line is, where it is there. */
+const MEMBERS: { [name: string]: (value: unknown) => boolean } = {
+  key: isText,
+  attempt: isCount,
+  model: (value) => value === null || isText(value),
+  instructions: isText,
+  task: isText,
+  tools: (value) =>
+    all(
+      value,
+      (one) =>
+        isMembers(one) && all(one['tools'], (tool) => isMembers(tool) && isText(tool['name'])),
+    ),
+  calls: (value) => all(value, isCall),
+  malformed: (value) =>
+    all(
+      value,
+      (one) =>
+        isMembers(one) && ['tool', 'input', 'problem'].every((member) => isText(one[member])),
+    ),
+  said: (value) => all(value, isText),
+  order: (value) => all(value, (one) => Array.isArray(one) && KINDS.has(one[0]) && isCount(one[1])),
+  summary: isText,
+  end: isText,
+}
+const KINDS: ReadonlySet<unknown> = new Set(['tools', 'said', 'call', 'malformed'])
+
+function isCall(value: unknown): boolean {
+  return (
+    isMembers(value) &&
+    ['server', 'tool', 'status', 'answer'].every((member) => isText(value[member])) &&
+    isCount(value['seq']) &&
+    isMembers(value['input']) &&
+    ['began', 'ended'].every((member) => value[member] === undefined || isNumber(value[member])) &&
+    isMaybeText(value['client'])
+  )
+}
+
+function wrongMember(line: Members): string | null {
+  for (const [name, check] of Object.entries(MEMBERS)) {
+    const value = line[name]
+    const needed = name === 'key' || name === 'attempt' || name === 'calls'
+    if (value === undefined ? needed : !check(value)) return name
+  }
+  return null
 }
 
 /** A line with its entries in order. */

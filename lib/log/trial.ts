@@ -22,6 +22,9 @@ export type Reason = NonNullable<TrialRecord['reasons']>['goal'][number]
 /** A fault or an injection that a call met. */
 export type MetFault = NonNullable<TrialRecord['met']>[number]
 
+/** Repeats of a case that a run has at most. */
+export const MOST_REPEATS = 1_000_000
+
 /** The key of a trial. Case ids and configuration names cannot hold a `|`. */
 export function trialKey(caseId: string, configuration: string, trial: number): string {
   return `${caseId}|${configuration}|${trial}`

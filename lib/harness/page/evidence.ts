@@ -7,7 +7,13 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Json, JsonObject } from '../../json.ts'
 import { readLines } from '../../lines.ts'
-import { FILES, type TranscriptLine, type TrialRecord, transcriptOf } from '../../log/index.ts'
+import {
+  FILES,
+  requireTranscript,
+  type TranscriptLine,
+  type TrialRecord,
+  transcriptOf,
+} from '../../log/index.ts'
 import { verify } from '../../receipt/ladder/levels.ts'
 import type { Details, WriteShown } from './shape.ts'
 import { why } from './why.ts'
@@ -74,7 +80,8 @@ export async function* detailsOf(
       await logs.take(line),
     ]
     if (!record || record.attempt !== line.attempt) continue
-    const { entries, ordered } = transcriptOf(line, record.claims)
+    const where = () => `${join(dir, FILES.transcripts)}, trial ${line?.key}`
+    const { entries, ordered } = transcriptOf(requireTranscript(line, where), record.claims)
     const evidence = exported.map(({ server, provider, text }) => ({ server, provider, text }))
     const values = made.map(({ decision }) => decision)
     yield {

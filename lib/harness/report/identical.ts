@@ -11,6 +11,7 @@ import {
   FILES,
   type Manifest,
   type Rows,
+  requireTranscript,
   type TranscriptLine,
   type TrialRecord,
 } from '../../log/index.ts'
@@ -42,8 +43,8 @@ export function identicalRepeats(
   const repeated = new Set<string>()
   const worded = new Set<string>()
   const different = new Set<string>()
-  for (const { value } of readLinesSync(path)) {
-    const line = value as TranscriptLine
+  for (const { value, line: number } of readLinesSync(path)) {
+    const line = requireTranscript(value, () => `${path}:${number}`)
     const row = counted.get(`${line.key} ${line.attempt}`)
     if (!row || different.has(row.configuration)) continue
     const place = `${row.case} ${row.configuration}`

@@ -27,10 +27,10 @@ import {
   type Ranking,
   type Rows,
   ranking,
+  requireTranscript,
   type StatRow,
   summarise,
   type Transcript,
-  type TranscriptLine,
   type TrialRecord,
   transcriptOf,
 } from '../../log/index.ts'
@@ -214,13 +214,14 @@ export class Run extends Shown {
 
   /**
    * What happened in one trial, in order (`entries`). @throws TouchstoneError `argument_invalid`
-   * for an unknown key
+   * for an unknown key, `run_damaged` for a line of another shape
    */
   transcript(key: string): Transcript {
     const [[line] = []] = this.#log.evidence('transcripts', [this.known(key)])
     if (line) {
       const row = this.record(key)
-      return shownAsText(transcriptOf(line as unknown as TranscriptLine, row.claims), row)
+      const read = requireTranscript(line, () => this.#log.whereOf(key, 'transcripts'))
+      return shownAsText(transcriptOf(read, row.claims), row)
     }
     throw new TouchstoneError('run_invalid', `expected the transcript of ${key}, got none`, {
       where: join(this.dir, FILES.transcripts),

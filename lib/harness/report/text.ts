@@ -10,7 +10,7 @@ import {
   wrap,
 } from '../../display.ts'
 import type { ConfigurationSummary, Metric } from '../../log/index.ts'
-import { absentIn, heldOver, METRICS, rangesOf } from '../../log/index.ts'
+import { absentIn, absentText, heldOver, METRICS } from '../../log/index.ts'
 import { digitsFor, percentage, rateText } from '../../rounding.ts'
 import type { Interval } from '../../stats/index.ts'
 import { sizeText } from '../../stats/judgement.ts'
@@ -253,8 +253,8 @@ export function absentLines({ manifest, trials }: Run, look: Look): string[] {
   const lines = absent
     .slice(0, 3)
     .map(
-      ({ case: id, configuration, trials: missing }) =>
-        `  ${foreign(id, 80)}, ${foreign(configuration, 64)}: ${missing.length === 1 ? 'repeat' : 'repeats'} ${rangesOf(missing)} not there`,
+      (one) =>
+        `  ${foreign(one.case, 80)}, ${foreign(one.configuration, 64)}: ${absentText(one, 'repeat')} not there`,
     )
   if (absent.length > 3) lines.push(`  and of ${absent.length - 3} more`)
   return lines.map((line) => wrap(line, look.width ?? 100, '      '))

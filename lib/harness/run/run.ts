@@ -6,7 +6,7 @@
 import { onlyMembers } from '../../arguments.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
-import type { Metric } from '../../log/index.ts'
+import { type Metric, MOST_REPEATS } from '../../log/index.ts'
 import type { Target } from '../../stats/index.ts'
 import type { Configuration } from '../agent/model.ts'
 import type { Case } from '../case/case.ts'
@@ -77,8 +77,7 @@ export type RunPlan = {
   leftOut: readonly { case: string; reason: string }[]
 }
 
-/** Trials per configuration and case, and trials at once: the most that a plan takes. */
-export const MOST_REPEATS = 1_000_000
+/** Trials at once: the most that a plan takes. */
 export const MOST_AT_ONCE = 4096
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/

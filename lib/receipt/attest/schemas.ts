@@ -274,7 +274,14 @@ const runPredicate = z.looseObject({
     .optional()
     .describe('The Merkle tree (RFC 6962) over the lines of trials.ndjson, line feeds apart.'),
   absent: z
-    .array(z.looseObject({ case: text, configuration: text, trials: z.array(count) }))
+    .array(
+      z.looseObject({
+        case: text,
+        configuration: text,
+        trials: z.array(count),
+        more: count.optional().describe('Trials besides, where there are too many to list.'),
+      }),
+    )
     .describe('Planned trials that have no line in the trial log.'),
   files: z.array(z.looseObject({ path: text, digest, size_bytes: count })),
   does_not_establish: words,

@@ -13,7 +13,7 @@ import {
   tone,
   wrap,
 } from '../../display.ts'
-import { type Absent, type ConfigurationSummary, rangesOf } from '../../log/index.ts'
+import { type Absent, absentText, type ConfigurationSummary } from '../../log/index.ts'
 import type { Step, Verdict } from './step.ts'
 import type { VerificationData } from './verification.ts'
 
@@ -200,11 +200,11 @@ function lostLines({ configuration, lost }: ConfigurationSummary, look: Look): s
 function absentLines(absent: readonly Absent[], look: Look): string[] {
   const lines = absent
     .slice(0, SHOWN)
-    .map(({ case: id, configuration, trials }) =>
+    .map((one) =>
       tone(
         hanging(
           '',
-          `Not there: ${foreign(id, 80)} with ${foreign(configuration, 64)}, ${trials.length === 1 ? 'trial' : 'trials'} ${rangesOf(trials)}`,
+          `Not there: ${foreign(one.case, 80)} with ${foreign(one.configuration, 64)}, ${absentText(one, 'trial')}`,
           look.width ?? 100,
         ),
         'bad',
