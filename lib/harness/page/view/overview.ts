@@ -36,7 +36,12 @@ export function overviewView(): Child[] {
         h('h2', {}, 'What the rates speak about'),
         h('pre', { class: 'wide', tabindex: 0 }, overview.coverage),
       ),
-    sure && section('Cost', costTable(overview), 'Per trial, where it is known.'),
+    sure &&
+      section(
+        'Cost',
+        costTable(overview),
+        'Per trial, where it is known. The difference is the mean over cases of how far their medians (of tokens and cost: means) lie apart.',
+      ),
     section(
       'Kinds of cases',
       kindsTable(overview),
