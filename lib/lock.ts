@@ -40,11 +40,19 @@ export function hold(path: string, busy: (who: string) => Error, waitMs = 0): ()
       const owner = ownerOf(held)
       if (owner !== null && !alive(owner)) takeAway(path, held)
       else if (performance.now() < deadline) pause(10)
-      else throw busy(owner === null ? 'somebody' : `process ${owner.pid} on ${owner.host}`)
+      else throw busy(told(owner))
     }
   } finally {
     rmSync(draft, { force: true })
   }
+}
+
+/** Who holds a lock. Whether a process of another machine still runs, only a person can find out. */
+function told(owner: Owner | null): string {
+  const way = 'if it has ended, delete the file'
+  if (owner === null) return `somebody (${way})`
+  const who = `process ${owner.pid} on ${owner.host}`
+  return owner.host === hostname() ? who : `${who} (${way})`
 }
 
 function pause(ms: number): void {

@@ -287,7 +287,10 @@ describe('the lock of a run’s folder', () => {
       join(dir, 'run.lock'),
       JSON.stringify({ pid: 1, host: 'elsewhere', started: null }),
     )
-    await assert.rejects(async () => await plan().resume(dir), codeIs('run_locked', /elsewhere/))
+    await assert.rejects(
+      async () => await plan().resume(dir),
+      codeIs('run_locked', /process 1 on elsewhere \(if it has ended, delete the file\)/),
+    )
   })
 
   it('two runs on one folder at once: one writes, the other is refused', async () => {
