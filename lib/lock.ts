@@ -47,7 +47,9 @@ export function hold(path: string, busy: (who: string) => Error, waitMs = 0): ()
   }
 }
 
-/** Who holds a lock. Whether a process of another machine still runs, only a person can find out. */
+/**
+ * Who holds a lock. Whether a process of another machine still runs, only a person can find out.
+ */
 function told(owner: Owner | null): string {
   const way = 'if it has ended, delete the file'
   if (owner === null) return `somebody (${way})`
