@@ -76,7 +76,8 @@ export async function killedAndResumed(options: {
       before.length +
       Math.max(1, Math.floor((random() * 2 * (trials - before.length)) / (most - attempt + 1)))
     while (!last && process_.exitCode === null) {
-      if (lines('trials.ndjson').length >= Math.min(goal, trials)) {
+      // Records are written together once a second; the evidence of a trial is there when it ends.
+      if (lines('transcripts.ndjson').length >= Math.min(goal, trials)) {
         const spin = performance.now() + random() * 5
         while (performance.now() < spin);
         process_.kill('SIGKILL')

@@ -381,7 +381,7 @@ it('a torn last line is no trial to a reader, and reading changes nothing', asyn
 it('killed five times in the middle and gone on with: nothing lost, nothing twice, the summary of an uninterrupted run', async () => {
   const { problems, kills } = await killedAndResumed({
     kills: 5,
-    trials: 60,
+    trials: 400,
     dir: join(made, 'killed'),
   })
   assert.deepEqual(problems, [])
