@@ -234,8 +234,6 @@ function matchedProblems({ claims }: TrialRecord): string[] {
 function reasonsProblem(record: TrialRecord, mark: 'goal' | 'attack'): string | null {
   const reasons = record.reasons?.[mark] ?? []
   if (reasons.length === 0) return null
-  // What ended in an error of the machinery has no mark, whatever its world held.
-  if (record.outcome === 'error' && record[mark] === null) return null
   const met = reasons.map((one) => one.met)
   const given = met.includes(false) ? false : met.includes(null) ? null : true
   return given === record[mark]

@@ -176,8 +176,10 @@ describe('going on with a run', () => {
   it('runs trials again that ended in an error of the machinery, with attempts numbered on', async () => {
     const dir = begun('errors', 4)
     const rows = lines(dir).map((line) => JSON.parse(line) as harness.Run['trials'][number])
+    // An error of the machinery is not judged, so its record has no reasons.
+    const { reasons: _, ...unjudged } = rows[1] as (typeof rows)[number]
     const broken = {
-      ...rows[1],
+      ...unjudged,
       outcome: 'error',
       goal: null,
       error: { code: 'server_gone', message: 'x' },
