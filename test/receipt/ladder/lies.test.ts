@@ -184,13 +184,12 @@ describe('a receipt by an issuer who lies', () => {
       {
         what: 'a case that the set does not have',
         alter: (dir) => {
-          editManifest(dir, (one) =>
-            (one['cases'] as object[]).push({
-              ...(one['cases'] as object[])[0],
-              id: 'easy',
-              twin: null,
-            }),
-          )
+          editManifest(dir, (one) => {
+            const [cases, configurations] = [one['cases'], one['configurations']] as object[][]
+            cases?.push({ ...cases[0], id: 'easy', twin: null })
+            const cells = (cases?.length ?? 0) * (configurations?.length ?? 0)
+            one['planned'] = cells * (one['repeats'] as number)
+          })
           refit(dir)
         },
         finds: 'cases: case_unknown',
