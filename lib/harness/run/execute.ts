@@ -1,10 +1,9 @@
 /**
- * Carries out a run: finds the models, writes the manifest or goes on with one, runs the trials,
- * keeps the log.
+ * Carries out a run: finds the models, writes the manifest or goes on with one, and looks at what
+ * the coordinator brought to its end.
  */
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { Digest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import {
   Columns,
@@ -15,8 +14,6 @@ import {
   type Manifest,
   RunWriter,
   setAside,
-  type TrialRecord,
-  trialKey,
 } from '../../log/index.ts'
 import { progress } from '../../progress.ts'
 import { folderCheck } from '../../receipt/attest/check-folder.ts'
@@ -29,12 +26,12 @@ import { type Cassette, recording, replaying } from '../model/cassette.ts'
 import { LIMITERS, type Limiters } from '../model/limiter.ts'
 import { Run } from '../report/result.ts'
 import { closeChildren } from '../server/child-pool.ts'
+import { Coordinator, type Held } from './coordinator.ts'
+import { inProcess } from './executor.ts'
 import { missingPackage, ownVersion } from './packages.ts'
 import { grown, manifestOf, type Sources, sameRun } from './plan-manifest.ts'
-import { pool } from './pool.ts'
 import type { RunPlan } from './run.ts'
-import { runTrial } from './run-trial.ts'
-import { type Scheduled, schedule } from './schedule.ts'
+import { schedule } from './schedule.ts'
 import { survey } from './survey.ts'
 import { temporaryFolder } from './temporary.ts'
 import { settled } from './until.ts'
@@ -132,85 +129,33 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
   const { plan, sources, manifest: planned } = await prepare(given, limiters)
   const wanted = { ...planned, servers: await serversOf(plan) }
   limiters.widen(plan.concurrency)
-  const {
-    writer,
-    manifest: begun,
-    columns,
-    unrecorded,
-    starts,
-    spent,
-  } = plan.resume === undefined ? begin(plan, wanted) : await goOn(plan, wanted)
-  const outer = signalOf(plan.signal)
-  const halt = new AbortController()
-  const drain = outer ? AbortSignal.any([outer, halt.signal]) : halt.signal
-  const reasons: string[] = []
-  const stopFor = (reason: string, what = halt) => {
-    if (what.signal.aborted) return
-    reasons.push(reason)
-    what.abort(new DOMException(reason, 'AbortError'))
-  }
-  // A refused key or an unknown name of one configuration says nothing about the others.
-  const own = new Map(
-    plan.configurations.map(({ name }) => {
-      const stop = new AbortController()
-      return [name, { stop, drain: AbortSignal.any([drain, stop.signal]) }]
-    }),
-  )
+  const { manifest: begun, ...held } =
+    plan.resume === undefined ? begin(plan, wanted) : await goOn(plan, wanted)
+  const { writer, columns } = held
   let manifest = begun
   const most = (manifest.planned / manifest.repeats) * (plan.until?.most ?? manifest.repeats)
   const bar = plan.progress
     ? progress(Math.max(most, manifest.planned), 'trials', { failures: 'errors' })
     : null
-  const setting = {
+  const executor = inProcess(sources, plan.concurrency, {
     limits: plan.limits,
     prices: plan.prices,
     // What follows starts where what is finished started, or it is not a repeat.
-    starts,
-    waits: (text: string, ms: number) => bar?.waits(text, ms),
-  }
-  let spentUsd = spent
+    starts: held.starts,
+    waits: (text, ms) => bar?.waits(text, ms),
+  })
+  const coordinator = new Coordinator({ plan, sources }, held, executor, {
+    signal: signalOf(plan.signal),
+    bar,
+  })
   for (let done = columns.size - columns.failures; done > 0; done--) bar?.tick()
-  const one = async (item: Scheduled) => {
-    const key = trialKey(item.case.id, item.configuration, item.trial)
-    const before = columns.outcome(key)
-    if (before !== null && before !== 'error') return
-    const { configuration, source } = sources.get(item.configuration) as NonNullable<
-      ReturnType<Sources['get']>
-    >
-    const mine = own.get(item.configuration) as NonNullable<ReturnType<typeof own.get>>
-    if (mine.drain.aborted) return
-    bar?.label(`${item.case.id} ${item.configuration}`)
-    let record: TrialRecord | null = null
-    // Attempts are numbered on over resumptions, so that no two lines of the log have the same
-    // number.
-    const first = Math.max(columns.attempt(key), unrecorded.get(key) ?? -1) + 1
-    for (let attempt = first; attempt < first + plan.limits.attempts; attempt++) {
-      const result = await runTrial({ ...item, attempt }, configuration, source, {
-        ...setting,
-        drain: mine.drain,
-      })
-      if (result.halt)
-        stopFor(`${source.id}: ${result.halt.code}: ${result.halt.message}`, mine.stop)
-      if (result.stopped) return
-      const written = writer.append(result.record, result)
-      record = written.record
-      columns.add(record, written.line)
-      for (const [file, place] of written.places) columns.setPlace(key, file, place)
-      spentUsd += record.cost_usd ?? 0
-      if (plan.limits.costUsd !== null && spentUsd >= plan.limits.costUsd) {
-        stopFor(`cost_limit: $${spentUsd.toFixed(4)} of $${plan.limits.costUsd} are spent`)
-      }
-      if (record.outcome !== 'error' || result.final || mine.drain.aborted) break
-    }
-    bar?.tick(record?.outcome === 'error')
-  }
   try {
     const names = plan.configurations.map(({ name }) => name)
     while (true) {
-      const items = schedule(plan.cases, names, manifest.repeats, plan.seed)
-      await pool(items, plan.concurrency, one, drain)
+      await coordinator.run(schedule(plan.cases, names, manifest.repeats, plan.seed))
       const next = nextLook(manifest)
-      if (next === undefined || drain.aborted || columns.size < manifest.planned) break
+      const { aborted } = coordinator.drain
+      if (next === undefined || aborted || columns.size < manifest.planned) break
       if (settled(new Run({ dir: writer.dir, manifest, columns }))) break
       manifest = grown(manifest, { repeats: next })
       writer.replan(manifest)
@@ -218,9 +163,11 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
     }
   } finally {
     bar?.stop()
+    await executor.close()
     await closeChildren()
     writer.close()
   }
+  const { reasons } = coordinator
   return new Run({
     dir: writer.dir,
     manifest,
@@ -250,18 +197,7 @@ async function serversOf({ cases, signal }: RunPlan): Promise<Manifest['servers'
   }))
 }
 
-type Begun = {
-  writer: RunWriter
-  manifest: Manifest
-  /** The attempt that counts of each key, as far as there is one. */
-  columns: Columns
-  /** Attempts of which there is evidence and no record, by key. */
-  unrecorded: ReadonlyMap<string, number>
-  /** The start of each case, as its trials that are finished found it. */
-  starts: Map<string, Digest>
-  /** US dollars that the trials that are finished cost. */
-  spent: number
-}
+type Begun = Held & { manifest: Manifest }
 
 function begin(plan: RunPlan, manifest: Manifest): Begun {
   const dir =

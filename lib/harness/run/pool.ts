@@ -1,7 +1,4 @@
-/**
- * Runs work of a schedule a few at a time, in this process. The first executor behind its seam:
- * keys in, results out.
- */
+/** Runs work of a schedule a few at a time. */
 import { setImmediate } from 'node:timers/promises'
 
 /**

@@ -1,0 +1,44 @@
+/**
+ * The seam of a run. The coordinator holds the folder's lock: it alone writes, decides what is
+ * tried again, counts costs, stops and looks. An executor takes tasks and gives back what came of
+ * each: it decides nothing and keeps nothing.
+ */
+import type { TrialResult } from './judge-trial.ts'
+import type { Sources } from './plan-manifest.ts'
+import { runTrial, type TrialSetting } from './run-trial.ts'
+import type { Scheduled } from './schedule.ts'
+
+/** One attempt at one trial. */
+export type Task = Scheduled & { attempt: number }
+
+export interface Executor {
+  /** Tasks that are handed over before the first of them has ended. */
+  readonly width: number
+  /**
+   * Try once. A failure of the machinery is a result (`error`), never a rejection.
+   *
+   * @param drain aborts when no trial of this configuration is to start any more: what runs goes on
+   *   to its end, what does not resolves to a result that is `stopped`
+   */
+  attempt(task: Task, drain: AbortSignal): Promise<TrialResult>
+  /** Give back what it holds. No task is at work any more. */
+  close(): Promise<void>
+}
+
+/** Trials in this process: the default. */
+export function inProcess(
+  sources: Sources,
+  concurrency: number,
+  setting: Omit<TrialSetting, 'drain'>,
+): Executor {
+  return {
+    width: concurrency,
+    attempt(task, drain) {
+      const { configuration, source } = sources.get(task.configuration) as NonNullable<
+        ReturnType<Sources['get']>
+      >
+      return runTrial(task, configuration, source, { ...setting, drain })
+    },
+    close: async () => {},
+  }
+}
