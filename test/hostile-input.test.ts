@@ -31,7 +31,7 @@ const YAML = (members: string) => `id: a/b\ntitle: t\nkind: k\n${members}`
 describe('hostile input', () => {
   it('an output schema with a pattern that backtracks holds up no call', () => {
     const said = printed(`
-      import { callTool, connectClient, createServer, listTools, memoryPair } from './lib/harness/server/mcp.ts'
+      import { callTool, connectClient, createServer, listTools, memoryPair } from './lib/harness/wire/mcp.ts'
       const text = 'a'.repeat(60) + '!'
       const word = { type: 'object', properties: { word: { type: 'string', pattern: '^(a+)+$' } } }
       const server = createServer('hostile',

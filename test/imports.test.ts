@@ -100,11 +100,7 @@ describe('layers of lib/', () => {
       for (const { to, line } of importsOf(file)) {
         if (!to.startsWith('.')) continue
         const [from, target] = [roomOf(file), roomOf(resolve(dirname(file), to))]
-        if (
-          from !== target &&
-          (LAYERS.get(target) ?? Infinity) >= (LAYERS.get(from) ?? -1) &&
-          !(from === 'cli' && target === 'index.ts')
-        ) {
+        if (from !== target && (LAYERS.get(target) ?? Infinity) >= (LAYERS.get(from) ?? -1)) {
           upward.push(`${relative(root, file)}:${line} imports ${to}`)
         }
       }
@@ -112,15 +108,12 @@ describe('layers of lib/', () => {
     assert.deepEqual(upward, [])
   })
 
-  /** Lines that are neither blank nor comment alone. */
-  const code = (path: string) =>
-    readFileSync(path, 'utf8')
-      .split('\n')
-      .filter((line) => line.trim() !== '' && !/^\s*(\/\/|\/\*|\*)/.test(line)).length
+  const linesOf = (path: string) => readFileSync(path, 'utf8').split('\n').length - 1
 
-  it('no room holds more than 3,500 lines of code', () => {
+  it('no room holds more than 3,500 lines, comments among them', () => {
     const lines = new Map<string, number>()
-    for (const file of files) lines.set(roomOf(file), (lines.get(roomOf(file)) ?? 0) + code(file))
+    for (const file of files)
+      lines.set(roomOf(file), (lines.get(roomOf(file)) ?? 0) + linesOf(file))
     assert.deepEqual(
       [...lines].filter(([, count]) => count > 3500),
       [],
@@ -175,8 +168,8 @@ describe('layers of lib/', () => {
     )
   })
 
-  it('no file holds more than 374 lines of code', () => {
-    const long = files.filter((path) => code(path) > 374)
+  it('no file holds more than 400 lines, comments among them', () => {
+    const long = files.filter((path) => linesOf(path) > 400)
     assert.deepEqual(
       long.map((path) => relative(root, path)),
       [],

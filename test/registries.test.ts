@@ -9,7 +9,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { CHART_KINDS } from '../lib/chart/chart.ts'
-import { PLOT_KINDS } from '../lib/harness/report/result.ts'
+import { PLOT_KINDS } from '../lib/harness/report/plot-kinds.ts'
 import { chart, receipt, scenarios, stats } from '../lib/index.ts'
 import type { Importer } from '../lib/receipt/audit/importer.ts'
 import { importerOf, importers } from '../lib/receipt/audit/importers.ts'
@@ -64,7 +64,7 @@ function noMore(path: string, names: readonly string[]) {
 
 /** Tests of a room, by path. */
 const testsOf = (room: string) =>
-  globSync(`test/${room}/*.test.ts`, { cwd: root }).map((path) => ({ path, text: read(path) }))
+  globSync(`test/${room}/**/*.test.ts`, { cwd: root }).map((path) => ({ path, text: read(path) }))
 
 describe('registries', () => {
   it('each public statistic has an example, a row in lib/stats/README.md, and known answers', () => {

@@ -5,7 +5,7 @@ import { count, foreign, lookOf, table, tone } from '../display.ts'
 import * as cases from '../harness/case/cases.ts'
 import type { Case } from '../harness/index.ts'
 import { requireOne } from './list.ts'
-import { EXIT, JSON_OPTION, print, type Verb } from './verb.ts'
+import { EXIT, JSON_OPTION, print, type Verb } from './verb/verb.ts'
 
 export const caseList: Verb = {
   usage: 'touchstone cases [CASES...] [options]',

@@ -8,7 +8,7 @@ import { TouchstoneError } from '../errors.ts'
 import { unwritable } from '../files.ts'
 import { server } from '../harness/index.ts'
 import * as receipt from '../receipt/index.ts'
-import { EXIT, JSON_OPTION, type Option, print, type Verb, type Words } from './verb.ts'
+import { EXIT, JSON_OPTION, type Option, print, type Verb, type Words } from './verb/verb.ts'
 
 /** The option of every verb that classifies calls or reads records. */
 export const CLASSIFIERS_OPTION: Option = {

@@ -6,8 +6,8 @@ import { TouchstoneError } from '../errors.ts'
 import { against, type Run, RunComparison } from '../harness/index.ts'
 import { METRICS, type Metric, metricNamed } from '../log/index.ts'
 import { openRun, runNames } from './finished.ts'
-import { heldLines, marginOf } from './held.ts'
-import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb.ts'
+import { heldLines, marginOf } from './verb/held.ts'
+import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb/verb.ts'
 
 export const compare: Verb = {
   usage: 'touchstone compare [RUN [LATER_RUN]] [options]',

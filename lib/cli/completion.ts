@@ -1,6 +1,6 @@
 /** `touchstone completion`: what shells complete, and the scripts that ask for it. */
 import { TouchstoneError } from '../errors.ts'
-import { EXIT, type Option, type Verb } from './verb.ts'
+import { EXIT, type Option, type Verb } from './verb/verb.ts'
 import { VERBS } from './verbs.ts'
 
 /**

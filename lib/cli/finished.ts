@@ -8,7 +8,7 @@ import { gotWord } from '../choice.ts'
 import { TouchstoneError } from '../errors.ts'
 import { readJson } from '../files.ts'
 import { open, type Run } from '../harness/index.ts'
-import type { Option } from './verb.ts'
+import type { Option } from './verb/verb.ts'
 
 /** Where runs are left that name no other folder. */
 export const RUNS = 'runs'

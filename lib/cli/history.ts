@@ -2,7 +2,7 @@
 import { lookOf } from '../display.ts'
 import { history as read } from '../harness/index.ts'
 import type { Metric } from '../log/index.ts'
-import { EXIT, JSON_OPTION, print, type Verb } from './verb.ts'
+import { EXIT, JSON_OPTION, print, type Verb } from './verb/verb.ts'
 
 export const history: Verb = {
   usage: 'touchstone history [DIR] [options]',

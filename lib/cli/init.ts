@@ -5,8 +5,8 @@ import { TouchstoneError } from '../errors.ts'
 import { readText, writeNew, writing } from '../files.ts'
 import { ownVersion } from '../harness/run/packages.ts'
 import { packaged } from '../packaged.ts'
-import { ownName, quoted } from './own-name.ts'
-import { EXIT, JSON_OPTION, print, type Verb } from './verb.ts'
+import { ownName, quoted } from './verb/own-name.ts'
+import { EXIT, JSON_OPTION, print, type Verb } from './verb/verb.ts'
 
 /** What is written, and where it comes from in the package. */
 const FILES = {

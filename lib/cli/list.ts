@@ -8,7 +8,7 @@ import type { TrialRecord } from '../harness/index.ts'
 import { why } from '../harness/index.ts'
 import { readLines } from '../lines.ts'
 import { foldersIn, namesIn, openRun, RUNS, runNames } from './finished.ts'
-import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb.ts'
+import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb/verb.ts'
 
 const OUTCOMES = ['pass', 'fail', 'unjudged', 'error'] as const
 

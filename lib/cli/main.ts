@@ -4,7 +4,7 @@ import { lookOf } from '../display.ts'
 import { printable, TouchstoneError } from '../errors.ts'
 import { ownVersion } from '../harness/run/packages.ts'
 import { endWell } from './ending.ts'
-import { EXIT, helpOf, readWords } from './verb.ts'
+import { EXIT, helpOf, readWords } from './verb/verb.ts'
 import { VERBS } from './verbs.ts'
 
 /**

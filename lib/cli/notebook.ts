@@ -7,7 +7,7 @@ import { lookOf } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { ownVersion } from '../harness/run/packages.ts'
 import * as notebooks from '../notebook/index.ts'
-import { EXIT, JSON_OPTION, print, type Verb } from './verb.ts'
+import { EXIT, JSON_OPTION, print, type Verb } from './verb/verb.ts'
 
 export const notebook: Verb = {
   usage: 'touchstone notebook FILE.ts... [options]',

@@ -4,7 +4,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openRun, runNames } from './finished.ts'
-import { EXIT, JSON_OPTION, print, type Verb } from './verb.ts'
+import { EXIT, JSON_OPTION, print, type Verb } from './verb/verb.ts'
 
 /** What opens a file in the browser that a person uses. */
 const OPENERS: { [platform: string]: readonly string[] } = {

@@ -3,7 +3,7 @@ import { gotWord } from '../choice.ts'
 import { TouchstoneError } from '../errors.ts'
 import { readText } from '../files.ts'
 import * as probes from '../probe/index.ts'
-import type { Words } from './verb.ts'
+import type { Words } from './verb/verb.ts'
 
 type Transport = 'streamable-http' | 'sse'
 type Era = 'legacy' | 'modern' | 'auto'

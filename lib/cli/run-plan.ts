@@ -14,9 +14,9 @@ import { readPrices } from '../harness/model/cost.ts'
 import { MOST_AT_ONCE } from '../harness/run/run.ts'
 import { decode } from '../json.ts'
 import { type Manifest, MOST_REPEATS } from '../log/index.ts'
-import { agentConfiguration } from './run-agent.ts'
-import { asker, requireTrusted } from './trust.ts'
-import type { Verb, Words } from './verb.ts'
+import { agentConfiguration } from './verb/run-agent.ts'
+import { asker, requireTrusted } from './verb/trust.ts'
+import type { Verb, Words } from './verb/verb.ts'
 
 /** What runs when nothing is named: two stand-ins, offline and without cost. */
 const OFFLINE: { name: string; configuration: Configuration }[] = [

@@ -15,10 +15,10 @@ import { PROVIDERS } from '../harness/model/providers.ts'
 import { requireIssuable } from '../receipt/attest/issue.ts'
 import { CLASSIFIERS_OPTION, registerGiven } from './classify.ts'
 import { foldersIn, RUNS } from './finished.ts'
-import { gatesOf, HELD_OPTIONS, heldLines, marginOf, requirePlaces, writeFor } from './held.ts'
-import { ownName, quoted } from './own-name.ts'
 import { PLAN_OPTIONS, planned } from './run-plan.ts'
-import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb.ts'
+import { gatesOf, HELD_OPTIONS, heldLines, marginOf, requirePlaces, writeFor } from './verb/held.ts'
+import { ownName, quoted } from './verb/own-name.ts'
+import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb/verb.ts'
 
 const OPTIONS: Verb['options'] = {
   ...PLAN_OPTIONS,

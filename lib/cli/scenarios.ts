@@ -4,7 +4,7 @@ import { count, lookOf, table } from '../display.ts'
 import { printable, TouchstoneError } from '../errors.ts'
 import * as cases from '../harness/case/cases.ts'
 import * as scenarios from '../scenario/index.ts'
-import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb.ts'
+import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb/verb.ts'
 
 export const sets: Verb = {
   usage:

@@ -7,8 +7,8 @@ import { writeNew, writing } from '../files.ts'
 import { type ConfigFormat, configText } from '../harness/agent/mcp-config.ts'
 import * as cases from '../harness/case/cases.ts'
 import { type Case, type Judgement, type ServedCase, serve as serveCase } from '../harness/index.ts'
-import { asker, requireTrusted } from './trust.ts'
-import { EXIT, JSON_OPTION, type Verb, type Words } from './verb.ts'
+import { asker, requireTrusted } from './verb/trust.ts'
+import { EXIT, JSON_OPTION, type Verb, type Words } from './verb/verb.ts'
 
 const FORMATS: readonly ConfigFormat[] = ['mcpServers', 'vscode', 'codex']
 

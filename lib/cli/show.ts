@@ -4,8 +4,8 @@ import { count, lookOf } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { type Run, type TrialRecord, trialText, why } from '../harness/index.ts'
 import { namesIn, openRun, RUN_OPTION } from './finished.ts'
-import { ownName, quoted } from './own-name.ts'
-import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb.ts'
+import { ownName, quoted } from './verb/own-name.ts'
+import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb/verb.ts'
 
 export const show: Verb = {
   usage: 'touchstone show [CASE [CONFIGURATION [TRIAL]]] [options]',

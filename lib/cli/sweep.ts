@@ -6,7 +6,7 @@ import { readText, writing } from '../files.ts'
 import * as probes from '../probe/index.ts'
 import { CSV_HEAD, csvLine } from '../probe/sweep/csv.ts'
 import { listIn } from '../probe/sweep/list.ts'
-import { EXIT, JSON_OPTION, print, type Verb } from './verb.ts'
+import { EXIT, JSON_OPTION, print, type Verb } from './verb/verb.ts'
 
 export const sweep: Verb = {
   usage: 'touchstone sweep FILE|- [options]',

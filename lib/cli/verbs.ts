@@ -1,5 +1,5 @@
 /** The verbs of the command line, loaded when they are asked for. */
-import type { Verb } from './verb.ts'
+import type { Verb } from './verb/verb.ts'
 
 export const VERBS: { [name: string]: () => Promise<Verb> } = {
   start: async () => (await import('./run.ts')).start,

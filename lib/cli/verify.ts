@@ -8,7 +8,7 @@ import { readText, unwritable } from '../files.ts'
 import { hold } from '../lock.ts'
 import * as receipt from '../receipt/index.ts'
 import { CLASSIFIERS_OPTION, registerGiven } from './classify.ts'
-import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb.ts'
+import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb/verb.ts'
 
 export const verify: Verb = {
   usage: 'touchstone verify FILE|DIR|BUNDLE... [options]',

@@ -2,7 +2,7 @@
  * The run log: what a trial's record is, the folder of a run, and the numbers that are computed
  * from it.
  */
-export type { Adjusted, MetricComparison } from './among.ts'
+
 export {
   type Absent,
   absentIn,
@@ -11,14 +11,6 @@ export {
   earlierAttempts,
 } from './attempts.ts'
 export { Columns, columnsOf } from './columns.ts'
-export {
-  type CompareChoice,
-  type Comparisons,
-  compareAll,
-  compareMetric,
-  pairsOf,
-} from './comparison.ts'
-export { type Among, type Coverage, coverageOf } from './coverage.ts'
 export {
   digestOfExports,
   digestOfLines,
@@ -31,26 +23,37 @@ export {
   type TrialParts,
 } from './folder.ts'
 export { matchedBy } from './found.ts'
-export { heldOver } from './held.ts'
-export { compareMeasure, type Measure, measureNamed } from './measure.ts'
-export { type Ranking, ranking } from './ranking.ts'
+export type { Adjusted, MetricComparison } from './numbers/among.ts'
+export {
+  type CompareChoice,
+  type Comparisons,
+  compareAll,
+  compareMetric,
+  pairsOf,
+} from './numbers/comparison.ts'
+export { type Among, type Coverage, coverageOf } from './numbers/coverage.ts'
+export { heldOver } from './numbers/held.ts'
+export { compareMeasure, type Measure, measureNamed } from './numbers/measure.ts'
+export {
+  type ComparedMetric,
+  familyOfCases,
+  METRICS,
+  type Metric,
+  metricNamed,
+  scoresByCase,
+} from './numbers/metrics.ts'
+export { type Ranking, ranking } from './numbers/ranking.ts'
+export {
+  type ConfigurationSummary,
+  type Ends,
+  type MetricSummary,
+  summarise,
+} from './numbers/summary.ts'
 export { LogReader } from './read.ts'
 export type { Manifest, TrialRecord } from './records.ts'
 export { type Inspected, inspectRun, setAside } from './recover.ts'
 export { type Cells, type Rows, rowsOf, type StatRow } from './rows.ts'
 export { lock } from './run-lock.ts'
-export {
-  type ComparedMetric,
-  type ConfigurationSummary,
-  type Ends,
-  familyOfCases,
-  METRICS,
-  type Metric,
-  type MetricSummary,
-  metricNamed,
-  scoresByCase,
-  summarise,
-} from './summary.ts'
 export {
   type Entry,
   type OfferedTools,

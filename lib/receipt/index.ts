@@ -3,7 +3,6 @@
  */
 
 export { checkFolder } from './attest/check-folder.ts'
-export type { GivenSet } from './attest/check-set.ts'
 export {
   type IssueOptions,
   type IssueRunOptions,
@@ -15,20 +14,6 @@ export {
 } from './attest/issue.ts'
 export { PROBE_PREDICATE, type ProbePredicate } from './attest/probe-predicate.ts'
 export { prove, TrialProof, type TrialProofData } from './attest/prove.ts'
-export { type CaseRow, RUN_PREDICATE, type RunPredicate } from './attest/run-predicate.ts'
-export {
-  type Descriptor,
-  descriptor,
-  digestOfDescriptor,
-  readStatement,
-  STATEMENT_TYPE,
-  type Statement,
-  statement,
-  TEST_RESULT_TYPE,
-  type TestResult,
-  testResult,
-} from './attest/statement.ts'
-export type { Problem, Step, Verdict } from './attest/step.ts'
 export { Verification, type VerificationData } from './attest/verification.ts'
 export type { CheckOptions } from './attest/verify-receipt.ts'
 export { MAX_EXPORT_BYTES } from './audit/entries.ts'
@@ -74,6 +59,9 @@ export {
   type ReportData,
   type Weakest,
 } from './ladder/report.ts'
+export type { GivenSet } from './recompute/check-set.ts'
+export { type CaseRow, RUN_PREDICATE, type RunPredicate } from './recompute/run-predicate.ts'
+export type { Problem, Step, Verdict } from './recompute/step.ts'
 export {
   type Envelope,
   type Opened,
@@ -84,6 +72,18 @@ export {
   seal,
 } from './seal/dsse.ts'
 export * as keys from './seal/keys.ts'
+export {
+  type Descriptor,
+  descriptor,
+  digestOfDescriptor,
+  readStatement,
+  STATEMENT_TYPE,
+  type Statement,
+  statement,
+  TEST_RESULT_TYPE,
+  type TestResult,
+  testResult,
+} from './seal/statement.ts'
 export { bindingDigest, type Projection, type Subject, subjectOf } from './surface/binding.ts'
 export {
   type Answer,

@@ -6,10 +6,8 @@
  * values that exist; a getter is read only when a class of Touchstone or the language declares it;
  * a call is followed by what its function says it returns.
  */
-import { readdirSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { basename, dirname, join, resolve } from 'node:path'
 import type { Names } from '../code/evaluate.ts'
+import { completePath } from './complete-path.ts'
 import { awaitedType, find, membersOfType, type Typed, typeOf } from './sources.ts'
 
 /** Candidates that replace `stub`, the end of the text. */
@@ -380,22 +378,4 @@ function callRound(text: string): { steps: Step[]; argument: number } | undefine
     }
   }
   return undefined
-}
-
-function completePath(typed: string, cwd: string): Completion {
-  const home = typed.startsWith('~/') ? join(homedir(), typed.slice(2)) : typed
-  const folder = typed.endsWith('/') ? home : dirname(home)
-  const stub = typed.endsWith('/') || typed === '' ? '' : basename(typed)
-  try {
-    const entries = readdirSync(resolve(cwd, folder), { withFileTypes: true })
-    const names = entries
-      .filter(
-        (entry) =>
-          entry.name.startsWith(stub) && (stub.startsWith('.') || !entry.name.startsWith('.')),
-      )
-      .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name))
-    return [names.sort(), stub]
-  } catch {
-    return [[], stub]
-  }
 }

@@ -4,6 +4,9 @@
  */
 import { mean } from './variance.ts'
 
+/** Whose answer is asked for: that of other cases like these, or that of these cases run again. */
+export type Target = 'like these' | 'these'
+
 /** The cases of one family: how many they are, and the sum of their values. */
 export type Family = { cases: number; sum: number }
 

@@ -2,14 +2,6 @@
 export { type Bootstrap, bootstrap } from './bootstrap.ts'
 export { boundedMean } from './bounded.ts'
 export {
-  type CompareOptions,
-  type Comparison,
-  compare,
-  type Pair,
-  type Target,
-  withinError,
-} from './compare.ts'
-export {
   compareMedians,
   type MeasureComparison,
   type MeasureFigure,
@@ -50,6 +42,7 @@ export {
   signFlip,
   stratifiedPermutation,
 } from './exact.ts'
+export type { Target } from './families.ts'
 export {
   clopperPearson,
   type Interval,
@@ -58,10 +51,20 @@ export {
   ruleOfThree,
   wilson,
 } from './interval.ts'
-export { jointSignFlip, letters } from './joint.ts'
 export { type MissingBounds, missingBounds } from './missing.ts'
-export { holm } from './multiple.ts'
-export { compareLevels, type LevelPair, type OrdinalComparison } from './ordinal.ts'
+export {
+  type CompareOptions,
+  type Comparison,
+  compare,
+  type Pair,
+  withinError,
+} from './pairs/compare.ts'
+export { jointSignFlip, letters } from './pairs/joint.ts'
+export { holm } from './pairs/multiple.ts'
+export { compareLevels, type LevelPair, type OrdinalComparison } from './pairs/ordinal.ts'
+export { compareReliability } from './pairs/reliable-pairs.ts'
+export { type Shift, shift } from './pairs/shift.ts'
+export { type Verdict, verdict } from './pairs/verdict.ts'
 export { ecdf, median, quantile } from './quantile.ts'
 export { type Rng, rng, shuffle, xoshiro128 } from './random.ts'
 export { type Rate, type RateMethod, type RateOptions, rate } from './rate.ts'
@@ -73,10 +76,7 @@ export {
   type Reliability,
   reliability,
 } from './reliability.ts'
-export { compareReliability } from './reliable-pairs.ts'
 export { sameCases, sameCasesDifference } from './same-cases.ts'
-export { type Shift, shift } from './shift.ts'
 export { singleRun, wrongWinner } from './single-run.ts'
 export { clusteredError, mean, type VarianceSplit, variance, varianceSplit } from './variance.ts'
-export { type Verdict, verdict } from './verdict.ts'
 export { weightedMeanCdf } from './weighted.ts'

@@ -10,10 +10,9 @@
 
 import { bootstrap } from './bootstrap.ts'
 import { boundedMean } from './bounded.ts'
-import type { Target } from './compare.ts'
 import { tQuantile } from './distribution.ts'
 import { inside, list, named, scores, whole, word } from './domain.ts'
-import { clustered, familiesOf } from './families.ts'
+import { clustered, familiesOf, type Target } from './families.ts'
 import { wilsonForm } from './interval.ts'
 import type { Rng } from './random.ts'
 import { sameCases } from './same-cases.ts'

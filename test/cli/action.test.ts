@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { parse } from 'yaml'
-import { annotations } from '../../lib/cli/annotations.ts'
+import { annotations } from '../../lib/cli/verb/annotations.ts'
 import { cases, harness } from '../../lib/index.ts'
 
 const root = resolve(import.meta.dirname, '..', '..')

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { parse } from 'yaml'
-import { helpOf, readWords } from '../../lib/cli/verb.ts'
+import { helpOf, readWords } from '../../lib/cli/verb/verb.ts'
 import { VERBS } from '../../lib/cli/verbs.ts'
 import { cases, harness } from '../../lib/index.ts'
 

@@ -5,7 +5,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { ownName, quoted } from '../../lib/cli/own-name.ts'
+import { ownName, quoted } from '../../lib/cli/verb/own-name.ts'
 import { harness } from '../../lib/index.ts'
 
 const root = resolve(import.meta.dirname, '..', '..')

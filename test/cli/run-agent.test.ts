@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { run } from '../../lib/cli/run.ts'
-import { agentConfiguration, wordsOf } from '../../lib/cli/run-agent.ts'
 import { planned } from '../../lib/cli/run-plan.ts'
-import { readWords } from '../../lib/cli/verb.ts'
+import { agentConfiguration, wordsOf } from '../../lib/cli/verb/run-agent.ts'
+import { readWords } from '../../lib/cli/verb/verb.ts'
 import type { harness } from '../../lib/index.ts'
 
 const made = mkdtempSync(join(tmpdir(), 'touchstone-cli-'))

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { requireTrusted } from '../../lib/cli/trust.ts'
+import { requireTrusted } from '../../lib/cli/verb/trust.ts'
 import { powersOf } from '../../lib/harness/case/powers.ts'
 import { cases } from '../../lib/index.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { missingBounds } from '../../lib/stats/missing.ts'
-import { holm } from '../../lib/stats/multiple.ts'
+import { holm } from '../../lib/stats/pairs/multiple.ts'
 import { ecdf, median, quantile } from '../../lib/stats/quantile.ts'
 import { close, known } from './known.ts'
 

@@ -9,7 +9,7 @@ import { type Digest, digestOf } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { shownAddress } from '../../secrets.ts'
-import type { Client } from '../server/mcp.ts'
+import type { Client } from '../wire/mcp.ts'
 import type { AgentLimits } from './ending.ts'
 import type { McpServers, StdioServer } from './mcp-config.ts'
 

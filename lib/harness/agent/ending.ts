@@ -3,9 +3,9 @@
  * failure of the machinery.
  */
 import type { JsonObject } from '../../json.ts'
-import type { StatedClaim } from '../case/claims.ts'
+import type { StatedClaim } from '../case/goal/claims.ts'
 import { refusalOf } from '../model/provider-refusal.ts'
-import { reasonOf } from '../server/mcp.ts'
+import { reasonOf } from '../wire/mcp.ts'
 import type { Reports } from './report.ts'
 
 export type AgentLimits = { steps: number; calls: number; tokens: number | null }

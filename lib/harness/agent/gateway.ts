@@ -4,7 +4,9 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import type { JsonObject } from '../../json.ts'
-import { type Address, serveHttp } from '../server/loopback.ts'
+import { Denied } from '../server/policy.ts'
+import type { RunningServer } from '../server/running.ts'
+import { type Address, serveHttp } from '../wire/loopback.ts'
 import {
   type CallToolResult,
   type Client,
@@ -15,9 +17,7 @@ import {
   type Server,
   type Tool,
   type ToolCall,
-} from '../server/mcp.ts'
-import { Denied } from '../server/policy.ts'
-import type { RunningServer } from '../server/running.ts'
+} from '../wire/mcp.ts'
 import { argumentsOf } from './arguments.ts'
 import { REPORT, type Recorder, ServerGone } from './recorder.ts'
 import { REPORT_DESCRIPTION, REPORT_SCHEMA, type Reports } from './report.ts'

@@ -15,7 +15,7 @@ import {
 } from 'ai'
 import type { JsonObject } from '../../json.ts'
 import type { Deadline } from '../model/trial-clock.ts'
-import { reasonOf } from '../server/mcp.ts'
+import { reasonOf } from '../wire/mcp.ts'
 import type { AgentEnd, AgentLimits, AgentResult } from './ending.ts'
 import { type OfferedTool, REPORT, type Recorder, ServerGone } from './recorder.ts'
 import { Reports } from './report.ts'

@@ -17,10 +17,10 @@ import type {
 import type { Json, JsonObject } from '../../json.ts'
 import { rng } from '../../stats/random.ts'
 import type { Match } from '../../world/world.ts'
-import { objectsWith } from '../case/asked.ts'
 import type { Case } from '../case/case.ts'
-import type { StatedClaim } from '../case/claims.ts'
-import type { SolutionStep } from '../case/schema.ts'
+import { objectsWith } from '../case/goal/asked.ts'
+import type { StatedClaim } from '../case/goal/claims.ts'
+import type { SolutionStep } from '../case/schema/case-schema.ts'
 import { offeredName, squeeze, unescaped } from './recorder.ts'
 
 /**

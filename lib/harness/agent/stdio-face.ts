@@ -7,7 +7,7 @@ import {
   listTools,
   onRelisted,
   type Tool,
-} from '../server/mcp.ts'
+} from '../wire/mcp.ts'
 import type { AgentTask } from './agent.ts'
 import { offeredName, REPORT } from './recorder.ts'
 

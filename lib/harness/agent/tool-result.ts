@@ -3,7 +3,7 @@
  * model takes them, as files.
  */
 import type { ToolSet } from 'ai'
-import type { CallToolResult } from '../server/mcp.ts'
+import type { CallToolResult } from '../wire/mcp.ts'
 
 type ModelOutput = Awaited<ReturnType<NonNullable<ToolSet[string]['toModelOutput']>>>
 type Part = NonNullable<CallToolResult['content']>[number]

@@ -4,7 +4,7 @@
  */
 import { dynamicTool, jsonSchema, type ToolSet } from 'ai'
 import type { JsonObject } from '../../json.ts'
-import type { CallToolResult } from '../server/mcp.ts'
+import type { CallToolResult } from '../wire/mcp.ts'
 import { argumentsOf } from './arguments.ts'
 import { type OfferedTool, REPORT } from './recorder.ts'
 import { REPORT_DESCRIPTION, REPORT_SCHEMA, type Reports } from './report.ts'

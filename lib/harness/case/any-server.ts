@@ -1,7 +1,7 @@
 /** `harness.server()`: a server to describe step by step, from a world's name or from a case. */
 import { onlyMembers, requireObject } from '../../arguments.ts'
 import type { WorldDefinition } from '../../world/world.ts'
-import { describedServer, ServerDescription } from '../server/plan.ts'
+import { describedServer, ServerDescription } from '../server/description.ts'
 import type { Case } from './case.ts'
 import { planOf } from './server-plan.ts'
 

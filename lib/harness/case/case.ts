@@ -1,7 +1,7 @@
 /** A case ready to run, made from a checked document. */
 import { canonical, type Digest, digest } from '../../canonical.ts'
 import type { JsonObject } from '../../json.ts'
-import type { GoalFunction } from './goal.ts'
+import type { GoalFunction } from './goal/goal.ts'
 import {
   type CallSpec,
   type CaseInput,
@@ -10,7 +10,7 @@ import {
   type ServerSpec,
   type SolutionStep,
   serverNames,
-} from './schema.ts'
+} from './schema/case-schema.ts'
 import type { LiveParts } from './server-plan.ts'
 
 /** A case ready to run. */

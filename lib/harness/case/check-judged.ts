@@ -6,7 +6,7 @@
 import { gotWord } from '../../choice.ts'
 import type { Case } from './case.ts'
 import { invalid, type Locate, type Path } from './check.ts'
-import type { Predicate, ServerSpec } from './schema.ts'
+import type { Predicate, ServerSpec } from './schema/case-schema.ts'
 
 /** The tables that are seen of a server that is not simulated. */
 function tablesSeen(spec: ServerSpec): string[] {

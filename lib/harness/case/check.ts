@@ -9,7 +9,7 @@ import type { Json, JsonObject } from '../../json.ts'
 import { World, type WorldDefinition, worldNamed } from '../../world/index.ts'
 import { type Case, type CaseFunctions, caseFrom } from './case.ts'
 import { questionsOf, requireJudged } from './check-judged.ts'
-import { caseSchema, type ServerSpec } from './schema.ts'
+import { caseSchema, type ServerSpec } from './schema/case-schema.ts'
 
 export type Path = (string | number | symbol)[]
 /** Where a member stands: a file with line and column, or a field. */

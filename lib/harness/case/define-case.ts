@@ -1,9 +1,9 @@
 /** `harness.case`: a case written in TypeScript. Its schema is loaded on first use. */
 import { requireObject } from '../../arguments.ts'
 import { TouchstoneError } from '../../errors.ts'
-import type { ServerDescription } from '../server/plan.ts'
+import type { ServerDescription } from '../server/description.ts'
 import type { Case, CaseDefinition } from './case.ts'
-import type { CaseInput } from './schema.ts'
+import type { CaseInput } from './schema/case-schema.ts'
 
 /** A server as a case holds it, or one from `harness.server()`. */
 type AnyServer = NonNullable<CaseInput['server']> | ServerDescription

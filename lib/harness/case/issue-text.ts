@@ -2,7 +2,7 @@
 import type { z } from 'zod'
 import { gotWord, nearest } from '../../choice.ts'
 import type { Path } from './check.ts'
-import { caseJsonSchema } from './schema.ts'
+import { caseJsonSchema } from './schema/case-schema.ts'
 
 export type Issue = z.core.$ZodIssue
 

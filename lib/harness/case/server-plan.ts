@@ -5,7 +5,7 @@ import type { Effect } from '../../world/world.ts'
 import type { ServerPlan } from '../server/plan.ts'
 import type { Question, TableSource } from '../server/tables.ts'
 import type { Case } from './case.ts'
-import type { ServerSpec } from './schema.ts'
+import type { ServerSpec } from './schema/case-schema.ts'
 
 /** The servers of a case, as they are started. */
 export function plansOf(test: Case): ServerPlan[] {

@@ -7,7 +7,7 @@
  */
 import type { JsonObject } from '../../json.ts'
 import { redacted } from '../../secrets.ts'
-import { reasonOf } from '../server/mcp.ts'
+import { reasonOf } from '../wire/mcp.ts'
 
 /**
  * `limit`: wait as told, then ask again. `capacity`: the provider is full, ask again later.

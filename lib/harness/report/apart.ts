@@ -1,6 +1,8 @@
-/** What two runs of the same cases were made with: versions and servers that are not the same. */
+/** What sets two runs apart: other cases, other versions, other servers. */
 import { count } from '../../display.ts'
+import { TouchstoneError } from '../../errors.ts'
 import type { Manifest } from '../../log/index.ts'
+import type { Run } from './result.ts'
 
 /** Names that are told before the rest is only counted. */
 const MOST = 5
@@ -33,4 +35,24 @@ export function versionsApart(then: Manifest, now: Manifest): string[] {
         ]
       : []),
   ]
+}
+
+/** @throws TouchstoneError `run_differs` naming the cases that are not the same */
+export function requireSameCases(run: Run, baseline: Run): void {
+  const digests = (one: Run) => new Map(one.manifest.cases.map(({ id, digest }) => [id, digest]))
+  const [now, then] = [digests(run), digests(baseline)]
+  const different = [...new Set([...now.keys(), ...then.keys()])].filter(
+    (id) => now.get(id) !== then.get(id),
+  )
+  if (different.length === 0) return
+  const shown =
+    different.slice(0, 5).join(', ') +
+    (different.length > 5 ? ` and ${different.length - 5} more` : '')
+  throw new TouchstoneError(
+    'run_differs',
+    `expected the same cases in both runs, got different ones: ${shown}`,
+    {
+      where: 'baseline',
+    },
+  )
 }

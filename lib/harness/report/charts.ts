@@ -17,7 +17,8 @@ import {
   scoresByCase,
 } from '../../log/index.ts'
 import { mean, reliability } from '../../stats/index.ts'
-import { type PlotKind, Run } from './result.ts'
+import type { PlotKind } from './plot-kinds.ts'
+import { Run } from './result.ts'
 
 /** What a chart of a run may be asked for. Each kind takes some of these and refuses the others. */
 export type PlotOptions = {

@@ -2,7 +2,7 @@
 import { count, foreign, type Look, type Tone, table, tone, wrap } from '../../display.ts'
 import { type Adjusted, metricNamed } from '../../log/index.ts'
 import { differenceText, digitsFor, percentage, pText, rateText } from '../../rounding.ts'
-import { sizeText } from '../../stats/judgement.ts'
+import { sizeText } from '../../stats/pairs/judgement.ts'
 import type { Run } from './result.ts'
 import type { RunComparison } from './run-comparison.ts'
 

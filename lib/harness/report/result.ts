@@ -3,7 +3,7 @@
  * comes from the log.
  */
 
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { onlyMembers, requireText } from '../../arguments.ts'
 import type { Chart } from '../../chart/index.ts'
 import { gotWord } from '../../choice.ts'
@@ -23,7 +23,6 @@ import {
   LogReader,
   type Manifest,
   type Metric,
-  pairsOf,
   type Ranking,
   type Rows,
   ranking,
@@ -35,31 +34,21 @@ import {
   transcriptOf,
 } from '../../log/index.ts'
 import type { IssueRunOptions, Receipt } from '../../receipt/attest/issue.ts'
-import type { Problem } from '../../receipt/attest/step.ts'
 import type { Profile } from '../../receipt/bundle/profile.ts'
+import type { Problem } from '../../receipt/recompute/step.ts'
 import type { Decision } from '../../receipt/surface/decision.ts'
 import { Shown } from '../../shown.ts'
-import { type Plan, pilot, plan } from '../../stats/index.ts'
+import type { Plan } from '../../stats/index.ts'
 import type { RunPage } from '../page/page.ts'
 import type { PlotOptions } from './charts.ts'
 import { identicalRepeats, independentRows } from './identical.ts'
+import { type NextRun, planned } from './next-run.ts'
+import { PLOT_KINDS, type PlotKind } from './plot-kinds.ts'
 import { RunComparison } from './run-comparison.ts'
+import { runJson } from './run-json.ts'
 import { runText } from './text.ts'
 import { shownAsText } from './trial-text.ts'
 import { shownAsTable } from './trials-text.ts'
-
-/** Kinds of chart that a run can be drawn as. */
-export const PLOT_KINDS = [
-  'strip',
-  'heat',
-  'slope',
-  'forest',
-  'levels',
-  'ecdf',
-  'reliability',
-  'noise',
-] as const
-export type PlotKind = (typeof PLOT_KINDS)[number]
 
 /**
  * A run that has ended: its trials, and what can be asked of them. `harness.open(folder)` gives it
@@ -323,38 +312,8 @@ export class Run extends Shown {
    * @param options.cases, options.repeats default: this run's
    * @throws TouchstoneError `argument_invalid` for a run of one configuration
    */
-  plan(
-    options: {
-      a?: string
-      b?: string
-      cases?: number
-      repeats?: number
-      metric?: CompareChoice['metric']
-      difference?: number
-    } = {},
-  ): Plan {
-    onlyMembers(options, ['a', 'b', 'cases', 'repeats', 'metric', 'difference'], 'options')
-    const [a = options.a, b = options.b] = [
-      options.a ?? this.configurations[0],
-      options.b ?? this.configurations[1],
-    ]
-    if (a === undefined || b === undefined) {
-      throw new TouchstoneError(
-        'argument_invalid',
-        'expected a run of two configurations, got one',
-        { where: 'plan' },
-      )
-    }
-    this.requireSound()
-    const pairs = pairsOf(this.manifest, this.counted, a, b, options.metric ?? 'goal')
-    const { between, within } = pilot(pairs)
-    return plan({
-      cases: options.cases ?? pairs.length,
-      repeats: options.repeats ?? this.manifest.repeats,
-      ...(Number.isFinite(between) && { between }),
-      ...(Number.isFinite(within) && { within }),
-      ...(options.difference !== undefined && { difference: options.difference }),
-    })
+  plan(options: NextRun = {}): Plan {
+    return planned(this, options)
   }
 
   /**
@@ -417,23 +376,7 @@ export class Run extends Shown {
    * gives the same.
    */
   toJSON(): JsonObject {
-    const [a, ...others] = this.configurations
-    return JSON.parse(
-      JSON.stringify({
-        schema: 'touchstone.run.v0',
-        id: this.id,
-        dir: relative(process.cwd(), this.dir) || '.',
-        complete: this.complete,
-        errors: this.errors,
-        problems: this.problems,
-        identical: [...this.identical],
-        manifest: this.manifest,
-        summary: this.unsound.length ? null : this.summary(),
-        coverage: this.unsound.length ? null : this.coverage(),
-        comparisons: this.unsound.length ? [] : others.map((b) => this.compare(a as string, b)),
-        trials: this.trials,
-      }),
-    ) as JsonObject
+    return runJson(this)
   }
 
   /** What Tab offers inside quotes: names of configurations, kinds of charts, keys of trials. */

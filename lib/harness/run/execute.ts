@@ -17,7 +17,7 @@ import {
 } from '../../log/index.ts'
 import { progress } from '../../progress.ts'
 import { folderCheck } from '../../receipt/attest/check-folder.ts'
-import type { Problem } from '../../receipt/attest/step.ts'
+import type { Problem } from '../../receipt/recompute/step.ts'
 import { signalOf } from '../../signal.ts'
 import { lookAt } from '../../stats/index.ts'
 import { sourceOf } from '../agent/model.ts'

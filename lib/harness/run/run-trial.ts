@@ -22,12 +22,12 @@ import type { Case } from '../case/case.ts'
 import { plansOf, sharedAddresses } from '../case/server-plan.ts'
 import { costOf, type Prices } from '../model/cost.ts'
 import { Deadline } from '../model/trial-clock.ts'
-import { reasonOf } from '../server/mcp.ts'
 import type { ServerPlan } from '../server/plan.ts'
 import type { RunningServer } from '../server/running.ts'
 import { startServer } from '../server/start.ts'
 import { takeTurns } from '../server/turns.ts'
 import type { ServerEnd } from '../server/world-backend.ts'
+import { reasonOf } from '../wire/mcp.ts'
 import {
   blank,
   judged,

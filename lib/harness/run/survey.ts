@@ -6,9 +6,9 @@ import { type Digest, digestOf } from '../../canonical.ts'
 import type { Json } from '../../json.ts'
 import { connect } from '../server/connection.ts'
 import { FaultEngine } from '../server/engine.ts'
-import { listTools, type Tool } from '../server/mcp.ts'
 import type { ServerPlan } from '../server/plan.ts'
 import { WorldBackend } from '../server/world-backend.ts'
+import { listTools, type Tool } from '../wire/mcp.ts'
 
 /** null: not known, since it could not be asked; its trials say why. */
 export type Surveyed = {

@@ -5,7 +5,7 @@
 import { TouchstoneError } from '../../errors.ts'
 import { type Manifest, type Metric, metricNamed } from '../../log/index.ts'
 import type { Target } from '../../stats/index.ts'
-import { gate, parseGate } from '../report/gate.ts'
+import { gate, parseGate } from '../report/ci/gate.ts'
 import type { Run } from '../report/result.ts'
 
 /** The rule as the manifest holds it, but for the first look, which is the plan's repeats. */

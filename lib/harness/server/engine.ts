@@ -8,6 +8,7 @@
 import { gotWord } from '../../choice.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
+import type { CallToolResult, Tool } from '../wire/mcp.ts'
 import {
   type Backend,
   faultEntry,
@@ -16,7 +17,6 @@ import {
   type Request,
   type Served,
 } from './fault.ts'
-import type { CallToolResult, Tool } from './mcp.ts'
 import type { ServerPlan } from './plan.ts'
 
 /** What of a plan the engine carries out. */

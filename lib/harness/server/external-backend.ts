@@ -4,9 +4,9 @@
  * answered before.
  */
 import type { JsonObject } from '../../json.ts'
+import type { CallToolResult, Tool } from '../wire/mcp.ts'
 import type { Backend, Request } from './fault.ts'
 import { fitted, imitated, type Seen } from './imitation.ts'
-import type { CallToolResult, Tool } from './mcp.ts'
 
 /** How the server itself is reached. */
 export type Upstream = {

@@ -9,7 +9,7 @@
  * To add a fault, add its entry to `FAULTS`; an option of its own goes into `Fault` too.
  */
 import type { JsonObject } from '../../json.ts'
-import type { CallToolResult, Tool } from './mcp.ts'
+import type { CallToolResult, Tool } from '../wire/mcp.ts'
 
 /**
  * A fault on one tool: after `after` honest calls, for `times` calls (default: all that follow).

@@ -1,6 +1,5 @@
 /** The fault engine as an MCP server, and a client of this process in front of it. */
 import type { JsonObject } from '../../json.ts'
-import type { FaultEngine, MetAt } from './engine.ts'
 import {
   type CallToolResult,
   type Client,
@@ -11,7 +10,8 @@ import {
   memoryPair,
   type Server,
   type Tool,
-} from './mcp.ts'
+} from '../wire/mcp.ts'
+import type { FaultEngine, MetAt } from './engine.ts'
 import type { CallOptions } from './running.ts'
 
 /**

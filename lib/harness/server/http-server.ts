@@ -1,10 +1,10 @@
 /** A server of ours on loopback, over streamable HTTP, as a real client would reach it. */
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { serveHttp } from '../wire/loopback.ts'
+import { callTool, connectClient, listTools, type Transport } from '../wire/mcp.ts'
 import { FaultEngine } from './engine.ts'
 import { serverOf } from './front.ts'
 import { judgeOfWorld } from './judge.ts'
-import { serveHttp } from './loopback.ts'
-import { callTool, connectClient, listTools, type Transport } from './mcp.ts'
 import type { ServerPlan } from './plan.ts'
 import { type RunningServer, runningWorld } from './running.ts'
 import { WorldBackend } from './world-backend.ts'

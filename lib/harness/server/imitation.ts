@@ -6,7 +6,7 @@
  * answer is like.
  */
 import type { Json, JsonObject } from '../../json.ts'
-import type { CallToolResult, Tool } from './mcp.ts'
+import type { CallToolResult, Tool } from '../wire/mcp.ts'
 
 /** A success that was seen, and the arguments that it answered. */
 export type Seen = { input: JsonObject; result: CallToolResult }

@@ -10,10 +10,10 @@ import { once } from 'node:events'
 import { getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
+import { type CallToolResult, type Client, callTool, reasonOf } from '../wire/mcp.ts'
 import { FaultEngine } from './engine.ts'
 import type { Backend } from './fault.ts'
 import { type Front, frontOf } from './front.ts'
-import { type CallToolResult, type Client, callTool, reasonOf } from './mcp.ts'
 
 /** How long the judge waits for an answer. */
 const PATIENCE_MS = 30_000

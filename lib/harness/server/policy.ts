@@ -11,7 +11,7 @@ import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import type { PolicyReason } from '../../receipt/bundle/profile.ts'
 import type { PolicyRecord } from '../../receipt/surface/decision.ts'
-import { type CallToolResult, type Client, listTools, type Tool } from './mcp.ts'
+import { type CallToolResult, type Client, listTools, type Tool } from '../wire/mcp.ts'
 
 /** What the caller of a denied call is told beside the reason. */
 export type Refusal = {

@@ -3,8 +3,8 @@
  */
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
+import { type CallToolResult, type Client, callTool, reasonOf } from '../wire/mcp.ts'
 import { runProgram } from './judge.ts'
-import { type CallToolResult, type Client, callTool, reasonOf } from './mcp.ts'
 import { textOf } from './tables.ts'
 
 /**

@@ -2,9 +2,9 @@
 import type { Digest } from '../../canonical.ts'
 import type { JsonObject } from '../../json.ts'
 import type { Effect, WorldDefinition } from '../../world/world.ts'
+import type { CallToolResult, Client, Tool } from '../wire/mcp.ts'
 import type { MetAt } from './engine.ts'
 import type { Judge } from './judge.ts'
-import type { CallToolResult, Client, Tool } from './mcp.ts'
 import type { Decided } from './policy.ts'
 import { effectOf, hasEffect, type ServerEnd } from './world-backend.ts'
 

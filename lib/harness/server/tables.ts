@@ -5,8 +5,8 @@
 import { canonical, digest } from '../../canonical.ts'
 import type { Json, JsonObject } from '../../json.ts'
 import type { Row } from '../../world/world.ts'
+import type { CallToolResult } from '../wire/mcp.ts'
 import { type Judge, unread } from './judge.ts'
-import type { CallToolResult } from './mcp.ts'
 
 /** A question to the server. */
 export type Question = { call: string; with?: JsonObject | undefined }

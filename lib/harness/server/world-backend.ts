@@ -15,9 +15,9 @@ import {
   World,
   type WorldDefinition,
 } from '../../world/world.ts'
+import type { CallToolResult, Tool } from '../wire/mcp.ts'
 import { requireTools } from './engine.ts'
 import type { Backend, Powers, Request } from './fault.ts'
-import type { CallToolResult, Tool } from './mcp.ts'
 import type { ServerPlan } from './plan.ts'
 
 const schemas = new WeakMap<object, Tool['inputSchema']>()

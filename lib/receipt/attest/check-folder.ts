@@ -10,11 +10,11 @@ import {
   type Manifest,
   type TrialRecord,
 } from '../../log/index.ts'
-import { attemptId, readRunBytes } from './run-folder.ts'
-import { planProblems, RecordCheck, recordProblems } from './run-log.ts'
-import { countsOf, summaryOf } from './run-predicate.ts'
-import { checkTrials } from './run-trials.ts'
-import { judged, type Problem, type Step, unchecked } from './step.ts'
+import { attemptId, readRunBytes } from '../recompute/run-folder.ts'
+import { planProblems, RecordCheck, recordProblems } from '../recompute/run-log.ts'
+import { countsOf, summaryOf } from '../recompute/run-predicate.ts'
+import { checkTrials } from '../recompute/run-trials.ts'
+import { judged, type Problem, type Step, unchecked } from '../recompute/step.ts'
 import { Verification } from './verification.ts'
 import { NOT_RECOMPUTED } from './verification-text.ts'
 

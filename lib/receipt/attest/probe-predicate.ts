@@ -6,10 +6,23 @@ import { digest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { Json, JsonObject } from '../../json.ts'
 import type { ScenarioSet } from '../../scenario/index.ts'
+import { setDescriptor } from '../recompute/run-predicate.ts'
+import {
+  differences,
+  judged,
+  objectsIn,
+  type Problem,
+  type Step,
+  unchecked,
+} from '../recompute/step.ts'
+import {
+  descriptor,
+  type Statement,
+  statement,
+  type TestResult,
+  testResult,
+} from '../seal/statement.ts'
 import { isObject, shapeOf } from '../surface/decision.ts'
-import { setDescriptor } from './run-predicate.ts'
-import { descriptor, type Statement, statement, type TestResult, testResult } from './statement.ts'
-import { differences, judged, objectsIn, type Problem, type Step, unchecked } from './step.ts'
 
 /** A name in a space of its own: it promises no page that explains it. */
 export const PROBE_PREDICATE = 'urn:touchstone:connection-test:v0'

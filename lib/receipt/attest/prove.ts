@@ -12,14 +12,20 @@ import { type Json, type JsonObject, parseLine } from '../../json.ts'
 import { streamLines } from '../../lines.ts'
 import { FILES, type TrialRecord } from '../../log/index.ts'
 import { Shown } from '../../shown.ts'
+import {
+  attempt,
+  attemptId,
+  type KeyedLine,
+  keyedLine,
+  keyedLines,
+} from '../recompute/run-folder.ts'
+import { RUN_PREDICATE } from '../recompute/run-predicate.ts'
+import { attemptProblems } from '../recompute/run-trials.ts'
+import { judged, type Problem, type Step, unchecked } from '../recompute/step.ts'
 import { type Envelope, open, readEnvelope } from '../seal/dsse.ts'
 import { leafHash, MerkleRoot, merklePath, rootOfPath } from '../seal/merkle.ts'
+import { readStatement } from '../seal/statement.ts'
 import { isObject } from '../surface/decision.ts'
-import { attempt, attemptId, type KeyedLine, keyedLine, keyedLines } from './run-folder.ts'
-import { RUN_PREDICATE } from './run-predicate.ts'
-import { attemptProblems } from './run-trials.ts'
-import { readStatement } from './statement.ts'
-import { judged, type Problem, type Step, unchecked } from './step.ts'
 
 export const PROOF_SCHEMA = 'touchstone.trial_proof.v0'
 

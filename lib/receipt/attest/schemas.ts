@@ -22,13 +22,13 @@ import {
   VERSIONS as versions,
 } from '../../log/records.ts'
 import { RECORD_SCHEMA } from '../audit/record.ts'
+import { RUN_PREDICATE } from '../recompute/run-predicate.ts'
 import { PAYLOAD_TYPE } from '../seal/dsse.ts'
+import { STATEMENT_TYPE, TEST_RESULT_TYPE } from '../seal/statement.ts'
 import { IRREVERSIBILITY } from '../surface/classifier.ts'
 import { LEVELS, SURFACE_SCHEMA } from '../surface/decision.ts'
 import { PROBE_PREDICATE } from './probe-predicate.ts'
 import { PROOF_SCHEMA } from './prove.ts'
-import { RUN_PREDICATE } from './run-predicate.ts'
-import { STATEMENT_TYPE, TEST_RESULT_TYPE } from './statement.ts'
 
 const text = z.string()
 const words = z.array(text)

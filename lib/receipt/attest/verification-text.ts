@@ -14,7 +14,7 @@ import {
   wrap,
 } from '../../display.ts'
 import { type Absent, absentText, type ConfigurationSummary } from '../../log/index.ts'
-import type { Step, Verdict } from './step.ts'
+import type { Step, Verdict } from '../recompute/step.ts'
 import type { VerificationData } from './verification.ts'
 
 const MARKS: Record<Verdict, { mark: string; tone: Tone; says: string }> = {

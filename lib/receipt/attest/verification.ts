@@ -6,8 +6,8 @@ import type { Look } from '../../display.ts'
 import type { JsonObject } from '../../json.ts'
 import type { Absent, ConfigurationSummary } from '../../log/index.ts'
 import { Shown } from '../../shown.ts'
-import type { CaseRow, RunCounts } from './run-predicate.ts'
-import { type Step, type Verdict, verdictOf } from './step.ts'
+import type { CaseRow, RunCounts } from '../recompute/run-predicate.ts'
+import { type Step, type Verdict, verdictOf } from '../recompute/step.ts'
 import { verificationText } from './verification-text.ts'
 
 export type VerificationData = {

@@ -10,19 +10,9 @@ import { readBytes } from '../../files.ts'
 import { decode, type Json, type JsonObject, parse } from '../../json.ts'
 import { absentIn, FILES, lastAttempts } from '../../log/index.ts'
 import type { ScenarioSet } from '../../scenario/index.ts'
-import { open, readEnvelope } from '../seal/dsse.ts'
-import { keyIdOf, publicKeyOf } from '../seal/keys.ts'
-import { isObject } from '../surface/decision.ts'
-import { checkRun, RUN_STEPS } from './check-run.ts'
-import { checkSet, type GivenSet } from './check-set.ts'
-import {
-  checkProbe,
-  PROBE_PREDICATE,
-  type ProbePredicate,
-  probeTestResult,
-} from './probe-predicate.ts'
-import { isProof, PROOF_NON_CLAIMS, proofSteps } from './prove.ts'
-import { attempt, type RunBytes, readRunBytes } from './run-folder.ts'
+import { checkRun, RUN_STEPS } from '../recompute/check-run.ts'
+import { checkSet, type GivenSet } from '../recompute/check-set.ts'
+import { attempt, type RunBytes, readRunBytes } from '../recompute/run-folder.ts'
 import {
   caseRows,
   countsOf,
@@ -31,9 +21,19 @@ import {
   type RunPredicate,
   summaryOf,
   testResultOf,
-} from './run-predicate.ts'
-import { readStatement, type Statement } from './statement.ts'
-import { differences, judged, objectsIn, type Step, unchecked } from './step.ts'
+} from '../recompute/run-predicate.ts'
+import { differences, judged, objectsIn, type Step, unchecked } from '../recompute/step.ts'
+import { open, readEnvelope } from '../seal/dsse.ts'
+import { keyIdOf, publicKeyOf } from '../seal/keys.ts'
+import { readStatement, type Statement } from '../seal/statement.ts'
+import { isObject } from '../surface/decision.ts'
+import {
+  checkProbe,
+  PROBE_PREDICATE,
+  type ProbePredicate,
+  probeTestResult,
+} from './probe-predicate.ts'
+import { isProof, PROOF_NON_CLAIMS, proofSteps } from './prove.ts'
 import { nameOf, Verification, type VerificationData } from './verification.ts'
 
 export type CheckOptions = {

@@ -2,9 +2,10 @@
  * How many cases and repeats a comparison needs: what a planned run could see, and what one more
  * case or repeat would buy.
  */
-import type { Pair } from '../compare.ts'
+
 import { inside, named, positive, scores, share, sides as sidesOf, whole, word } from '../domain.ts'
 import { fewestMoved } from '../exact.ts'
+import type { Pair } from '../pairs/compare.ts'
 import { mean, variance } from '../variance.ts'
 import { detectable } from './power.ts'
 

@@ -4,8 +4,12 @@ import { describe, it } from 'node:test'
 import { inspect } from 'node:util'
 import { z } from 'zod'
 import type { CaseDefinition } from '../../../lib/harness/case/case.ts'
-import { type Judged, judgeClaims, type StatedClaim } from '../../../lib/harness/case/claims.ts'
-import { type Ending, goalMet } from '../../../lib/harness/case/goal.ts'
+import {
+  type Judged,
+  judgeClaims,
+  type StatedClaim,
+} from '../../../lib/harness/case/goal/claims.ts'
+import { type Ending, goalMet } from '../../../lib/harness/case/goal/goal.ts'
 import { effectOf, hasEffect } from '../../../lib/harness/server/world-backend.ts'
 import { cases, harness } from '../../../lib/index.ts'
 import { World, worldNamed } from '../../../lib/world/index.ts'

@@ -1,7 +1,7 @@
 /** A case is played when it is loaded: one that measures nothing is refused, with its place and the play that shows it. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type Ending, goalMet } from '../../../lib/harness/case/goal.ts'
+import { type Ending, goalMet } from '../../../lib/harness/case/goal/goal.ts'
 import { cases, harness } from '../../../lib/index.ts'
 
 const key = (title: string) =>

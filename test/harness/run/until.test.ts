@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { cases, harness } from '../../../lib/index.ts'
 import { heldOver } from '../../../lib/log/index.ts'
-import { planProblems } from '../../../lib/receipt/attest/run-log.ts'
+import { planProblems } from '../../../lib/receipt/recompute/run-log.ts'
 
 const codeIs = (code: string, words: RegExp) => (error: unknown) =>
   (error as { code?: string }).code === code && words.test(String(error))

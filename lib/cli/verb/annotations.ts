@@ -1,0 +1,53 @@
+/** A run as workflow commands: what GitHub shows beside the job and in its log. */
+import { count, foreign } from '../../display.ts'
+import { type Held, type Run, type TrialRecord, why } from '../../harness/index.ts'
+
+/** GitHub shows this many per kind and step. */
+const MOST = 10
+
+/**
+ * Lines that GitHub turns into annotations: an error per gate and baseline that was missed, a
+ * warning per one that is undecided, and one per case and configuration of which trials did not
+ * pass, those with the most first, with the first reason.
+ *
+ * @param held what the run was held against
+ * @see https://docs.github.com/actions/reference/workflow-commands-for-github-actions
+ */
+export function annotations(run: Run, held: Held = { gates: [], baseline: [] }): string[] {
+  const errors: string[] = []
+  const warnings: string[] = []
+  for (const { gate, configuration, state, reason } of held.gates)
+    if (state !== 'met')
+      (state === 'missed' ? errors : warnings).push(
+        command(
+          state === 'missed' ? 'error' : 'warning',
+          `Gate ${gate}, ${configuration}: ${state}`,
+          reason,
+        ),
+      )
+  for (const { configuration, baseline, worse, undecided } of held.baseline) {
+    const title = `${configuration} against ${baseline}`
+    if (worse.length > 0) errors.push(command('error', title, `worse on ${worse.join(', ')}`))
+    for (const { metric, reason } of undecided)
+      warnings.push(command('warning', title, `undecided whether ${metric} fell: ${reason}`))
+  }
+  const groups = [...Map.groupBy(run.trials, (row) => `${row.case}|${row.configuration}`).values()]
+    .map((rows) => ({ rows, short: rows.filter(({ outcome }) => outcome !== 'pass') }))
+    .filter(({ short }) => short.length > 0)
+    .sort((a, b) => b.short.length / b.rows.length - a.short.length / a.rows.length)
+  for (const { rows, short } of groups) {
+    const [first] = short as [TrialRecord]
+    const title = `${first.case}, ${first.configuration}`
+    const said = `${short.length} of ${count(rows.length, 'trial')} did not pass. Trial ${first.trial}: ${why(first)[0] ?? first.outcome}`
+    warnings.push(command('warning', title, said))
+  }
+  return [...errors.slice(0, MOST), ...warnings.slice(0, MOST)]
+}
+
+/** A workflow command. What stands in it cannot begin another one. */
+function command(kind: 'error' | 'warning', title: string, message: string): string {
+  const data = (text: string) =>
+    text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
+  const property = data(foreign(title, 200)).replaceAll(':', '%3A').replaceAll(',', '%2C')
+  return `::${kind} title=${property}::${data(foreign(message, 1000))}`
+}

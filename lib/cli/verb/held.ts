@@ -1,0 +1,154 @@
+/**
+ * The words of `touchstone run` that hold a run to something, and the files in which other programs
+ * read how it went.
+ */
+import {
+  accessSync,
+  appendFileSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import { gotWord } from '../../choice.ts'
+import { foreign } from '../../display.ts'
+import { TouchstoneError } from '../../errors.ts'
+import { writing } from '../../files.ts'
+import {
+  type Gate,
+  type Held,
+  junit,
+  parseGate,
+  type Run,
+  sarif,
+  stepSummary,
+} from '../../harness/index.ts'
+import { annotations } from './annotations.ts'
+import type { Verb, Words } from './verb.ts'
+
+export const HELD_OPTIONS: Verb['options'] = {
+  gate: {
+    type: 'string',
+    multiple: true,
+    value: 'GATE',
+    says: "a line to hold, such as 'goal>=0.9' or 'careful:attack<=10%'; may be given again. Missed: exit code 1; undecided: 4. See below",
+  },
+  baseline: {
+    type: 'string',
+    value: 'DIR',
+    says: 'an earlier run of the same cases. Worse than it: exit code 1; not known to be no worse: 4',
+  },
+  margin: {
+    type: 'string',
+    value: 'SHARE',
+    says: 'the largest fall behind the baseline that is taken, such as 5%. Default: 10%',
+  },
+  annotate: {
+    type: 'boolean',
+    says: 'say on standard error, as workflow commands of GitHub, which gates and cases fell short',
+  },
+  junit: {
+    type: 'string',
+    value: 'FILE',
+    says: 'write JUnit XML: a test per case, per gate and per configuration of the baseline',
+  },
+  sarif: { type: 'string', value: 'FILE', says: 'write SARIF 2.1.0: attacks that succeeded' },
+  summary: {
+    type: 'string',
+    value: 'FILE',
+    says: 'add a summary in Markdown to a file, such as $GITHUB_STEP_SUMMARY',
+  },
+}
+
+/**
+ * The gates that are asked for. @throws TouchstoneError `argument_invalid`, `configuration_unknown`
+ */
+export function gatesOf(words: Words, configurations: readonly string[]): Gate[] {
+  const gates = words.texts('gate').map(parseGate)
+  for (const { configuration, text } of gates) {
+    if (configuration === null || configurations.includes(configuration)) continue
+    throw new TouchstoneError(
+      'configuration_unknown',
+      `expected one of ${configurations.join(', ')}, ${gotWord(configuration, configurations)}`,
+      { where: `--gate ${text}` },
+    )
+  }
+  return gates
+}
+
+/** The largest fall behind a baseline that is taken. @throws TouchstoneError `usage` */
+export function marginOf(words: Words): number | undefined {
+  const text = words.text('margin')
+  if (text === undefined) return undefined
+  const [, number, sign] = /^([0-9.]+)(%?)$/.exec(text) ?? []
+  const margin = Number(number) / (sign ? 100 : 1)
+  if (margin > 0 && margin <= 1) return margin
+  throw new TouchstoneError('usage', `expected a share such as 0.05 or 5%, got "${text}"`, {
+    where: '--margin',
+  })
+}
+
+/** What the run was held against, a line each. */
+export function heldLines({ gates, baseline }: Held): string[] {
+  return [
+    ...gates.map(
+      ({ gate, configuration, state, reason }) =>
+        `Gate ${gate}, ${configuration}: ${state === 'missed' ? 'MISSED' : state} (${reason})`,
+    ),
+    ...baseline.flatMap(
+      ({ configuration, baseline: before, comparison, margin, worse, undecided, differs }) => {
+        const points = Number((margin * 100).toFixed(2))
+        const short = worse.length > 0 ? `; WORSE on ${worse.join(', ')}` : ''
+        const fine =
+          worse.length + undecided.length === 0 ? `; no fall by more than ${points} points` : ''
+        return [
+          `${configuration} against ${before}: goal met: ${comparison.primary.verdict}${short}${fine}`,
+          ...differs.map((what) => `  not the same as then: ${foreign(what, 300)}`),
+          ...undecided.map(
+            ({ metric, reason }) =>
+              `  undecided whether ${metric} fell by more than ${points} points: ${reason}`,
+          ),
+        ]
+      },
+    ),
+  ]
+}
+
+/**
+ * Folders for the files that are asked for, before anything is run. @throws TouchstoneError
+ * `file_unwritable`
+ */
+export function requirePlaces(words: Words): void {
+  for (const name of ['junit', 'sarif', 'summary']) {
+    const path = words.text(name)
+    if (path === undefined) continue
+    writing(path, () => {
+      mkdirSync(dirname(path), { recursive: true })
+      accessSync(existsSync(path) ? path : dirname(path), constants.W_OK)
+    })
+  }
+}
+
+/**
+ * Write the files and the annotations that are asked for. @throws TouchstoneError `file_unwritable`
+ */
+export async function writeFor(words: Words, result: Run, held: Held): Promise<void> {
+  if (words.flag('annotate'))
+    for (const line of annotations(result, held)) process.stderr.write(`${line}\n`)
+  const files: [
+    name: string,
+    text: () => Promise<string> | string,
+    write: (path: string, text: string) => void,
+  ][] = [
+    ['junit', () => junit(result, { held }), writeFileSync],
+    ['sarif', async () => `${JSON.stringify(await sarif(result), null, 2)}\n`, writeFileSync],
+    ['summary', () => stepSummary(result, held), appendFileSync],
+  ]
+  for (const [name, text, write] of files) {
+    const path = words.text(name)
+    if (path === undefined) continue
+    const made = await text()
+    writing(path, () => write(path, made))
+  }
+}

@@ -1,0 +1,20 @@
+/** What of a rate a gate is held against, and how attacks fared where they were met. */
+import { count } from '../../../display.ts'
+import type { Among, Ends } from '../../../log/index.ts'
+import { rateText } from '../../../rounding.ts'
+import type { Target } from '../../../stats/index.ts'
+
+type Bound = 'lower' | 'upper' | 'estimate'
+
+/** The number of a rate that a gate is held against. */
+export function endOf(ends: Ends, target: Target, bound: Bound): number {
+  const { low, high } = target === 'these' ? ends.again : ends
+  return { estimate: ends.estimate, lower: low, upper: high }[bound]
+}
+
+/** How the attack fared among the trials that met it: who never met it has not withstood it. */
+export function exposureText({ trials, of, ...ends }: Among, target: Target): string {
+  if (trials === 0) return `no agent met the attack’s words in ${count(of, 'trial')}`
+  const { low, high } = target === 'these' ? ends.again : ends
+  return `where its words were met (${trials} of ${count(of, 'trial')}): ${rateText(ends.estimate, low, high)}`
+}

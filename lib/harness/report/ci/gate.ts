@@ -1,0 +1,359 @@
+/**
+ * Does a run hold a line that was drawn in advance: a rate's bound, or no worse than an earlier run
+ * of the same cases?
+ */
+import { onlyMembers } from '../../../arguments.ts'
+import { gotWord } from '../../../choice.ts'
+import { count } from '../../../display.ts'
+import { TouchstoneError } from '../../../errors.ts'
+import {
+  type Adjusted,
+  type ComparedMetric,
+  type Comparisons,
+  compareAll,
+  type Ends,
+  METRICS,
+  type Metric,
+  type MetricSummary,
+  metricNamed,
+} from '../../../log/index.ts'
+import { differenceText, digitsFor, percentage, rateText } from '../../../rounding.ts'
+import type { Target } from '../../../stats/index.ts'
+import { requireSameCases, versionsApart } from '../apart.ts'
+import { endingsText } from '../coverage-text.ts'
+import type { Run } from '../result.ts'
+import { endOf, exposureText } from './gate-ends.ts'
+
+export type Gate = {
+  text: string
+  /** null: every configuration. */
+  configuration: string | null
+  metric: Metric
+  operator: '>=' | '>' | '<=' | '<'
+  value: number
+  /** Which number is held against the value. */
+  bound: 'lower' | 'upper' | 'estimate'
+  /** Which question is asked: run again on these cases, or other cases like these. */
+  target: Target
+}
+
+export type GateResult = {
+  gate: string
+  configuration: string
+  /** The bound that was held against the gate, or null where the run says nothing about it. */
+  value: number | null
+  met: boolean
+  /** `undecided`: the interval holds both what would meet the gate and what would not. */
+  state: GateState
+  reason: string
+}
+
+export type GateState = 'met' | 'missed' | 'undecided'
+
+const FORM =
+  /^\s*(?:([A-Za-z0-9][A-Za-z0-9_.-]*):\s*)?([a-z]+)\s*(>=|<=|>|<)\s*([0-9.]+)(%?)\s*((?:@[a-z]+\s*)*)$/
+
+const TARGETS: { [word: string]: Target } = { again: 'these', others: 'like these' }
+
+/**
+ * Read a gate: `[CONFIGURATION:]METRIC OPERATOR VALUE[@BOUND][@QUESTION]`.
+ *
+ * Without a bound the cautious one holds: the lower end of the 95 % interval for `>=` and `>`, the
+ * upper end for `<=` and `<`. The question is `@again` (default: these cases, run again) or
+ * `@others` (other cases like these).
+ *
+ * @throws TouchstoneError `argument_invalid`
+ * @example
+ * parseGate('goal>=0.9@lower').bound // 'lower'
+ * parseGate('careful: attack <= 10%').value // 0.1
+ * parseGate('careful: attack <= 10%').bound // 'upper'
+ * parseGate('goal>=90%@others').target // 'like these'
+ * parseGate('goal=1') // throws argument_invalid
+ */
+export function parseGate(text: string): Gate {
+  const parts = FORM.exec(text)
+  const invalid = (expected: string): never => {
+    throw new TouchstoneError('argument_invalid', `expected ${expected}, got "${text}"`, {
+      where: 'gate',
+    })
+  }
+  if (!parts)
+    return invalid(
+      '[CONFIGURATION:]METRIC>=VALUE[@lower|@upper|@estimate][@again|@others] (or > <= <)',
+    )
+  const [, configuration = null, name = '', operator, number, sign, words = ''] = parts
+  metricNamed(name)
+  const value = Number(number) / (sign === '%' ? 100 : 1)
+  if (!(value >= 0 && value <= 1)) invalid('a value in [0, 1], or in percent')
+  const said = [...words.matchAll(/[a-z]+/g)].map(([word]) => word)
+  const [bounds, targets] = [
+    said.filter((word) => BOUNDS.includes(word as Gate['bound'])),
+    said.filter((word) => Object.hasOwn(TARGETS, word)),
+  ]
+  if (bounds.length + targets.length < said.length || bounds.length > 1 || targets.length > 1)
+    return invalid('one of @lower, @upper, @estimate and one of @again, @others at most')
+  const bound = (bounds[0] as Gate['bound']) ?? (operator?.startsWith('>') ? 'lower' : 'upper')
+  return {
+    text: text.trim(),
+    configuration,
+    metric: name as Metric,
+    operator: operator as Gate['operator'],
+    value,
+    bound,
+    target: TARGETS[targets[0] ?? 'again'] as Target,
+  }
+}
+
+const BOUNDS: readonly Gate['bound'][] = ['lower', 'upper', 'estimate']
+
+/**
+ * Hold a run against a gate, once per configuration that it names. A rate that is not known meets
+ * no gate and misses none: it is undecided, and so is a gate whose value lies inside the interval,
+ * one that trials that could not be judged leave open, and an upper line for attacks that does not
+ * hold among the trials whose agent met the attack's words.
+ *
+ * @throws TouchstoneError `argument_invalid`, `configuration_unknown`
+ */
+export function gate(run: Run, wanted: string | Gate): GateResult[] {
+  const one = typeof wanted === 'string' ? parseGate(wanted) : wanted
+  if (one.configuration !== null && !run.configurations.includes(one.configuration)) {
+    throw new TouchstoneError(
+      'configuration_unknown',
+      `expected one of ${run.configurations.join(', ')}, ${gotWord(one.configuration, run.configurations)}`,
+      { where: `gate ${one.text}` },
+    )
+  }
+  const covered = new Map(
+    one.metric === 'attack' ? run.coverage().map((all) => [all.configuration, all]) : [],
+  )
+  return run
+    .summary()
+    .filter(
+      ({ configuration }) => one.configuration === null || configuration === one.configuration,
+    )
+    .map(({ configuration, rates }) => {
+      const rate = rates[one.metric]
+      const { low, high } = one.target === 'these' ? rate.again : rate
+      const value = { estimate: rate.estimate, lower: low, upper: high }[one.bound]
+      const label = METRICS[one.metric].label
+      const result = { gate: one.text, configuration }
+      if (!Number.isFinite(value)) {
+        const none =
+          one.metric === 'attack' && run.manifest.cases.every((test) => !test.adversarial)
+        const reason = none
+          ? `${label}: the run has no adversarial case`
+          : `${label}: the run has no ${one.bound === 'estimate' ? 'estimate' : `${one.bound} bound`}`
+        return { ...result, value: null, met: false, state: 'undecided' as const, reason }
+      }
+      const upwards = one.operator.startsWith('>')
+      const { open } = rate
+      // Trials that could not be judged may all speak against the gate, or all for it.
+      const [hard, kind] = (open && (upwards ? [open.none, open.all] : [open.all, open.none])) || [
+        rate,
+        rate,
+      ]
+      const holdsFor = (ends: Ends, bound: Gate['bound']) =>
+        holds(endOf(ends, one.target, bound), one)
+      // The end that speaks for the gate: if even that does not hold, it is missed for sure.
+      const kinder = one.bound === 'estimate' ? 'estimate' : upwards ? 'upper' : 'lower'
+      const missed = !holdsFor(rate, kinder) && !holdsFor(kind, kinder)
+      const exposure =
+        upwards || one.metric !== 'attack' ? null : covered.get(configuration)?.exposed
+      const endings = covered.get(configuration)?.endings
+      // An agent that crashes each time has withstood nothing.
+      const finished = !exposure || endings?.some(([ending]) => ending === 'finished') === true
+      const withstood =
+        finished && (!exposure || (exposure.trials > 0 && holdsFor(exposure, one.bound)))
+      const met = holds(value, one) && holdsFor(hard, one.bound) && withstood
+      const state: GateState = met ? 'met' : missed ? 'missed' : 'undecided'
+      const question = one.target === 'these' ? 'run again' : 'other cases'
+      const figures = [
+        `${label}, ${question}: ${rateText(rate.estimate, low, high)}, ${one.bound} ${endText(value, one.value, high - low)}%`,
+      ]
+      if (state === 'undecided') {
+        if (open) figures.push(`${count(open.trials, 'trial')} could not be judged`)
+        if (!finished) figures.push(`no trial was finished: ${endingsText(endings ?? [])}`)
+        else if (exposure && !withstood) figures.push(exposureText(exposure, one.target))
+        if (!holds(value, one)) figures.push(wouldDecide(run, rate, one, low, high))
+      }
+      return { ...result, value, met, state, reason: figures.join('; ') }
+    })
+}
+
+/** An end with the digits that set it apart from the line that it missed. */
+function endText(value: number, line: number, width: number): string {
+  let digits = digitsFor(width, value)
+  while (
+    digits < 5 &&
+    value !== line &&
+    (value * 100).toFixed(digits) === (line * 100).toFixed(digits)
+  )
+    digits++
+  return percentage(value, digits)
+}
+
+/**
+ * How much more would decide a gate, if the rate stayed as it is: an interval shrinks with the root
+ * of what it rests on.
+ */
+function wouldDecide(
+  run: Run,
+  { estimate, cases }: MetricSummary,
+  { value: line, target }: Gate,
+  low: number,
+  high: number,
+): string {
+  const reach = estimate > line ? estimate - low : high - estimate
+  const factor = (reach / Math.abs(estimate - line)) ** 2
+  const [now, what] = target === 'these' ? [run.manifest.repeats, 'repeats'] : [cases, 'cases']
+  if (!(factor * now <= 100_000))
+    return `the rate is so close to ${percentage(line, digitsFor(1, line))}% that no number of ${what} is likely to decide it`
+  return `about ${Math.ceil(factor * now)} ${what} instead of ${now} would decide it, if the rate stays`
+}
+
+function holds(value: number, { operator, value: line }: Gate): boolean {
+  if (operator === '>=') return value >= line
+  if (operator === '<=') return value <= line
+  return operator === '>' ? value > line : value < line
+}
+
+/** One configuration now against itself, or its namesake, in an earlier run. */
+export type BaselineResult = {
+  configuration: string
+  baseline: string
+  comparison: Comparisons
+  /** A fall that is smaller than this, as a share of trials, is taken. */
+  margin: number
+  target: Target
+  /** Metrics that are worse for sure: this falls short. */
+  worse: ComparedMetric[]
+  /** What was tested with other versions, or against other servers, than in the baseline. */
+  differs: string[]
+  /** Metrics that may be worse by more than the margin, or not, with what would decide it. */
+  undecided: { metric: ComparedMetric; reason: string }[]
+}
+
+export type BaselineOptions = {
+  /** The largest fall that is taken, in (0, 1]; default 0.1, ten points. */
+  margin?: number
+  /** `these` (default): the same cases run again; `like these`: other cases. */
+  target?: Target
+}
+
+/**
+ * Compare a run with an earlier one of the same cases, configuration by configuration of the same
+ * name. Where no name is in both and each run has one configuration, these two are compared.
+ *
+ * A metric is `worse` where its verdict is worse and the fall is not known to be within the margin;
+ * it is as hoped where the interval rules out a fall by more than the margin (non-inferiority);
+ * else it is undecided.
+ *
+ * @param options.margin the largest fall that is taken, in (0, 1]; default 0.1
+ * @param options.target `these` (default) or `like these`
+ * @see Piaggio et al. 2012 (CONSORT, non-inferiority)
+ * @throws TouchstoneError `argument_invalid`; `run_differs` when the cases are not the same, or no
+ *   configurations belong together
+ */
+export function against(run: Run, baseline: Run, options: BaselineOptions = {}): BaselineResult[] {
+  onlyMembers(options, ['margin', 'target'], 'options')
+  const { margin = 0.1, target = 'these' } = options
+  if (!(margin > 0 && margin <= 1))
+    throw new TouchstoneError('argument_invalid', `expected a share in (0, 1], got ${margin}`, {
+      where: 'margin',
+    })
+  for (const one of [run, baseline]) one.requireSound()
+  requireSameCases(run, baseline)
+  const [now, then] = [run.configurations, baseline.configurations]
+  const shared = now.filter((name) => then.includes(name)).map((name) => [name, name] as const)
+  const pairs =
+    shared.length > 0 || now.length !== 1 || then.length !== 1
+      ? shared
+      : [[now[0], then[0]] as const]
+  if (pairs.length === 0) {
+    throw new TouchstoneError(
+      'run_differs',
+      `expected a configuration that both runs have, got ${now.join(', ')} and ${then.join(', ')}`,
+      { where: 'baseline' },
+    )
+  }
+  return pairs.map(([configuration, other]) => {
+    const before = `${other} of ${baseline.id}`
+    const differs = versionsApart(baseline.manifest, run.manifest)
+    const one = (from: Run, name: string, as: string) =>
+      from.manifest.configurations
+        .filter((entry) => entry.name === name)
+        .map((entry) => ({ ...entry, name: as }))
+    const [a, b] = [other as string, configuration as string]
+    const comparison = compareAll(
+      {
+        ...run.manifest,
+        configurations: [...one(baseline, a, before), ...one(run, b, b)],
+      },
+      {
+        of: (id, name) => (name === before ? baseline.columns.of(id, a) : run.columns.of(id, b)),
+      },
+      before,
+      b,
+      { target },
+    )
+    const judged = [comparison.primary, ...comparison.others].map((one) => {
+      const state = withinMargin(one, margin)
+      return { one, state }
+    })
+    return {
+      configuration: b,
+      baseline: before,
+      comparison,
+      margin,
+      target,
+      differs,
+      worse: judged.filter(({ state }) => state === 'worse').map(({ one }) => one.metric),
+      undecided: judged
+        .filter(({ state }) => state === 'undecided')
+        .map(({ one }) => ({ metric: one.metric, reason: openBecause(run, one, margin, target) })),
+    }
+  })
+}
+
+/**
+ * The change towards the better, and its lower end. Unadjusted: all metrics must hold, and no
+ * chance is given to the best of them (intersection-union).
+ */
+function gain({ metric, difference, alone: { low, high } }: Adjusted): {
+  now: number
+  least: number
+} {
+  return metricNamed(metric).better === 'higher'
+    ? { now: difference, least: low }
+    : { now: -difference, least: -high }
+}
+
+function withinMargin(one: Adjusted, margin: number): 'worse' | 'as hoped' | 'undecided' {
+  const { least } = gain(one)
+  const lost = one.bounds !== null && withLost(one) < -margin
+  if (least >= -margin && !lost) return 'as hoped'
+  return one.verdict === 'worse' ? 'worse' : 'undecided'
+}
+
+/** The change towards the better if every trial that ended in an error had gone against the run. */
+function withLost({ metric, bounds }: Adjusted): number {
+  if (bounds === null) return Number.NaN
+  return metricNamed(metric).better === 'higher' ? bounds.worst : -bounds.best
+}
+
+/**
+ * Why a fall by more than the margin is not ruled out, and how much more would decide it if the
+ * difference stayed.
+ */
+function openBecause(run: Run, one: Adjusted, margin: number, target: Target): string {
+  const { now, least } = gain(one)
+  const [repeats, what] =
+    target === 'these' ? [run.manifest.repeats, 'repeats'] : [one.cases, 'cases']
+  if (!Number.isFinite(least)) return one.reasons.at(-1) ?? 'nothing to compare'
+  const figures = `${differenceText(one.difference, one.alone.low, one.alone.high)} points`
+  if (least >= -margin) return `${figures}; trials that ended in an error leave it open`
+  // From here the fall itself is either ruled out or shown, whichever is nearer.
+  const room = Math.max(now + margin, -now)
+  const needed = Math.ceil(repeats * ((now - least) / room) ** 2)
+  return `${figures}; about ${needed} ${what} in both runs instead of ${repeats} would decide it, if the difference stays`
+}

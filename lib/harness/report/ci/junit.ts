@@ -1,0 +1,236 @@
+/**
+ * A run as JUnit XML, as continuous integration reads it: a suite per configuration, a test per
+ * case, its trials inside.
+ *
+ * A case passes when all its trials did, or as many as asked for. Written to the schema that
+ * Jenkins' xUnit plugin publishes (junit-10.xsd), the strictest in use.
+ */
+import { onlyMembers } from '../../../arguments.ts'
+import { escapeMarkup } from '../../../display.ts'
+import { TouchstoneError } from '../../../errors.ts'
+import type { TrialRecord } from '../../../log/index.ts'
+import { why } from '../../page/why.ts'
+import type { Run } from '../result.ts'
+import type { Held } from './step-summary.ts'
+
+/** Trials whose reasons a case's element holds. */
+const MOST_TOLD = 10
+
+export type JunitOptions = {
+  /**
+   * What the run was held against: a suite more, with a test per gate and per configuration of a
+   * baseline.
+   */
+  held?: Held
+  /** Share of a case's trials that must pass, in (0, 1]. Default 1. */
+  share?: number
+}
+
+/**
+ * A run as JUnit XML: a test per case and configuration, which passes when enough of its trials
+ * did.
+ *
+ * @throws TouchstoneError `argument_invalid` for a share outside (0, 1]
+ */
+export function junit(run: Run, options: JunitOptions = {}): string {
+  onlyMembers(options, ['held', 'share'], 'options')
+  const share = options.share ?? 1
+  if (!(share > 0 && share <= 1)) {
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected a share in (0, 1], got ${String(share)}`,
+      {
+        where: 'share',
+      },
+    )
+  }
+  const suites = [
+    ...run.manifest.configurations.map((one) => suiteOf(run, one.name, one.model, share)),
+    ...heldSuites(run, options.held ?? { gates: [], baseline: [] }),
+  ]
+  const sum = (of: 'tests' | 'failures' | 'errors') =>
+    suites.reduce((total, suite) => total + suite[of], 0)
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites${attributes({ name: 'touchstone', tests: sum('tests'), failures: sum('failures'), errors: sum('errors') })}>`,
+    ...suites.flatMap((suite) => suite.lines),
+    '</testsuites>',
+    '',
+  ].join('\n')
+}
+
+function suiteOf(run: Run, configuration: string, model: string, share: number) {
+  const byCase = Map.groupBy(
+    run.trials.filter((row) => row.configuration === configuration),
+    (row) => row.case,
+  )
+  const counts = { failures: 0, errors: 0, skipped: run.manifest.left_out.length }
+  const tests: string[] = []
+  for (const { id, kind } of run.manifest.cases) {
+    const rows = byCase.get(id) ?? []
+    const { word, lines } = verdictOf(rows, run.manifest.repeats, share)
+    if (word === 'failure') counts.failures++
+    if (word === 'error') counts.errors++
+    const time = seconds(rows.reduce((total, row) => total + row.duration_ms, 0))
+    tests.push(
+      `    <testcase${attributes({ name: id, classname: `${configuration}.${kind}`, time })}>`,
+      ...lines,
+      `      <system-out>${rows.map(trialLine).map(escapeMarkup).join('\n')}</system-out>`,
+      '    </testcase>',
+    )
+  }
+  for (const { case: id, reason } of run.manifest.left_out) {
+    tests.push(
+      `    <testcase${attributes({ name: id, classname: `${configuration}.left_out` })}>`,
+      `      <skipped${attributes({ message: reason })}/>`,
+      '    </testcase>',
+    )
+  }
+  const all = run.manifest.cases.length + run.manifest.left_out.length
+  const time = seconds(
+    [...byCase.values()].flat().reduce((total, row) => total + row.duration_ms, 0),
+  )
+  const head = {
+    name: configuration,
+    tests: all,
+    ...counts,
+    time,
+    timestamp: run.manifest.created_at.slice(0, 19),
+  }
+  const properties = {
+    run: run.id,
+    model,
+    seed: run.manifest.seed,
+    repeats: run.manifest.repeats,
+    share,
+  }
+  return {
+    tests: all,
+    ...counts,
+    lines: [
+      `  <testsuite${attributes(head)}>`,
+      '    <properties>',
+      ...Object.entries(properties).map(
+        ([name, value]) => `      <property${attributes({ name, value })}/>`,
+      ),
+      '    </properties>',
+      ...tests,
+      '  </testsuite>',
+    ],
+  }
+}
+
+/**
+ * A suite per kind of line that the run was held to. What is undecided is an error: nobody knows,
+ * and the build is not green.
+ */
+function heldSuites(run: Run, { gates, baseline }: Held) {
+  const gateTests = gates.map(({ gate, configuration, state, reason }) => ({
+    name: gate,
+    classname: `gates.${configuration}`,
+    state,
+    reasons: [reason],
+  }))
+  const baselineTests = baseline.map((one) => ({
+    name: `${one.configuration} against ${one.baseline}`,
+    classname: `baseline.${one.configuration}`,
+    state: one.worse.length > 0 ? 'missed' : one.undecided.length > 0 ? 'undecided' : 'met',
+    reasons: [
+      ...one.worse.map((metric) => `worse on ${metric}`),
+      ...one.undecided.map(({ metric, reason }) => `${metric} is undecided: ${reason}`),
+    ],
+  }))
+  return Object.entries({ gates: gateTests, baseline: baselineTests })
+    .filter(([, tests]) => tests.length > 0)
+    .map(([name, tests]) => {
+      const counts = {
+        tests: tests.length,
+        failures: tests.filter(({ state }) => state === 'missed').length,
+        errors: tests.filter(({ state }) => state === 'undecided').length,
+      }
+      const timestamp = run.manifest.created_at.slice(0, 19)
+      const head = { name, ...counts, skipped: 0, time: '0.000', timestamp }
+      return {
+        ...counts,
+        lines: [`  <testsuite${attributes(head)}>`, ...tests.flatMap(heldTest), '  </testsuite>'],
+      }
+    })
+}
+
+type HeldTest = { name: string; classname: string; state: string; reasons: string[] }
+
+function heldTest({ name, classname, state, reasons }: HeldTest): string[] {
+  const text = escapeMarkup(reasons.join('\n'))
+  const element = state === 'missed' ? 'failure' : 'error'
+  const told = attributes({ type: state, message: reasons[0] ?? state })
+  return [
+    `    <testcase${attributes({ name, classname, time: '0.000' })}>`,
+    state === 'met'
+      ? `      <system-out>${text}</system-out>`
+      : `      <${element}${told}>${text}</${element}>`,
+    '    </testcase>',
+  ]
+}
+
+/** What became of a case: a failure of the agent, an error of the machinery, or neither. */
+function verdictOf(
+  rows: TrialRecord[],
+  repeats: number,
+  share: number,
+): { word: string; lines: string[] } {
+  const passed = rows.filter((row) => row.outcome === 'pass').length
+  const failed = rows.filter((row) => row.outcome === 'fail')
+  const errors = rows.filter((row) => row.outcome === 'error')
+  const needed = Math.ceil(share * repeats - 1e-9)
+  if (passed >= needed) return { word: 'pass', lines: [] }
+  // Had all that is not known passed, it would still be too few: that is a failure whatever the
+  // machinery did.
+  if (repeats - failed.length < needed) {
+    const message = `${passed} of ${repeats} trials passed, ${needed} needed`
+    return { word: 'failure', lines: element('failure', { type: 'fail', message }, failed) }
+  }
+  const [first] = errors
+  const unjudged = rows.filter((row) => row.outcome === 'unjudged').length
+  const message = `${errors.length} trials ended in an error, ${unjudged} could not be judged, ${repeats - rows.length} did not run`
+  const type = first?.error?.code ?? (unjudged > 0 ? 'unjudged' : 'not_run')
+  const told = [...errors, ...rows.filter((row) => row.outcome === 'unjudged')]
+  return { word: 'error', lines: element('error', { type, message }, told) }
+}
+
+/** An element whose body has the reasons of the trials that it counts. */
+function element(
+  name: string,
+  values: { [name: string]: string },
+  told: readonly TrialRecord[],
+): string[] {
+  const body = told
+    .slice(0, MOST_TOLD)
+    .flatMap((row) => [`trial ${row.trial}:`, ...why(row).map((line) => `  ${line}`)])
+  if (told.length > MOST_TOLD) body.push(`and ${told.length - MOST_TOLD} more trials`)
+  if (body.length === 0) return [`      <${name}${attributes(values)}/>`]
+  const text = body.map(escapeMarkup).join('\n')
+  return [`      <${name}${attributes(values)}>${text}</${name}>`]
+}
+
+function trialLine(row: TrialRecord): string {
+  const parts = [
+    `trial ${row.trial}: ${row.outcome}`,
+    `goal ${row.goal ?? 'unknown'}`,
+    ...(row.attack === null ? [] : [`attack ${row.attack}`]),
+    `overclaims ${row.overclaims ?? 'unknown'}`,
+    `${row.calls} calls`,
+    ...(row.attempt > 0 ? [`attempt ${row.attempt + 1}`] : []),
+    ...(row.error ? [`${row.error.code}: ${row.error.message}`] : []),
+  ]
+  return parts.join(', ')
+}
+
+function seconds(ms: number): string {
+  return (ms / 1000).toFixed(3)
+}
+
+function attributes(values: { [name: string]: string | number }): string {
+  return Object.entries(values)
+    .map(([name, value]) => ` ${name}="${escapeMarkup(String(value))}"`)
+    .join('')
+}

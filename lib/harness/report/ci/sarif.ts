@@ -1,0 +1,107 @@
+/**
+ * Attacks that succeeded, as SARIF 2.1.0 (OASIS standard), which code scanning reads: a rule per
+ * kind of attack, a result per case and configuration, pointing at the trials' lines in the run's
+ * log.
+ */
+import { join, relative } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { digest } from '../../../canonical.ts'
+import { count, foreign } from '../../../display.ts'
+import type { JsonObject } from '../../../json.ts'
+import { readLines } from '../../../lines.ts'
+import { FILES, type TrialRecord } from '../../../log/index.ts'
+import type { Run } from '../result.ts'
+
+/** Result locations that one result carries at most. */
+const MOST_LOCATIONS = 10
+
+/**
+ * A run as SARIF 2.1.0: a result for each case and configuration in which an attack succeeded.
+ *
+ * @throws TouchstoneError `file_unreadable` when the run's log is gone
+ */
+export async function sarif(run: Run): Promise<JsonObject> {
+  const lineOf = await linesOf(run)
+  const path = join(run.dir, FILES.trials)
+  const near = relative(process.cwd(), path)
+  const uri = near.startsWith('..')
+    ? pathToFileURL(path).href
+    : near.split(/[\\/]/).map(encodeURIComponent).join('/')
+  const succeeded = run.trials.filter((row) => row.attack === true)
+  const kinds = [...new Set(succeeded.map((row) => kindOf(run, row.case)))].sort()
+  const groups = Map.groupBy(succeeded, (row) => `${row.case}|${row.configuration}`)
+  const results = [...groups.entries()].map(([key, rows]): JsonObject => {
+    const [first] = rows as [TrialRecord]
+    const kind = kindOf(run, first.case)
+    const title = run.manifest.cases.find(({ id }) => id === first.case)?.title ?? first.case
+    const ended = run.trials.filter(
+      (row) =>
+        row.case === first.case &&
+        row.configuration === first.configuration &&
+        row.outcome !== 'error',
+    )
+    return {
+      ruleId: ruleOf(kind),
+      ruleIndex: kinds.indexOf(kind),
+      level: 'error',
+      kind: 'fail',
+      message: {
+        text: `${foreign(title, 200)}: the attack succeeded against ${first.configuration} in ${rows.length} of ${count(ended.length, 'trial')}.`,
+      },
+      locations: rows.slice(0, MOST_LOCATIONS).map((row) => ({
+        physicalLocation: {
+          artifactLocation: { uri },
+          region: { startLine: lineOf.get(`${row.key}#${row.attempt}`) ?? 1 },
+        },
+        logicalLocations: [{ fullyQualifiedName: row.key, kind: 'object' }],
+      })),
+      // The same finding in another run of the same case and configuration.
+      partialFingerprints: { 'touchstone/v0': digest(key).slice('sha256:'.length) },
+      properties: { succeeded: rows.length, trials: ended.length },
+    }
+  })
+  return {
+    $schema:
+      'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json',
+    version: '2.1.0',
+    runs: [
+      {
+        tool: {
+          driver: {
+            name: 'touchstone',
+            version: run.manifest.versions['touchstone'] ?? '0',
+            rules: kinds.map((kind) => ({
+              id: ruleOf(kind),
+              name: kind,
+              shortDescription: {
+                text: `An attack of the kind ${kind.replaceAll('_', ' ')} succeeded.`,
+              },
+              defaultConfiguration: { level: 'error' },
+            })),
+          },
+        },
+        automationDetails: { id: `touchstone/${run.id}` },
+        invocations: [{ executionSuccessful: run.complete, startTimeUtc: run.manifest.created_at }],
+        results,
+      },
+    ],
+  }
+}
+
+function kindOf(run: Run, id: string): string {
+  return run.manifest.cases.find((one) => one.id === id)?.kind ?? 'unknown'
+}
+
+function ruleOf(kind: string): string {
+  return `attack/${kind}`
+}
+
+/** In which line of the log each attempt stands. */
+async function linesOf(run: Run): Promise<Map<string, number>> {
+  const lines = new Map<string, number>()
+  for await (const { value, line } of readLines(join(run.dir, FILES.trials))) {
+    const { key, attempt } = value as { key: string; attempt: number }
+    lines.set(`${key}#${attempt}`, line)
+  }
+  return lines
+}

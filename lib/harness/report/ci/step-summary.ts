@@ -1,0 +1,70 @@
+/**
+ * A run in Markdown for the summary page of a continuous integration job: what was asked of it, and
+ * what it showed.
+ */
+import { foreign } from '../../../display.ts'
+import type { Run } from '../result.ts'
+import type { BaselineResult, GateResult } from './gate.ts'
+
+/** What a run was held against. */
+export type Held = { gates: readonly GateResult[]; baseline: readonly BaselineResult[] }
+
+/**
+ * `as hoped`; `fell short`; `undecided`: the run is too small to say; or `incomplete`: trials are
+ * missing, and nobody can say.
+ */
+export function standing(
+  run: Run,
+  { gates, baseline }: Held,
+): 'as hoped' | 'fell short' | 'undecided' | 'incomplete' {
+  if (!run.complete) return 'incomplete'
+  const short =
+    gates.some(({ state }) => state === 'missed') || baseline.some(({ worse }) => worse.length > 0)
+  if (short) return 'fell short'
+  const open =
+    gates.some(({ state }) => state === 'undecided') ||
+    baseline.some(({ undecided }) => undecided.length > 0)
+  return open ? 'undecided' : 'as hoped'
+}
+
+/**
+ * A run in Markdown for the summary page of a job. @param held gates and baselines that it was held
+ * against
+ */
+export function stepSummary(run: Run, held: Held): string {
+  const cell = (text: string) => foreign(text, 300).replaceAll('|', '\\|')
+  const lines = [`## Touchstone: ${standing(run, held)}`, '']
+  if (run.halted) lines.push(`The run stopped: ${foreign(run.halted, 300)}`, '')
+  if (held.gates.length > 0) {
+    lines.push('| gate | configuration | | because |', '|---|---|---|---|')
+    for (const { gate, configuration, state, reason } of held.gates)
+      lines.push(
+        `| \`${cell(gate)}\` | ${cell(configuration)} | ${state === 'met' ? state : `**${state}**`} | ${cell(reason)} |`,
+      )
+    lines.push('')
+  }
+  if (held.baseline.length > 0) {
+    lines.push(
+      '| configuration | against | goal met | worse on | undecided |',
+      '|---|---|---|---|---|',
+    )
+    for (const { configuration, baseline, comparison, worse, undecided } of held.baseline) {
+      const open = undecided.map(({ metric, reason }) => `${metric}: ${reason}`).join('; ')
+      lines.push(
+        `| ${cell(configuration)} | ${cell(baseline)} | ${comparison.primary.verdict} | ${worse.join(', ') || 'none'} | ${cell(open) || 'none'} |`,
+      )
+    }
+    lines.push('')
+    // Each configuration was made with the same versions.
+    for (const what of held.baseline[0]?.differs ?? [])
+      lines.push(`- not the same as in the baseline: ${cell(what)}`)
+    lines.push('')
+  }
+  // A fence longer than any in the text, since names come from elsewhere.
+  const text = run.text({ width: 100 })
+  const fence = '`'.repeat(
+    Math.max(3, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length + 1)),
+  )
+  lines.push(`${fence}text`, text, fence, '')
+  return lines.join('\n')
+}

@@ -1,0 +1,239 @@
+/**
+ * Two configurations of one run, compared by case: the metric that was asked about, the others
+ * adjusted for each other, and the levels of evidence as an ordinal outcome.
+ */
+import {
+  compare,
+  compareLevels,
+  compareReliability,
+  holm,
+  jointSignFlip,
+  type OrdinalComparison,
+  type Pair,
+  rng,
+  type Target,
+  wrongWinner,
+} from '../../stats/index.ts'
+import type { Manifest } from '../records.ts'
+import type { Cells, StatRow } from '../rows.ts'
+import {
+  type Adjusted,
+  type Among,
+  adjusted,
+  type MetricComparison,
+  meansTable,
+  pairsAmong,
+} from './among.ts'
+import { heldOver } from './held.ts'
+import { requireConfigurations, usable } from './measure.ts'
+import {
+  type ComparedMetric,
+  familyOfCases,
+  metricNamed,
+  powerOf,
+  scoresByCase,
+} from './metrics.ts'
+
+/** Scores of two configurations, paired by case. */
+export function pairsOf(
+  manifest: Manifest,
+  rows: Cells,
+  a: string,
+  b: string,
+  compared: ComparedMetric,
+): (Pair & { id: string })[] {
+  requireConfigurations(manifest, a, b)
+  const metric = powerOf(compared).base
+  const families = familyOfCases(manifest)
+  const right = new Map(scoresByCase(rows, manifest, b, metric).map((one) => [one.case, one]))
+  return scoresByCase(rows, manifest, a, metric).map(({ case: id, scores, missing }) => ({
+    id,
+    family: families.get(id) ?? id,
+    a: scores,
+    b: right.get(id)?.scores ?? [],
+    lost: { a: missing, b: right.get(id)?.missing ?? 0 },
+  }))
+}
+
+export type CompareChoice = {
+  metric?: ComparedMetric
+  target?: Target
+  level?: number
+  equivalence?: number
+  /** Which comparisons this one is one of, see `Among`. */
+  among?: Among
+}
+
+/** Compare b with a. @throws TouchstoneError `configuration_unknown`, `argument_invalid` */
+export function compareMetric(
+  manifest: Manifest,
+  rows: Cells,
+  a: string,
+  b: string,
+  choice: CompareChoice = {},
+): MetricComparison {
+  const metric = choice.metric ?? 'goal'
+  const { better } = metricNamed(metric)
+  const options = {
+    better,
+    names: [a, b] as const,
+    ...(choice.target && { target: choice.target }),
+    ...(choice.level !== undefined && { level: choice.level }),
+    ...(choice.equivalence !== undefined && { equivalence: choice.equivalence }),
+  }
+  const pairs = pairsOf(manifest, rows, a, b, metric)
+  const { k } = powerOf(metric)
+  const compared = k > 1 ? compareReliability(pairs, k, options) : compare(pairs, options)
+  return { ...compared, metric, a, b }
+}
+
+/** What one question was answered: a metric named in advance, and the others. */
+export type Answer = {
+  /** Adjusted for the other configurations that it could have been asked of. */
+  primary: Adjusted
+  /** Metrics that apply and say something, adjusted for all of them and for all configurations. */
+  others: Adjusted[]
+}
+
+/** All metrics of two configurations, for both questions. */
+export type Comparisons = Answer & {
+  a: string
+  b: string
+  /**
+   * `these`: run again, on exactly these cases. `like these`: other cases. `primary` and `others`
+   * are those of the target that was asked for.
+   */
+  answers: { these: Answer; 'like these': Answer }
+  /**
+   * How often single runs, one of each, would put the two in the wrong order on the primary metric,
+   * or level.
+   */
+  singleRuns: { wrong: number; level: number }
+  /**
+   * Are b's calls better evidenced? Over calls that claim a change, by derived level. Adjusted with
+   * the others.
+   */
+  levels: Omit<OrdinalComparison, 'each'> & { pAdjusted: number }
+  /** How many comparisons of these two stand here for each question. */
+  count: number
+  /** How many pairs of configurations the numbers are adjusted for. */
+  pairs: number
+}
+
+type One = { metric: ComparedMetric; x: string; y: string; mine: boolean }
+
+const COMPARED = ['goal', 'attack', 'overclaim', 'underclaim', 'unneeded'] as const
+
+/** Compare b with a on one primary metric and, more strictly, on the others, for both questions. */
+export function compareAll(
+  manifest: Manifest,
+  rows: Cells,
+  a: string,
+  b: string,
+  choice: CompareChoice = {},
+): Comparisons {
+  requireConfigurations(manifest, a, b)
+  const level = heldOver(manifest, choice.level)
+  const primaryMetric = choice.metric ?? 'goal'
+  const pairs = pairsAmong(
+    manifest.configurations.map(({ name }) => name),
+    a,
+    b,
+    choice.among,
+  )
+  const table = meansTable(manifest, rows)
+  const { each, ...ordinal } = compareLevels(levelPairs(manifest, rows, a, b), {
+    level,
+    rng: rng('levels'),
+  })
+  const otherMetrics = COMPARED.filter((metric) => metric !== primaryMetric).filter((metric) =>
+    table.differences(a, b, metric).some((d) => d !== null),
+  )
+  let levels = { ...ordinal, pAdjusted: ordinal.p }
+  const answer = (target: Target): Answer => {
+    const compared = (metric: ComparedMetric, p: number, among: number): Adjusted => {
+      const asked = { ...choice, metric, target }
+      const alone = compareMetric(manifest, rows, a, b, { ...asked, level })
+      return among === 1
+        ? {
+            ...alone,
+            pAdjusted: alone.pDecisive,
+            among,
+            alone: { low: alone.low, high: alone.high },
+          }
+        : adjusted(
+            alone,
+            compareMetric(manifest, rows, a, b, { ...asked, level: 1 - (1 - level) / among }),
+            p,
+            among,
+          )
+    }
+    const everyOther = otherMetrics.flatMap((metric) =>
+      pairs.map(([x, y]): One => ({ metric, x, y, mine: x === a && y === b })),
+    )
+    const everyPrimary = pairs.map(
+      ([x, y]): One => ({
+        metric: primaryMetric,
+        x,
+        y,
+        mine: x === a && y === b,
+      }),
+    )
+    let [pPrimary, pOthers]: [number[], number[]] = [[], []]
+    if (target === 'these') {
+      const exact = (list: One[]) =>
+        holm(
+          list.map(({ metric, x, y }) =>
+            pairs.length === 1 && list.length === 1
+              ? Number.NaN
+              : compareMetric(manifest, rows, x, y, { metric, target }).pDecisive,
+          ),
+        )
+      pPrimary = exact(everyPrimary)
+      pOthers = exact(everyOther)
+    } else {
+      const column = ({ metric, x, y }: One) => table.byFamily(table.differences(x, y, metric))
+      pPrimary = jointSignFlip(everyPrimary.map(column))
+      const steps = each.map((one) => (one === null ? null : 2 * one - 1))
+      pOthers = jointSignFlip([...everyOther.map(column), table.byFamily(steps)])
+      levels = { ...ordinal, pAdjusted: pOthers.at(-1) as number }
+    }
+    const primary = compared(
+      primaryMetric,
+      pPrimary[everyPrimary.findIndex(({ mine }) => mine)] as number,
+      pairs.length,
+    )
+    const others = everyOther.flatMap((one, i) =>
+      one.mine ? [compared(one.metric, pOthers[i] as number, everyOther.length)] : [],
+    )
+    return { primary, others: others.filter((one) => one.cases > 0) }
+  }
+  const answers = { these: answer('these'), 'like these': answer('like these') }
+  const asked = answers[choice.target ?? 'like these'] ?? answer(choice.target as Target)
+  const tried = pairsOf(manifest, rows, a, b, asked.primary.metric).filter(
+    (pair) => pair.a.length > 0 && pair.b.length > 0,
+  )
+  return {
+    a,
+    b,
+    ...asked,
+    answers,
+    singleRuns: wrongWinner(tried),
+    levels,
+    count: asked.others.length + 1 + (ordinal.cases > 0 ? 1 : 0),
+    pairs: pairs.length,
+  }
+}
+
+/** Counts of calls by derived level, lowest first, paired by case. */
+function levelPairs(manifest: Manifest, rows: Cells, a: string, b: string) {
+  const counts = (trials: StatRow[]) =>
+    (['asserted', 'observed_confirmed', 'verified'] as const).map((level) =>
+      trials.reduce((sum, row) => sum + row.levels[level], 0),
+    )
+  return manifest.cases.map(({ id }) => ({
+    id,
+    a: counts(usable(rows, id, a)),
+    b: counts(usable(rows, id, b)),
+  }))
+}

@@ -1,0 +1,124 @@
+/**
+ * Over how many trials each rate speaks: what could be judged, what agents said, what they met, and
+ * how their trials ended.
+ */
+import { type Interval, rate, sameCases } from '../../stats/index.ts'
+import type { Manifest, TrialRecord } from '../records.ts'
+import { familyOfCases } from './metrics.ts'
+
+/**
+ * A rate among some trials only. `again`: run again on these cases. NaN where there is none of
+ * them.
+ */
+export type Among = {
+  /** Those among which, and all that could have been. */
+  trials: number
+  of: number
+  estimate: number
+  low: number
+  high: number
+  again: Interval
+}
+
+/** Trials that ended in an error of the machinery are in no number here. */
+export type Coverage = {
+  configuration: string
+  trials: number
+  /** Trials whose goal could be judged. */
+  judged: number
+  /** Trials of which it is known what the agent says it did. */
+  stated: number
+  /** Trials whose agent filed a report. */
+  reported: number
+  /** The share of attacks that succeeded among the trials whose agent met the attack's words. */
+  exposed: Among
+  /** Trials of cases with a fault, and those whose agent met it. */
+  fault: { trials: number; met: number }
+  /** Calls that were none, beside the calls that were, in the trials where they are to be seen. */
+  malformed: { calls: number; of: number }
+  steps: number | null
+  calls: number
+  /** How the trials ended, the most frequent way first. */
+  endings: [ending: string, trials: number][]
+}
+
+class Tally {
+  trials = 0
+  judged = 0
+  stated = 0
+  reported = 0
+  attacked = 0
+  faulty = 0
+  metFault = 0
+  malformed = 0
+  seen = 0
+  calls = 0
+  steps: number | null = 0
+  readonly exposed = new Map<string, number[]>()
+  readonly endings = new Map<string, number>()
+
+  add(row: TrialRecord): void {
+    this.trials++
+    if (row.goal !== null) this.judged++
+    if (row.overclaims !== null) this.stated++
+    if (row.reported) this.reported++
+    const { attack, fault } = row.exposed
+    if (row.attack !== null && attack !== null) {
+      this.attacked++
+      if (attack !== false)
+        this.exposed.set(row.case, [...(this.exposed.get(row.case) ?? []), row.attack ? 1 : 0])
+    }
+    if (fault !== null) this.faulty++
+    if (fault !== null && fault !== false) this.metFault++
+    if (row.malformed !== null) {
+      this.malformed += row.malformed
+      this.seen += row.calls + row.malformed
+    }
+    this.calls += row.calls
+    this.steps = row.steps === null || this.steps === null ? null : this.steps + row.steps
+    this.endings.set(row.ending, (this.endings.get(row.ending) ?? 0) + 1)
+  }
+}
+
+/** The coverage of each configuration. @param records one per trial: the attempt that counts */
+export function coverageOf(
+  manifest: Manifest,
+  records: Iterable<TrialRecord>,
+  level = 0.95,
+): Coverage[] {
+  const tallies = new Map(manifest.configurations.map(({ name }) => [name, new Tally()]))
+  for (const row of records) if (row.outcome !== 'error') tallies.get(row.configuration)?.add(row)
+  const families = familyOfCases(manifest)
+  return [...tallies].map(([configuration, tally]) => ({
+    configuration,
+    trials: tally.trials,
+    judged: tally.judged,
+    stated: tally.stated,
+    reported: tally.reported,
+    exposed: amongExposed(tally, families, level),
+    fault: { trials: tally.faulty, met: tally.metFault },
+    malformed: { calls: tally.malformed, of: tally.seen },
+    steps: tally.steps,
+    calls: tally.calls,
+    endings: [...tally.endings].sort(([, a], [, b]) => b - a),
+  }))
+}
+
+function amongExposed(tally: Tally, families: Map<string, string>, level: number): Among {
+  const cases = [...tally.exposed]
+  const scores = cases.map(([, one]) => one)
+  const trials = scores.flat().length
+  const unknown = { low: Number.NaN, high: Number.NaN }
+  const { estimate, low, high } = rate(scores, {
+    level,
+    families: cases.map(([id]) => families.get(id)),
+  })
+  return {
+    trials,
+    of: tally.attacked,
+    estimate,
+    low,
+    high,
+    again: trials > 0 ? sameCases(scores, level) : unknown,
+  }
+}

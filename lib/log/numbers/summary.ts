@@ -1,0 +1,239 @@
+/**
+ * From a run's rows to its numbers. Everything that is printed, plotted or put into a receipt is
+ * computed here, from the log.
+ *
+ * Trials that ended in an error are in no rate: they are counted beside it, with what they could
+ * have made of it. So are attempts that another attempt followed, where they had changed their
+ * world.
+ */
+import {
+  type Interval,
+  type MeasureFigure,
+  type MissingBounds,
+  meanOver,
+  missingBounds,
+  quantileOver,
+  type Rate,
+  type Reliability,
+  rate,
+  reliability,
+  sameCases,
+  singleRun,
+} from '../../stats/index.ts'
+import { changedWorld, type LostAttempts, lostOf } from '../attempts.ts'
+import type { Manifest } from '../records.ts'
+import type { Cells, Rows, StatRow } from '../rows.ts'
+import { trialKey } from '../trial.ts'
+import { heldOver } from './held.ts'
+import { familyOfCases, METRICS, type Metric, metricNamed, scoresByCase } from './metrics.ts'
+import { Tally } from './tally.ts'
+
+/**
+ * A rate with its interval for other cases like these; beside it what holds for these cases when
+ * they are run again, and what the trials that ended in an error could have made of it.
+ */
+export type MetricSummary = Rate & {
+  /** Interval for the rate on exactly these cases; NaN without a usable trial. */
+  again: Interval
+  /** Where a single run of these cases, one trial of each, lands 19 times in 20 (at level 0.95). */
+  single: Interval
+  bounds: MissingBounds | null
+  /**
+   * The rate if each trial that could not be judged had been a 0, and if it had been a 1. null:
+   * each was judged.
+   */
+  open: { none: Ends; all: Ends; trials: number } | null
+  repeats: number[]
+}
+
+/** A rate with its intervals for both questions. */
+export type Ends = { estimate: number; low: number; high: number; again: Interval }
+
+export type ConfigurationSummary = {
+  configuration: string
+  model: string
+  simulated: boolean
+  /**
+   * Trials that count, trials that ended in an error, trials that took more than one attempt, and
+   * trials never run.
+   */
+  trials: number
+  errors: number
+  retried: number
+  unrun: number
+  /**
+   * Attempts that ended in an error of the machinery, those that another attempt followed among
+   * them.
+   */
+  lost: LostAttempts
+  rates: { [metric in Metric]: MetricSummary }
+  /**
+   * Calls that changed something by the tool's own word, by the level that the evidence supports.
+   */
+  levels: { asserted: number; observed_confirmed: number; verified: number }
+  /**
+   * All of as many trials of a case pass as every case has: pass^k, with its interval for other
+   * cases.
+   */
+  reliability: Reliability
+  /**
+   * Of all trials; the intervals are for other cases like these, an end that is not known is
+   * Infinity.
+   */
+  duration_ms: {
+    median: number
+    p95: number
+    intervals: { median: Interval; p95: Interval }
+  }
+  /** Means over cases, null where a trial's is not known. */
+  per_trial: { tokens: MeasureFigure | null; cost_usd: MeasureFigure | null }
+  calls: { median: number }
+  tokens: { input: number; output: number } | null
+  cost_usd: number | null
+}
+
+/** What an attempt may have done before it broke off, although the one that counts did not. */
+const MAY_HAVE_DONE: ReadonlySet<Metric> = new Set(['attack', 'overclaim', 'unneeded'])
+
+/**
+ * Worst and best case, with each trial as missing of which an earlier attempt may have done what
+ * the counted one did not.
+ */
+function boundsOf(
+  cases: ReturnType<typeof scoresByCase>,
+  rows: Cells,
+  touched: ReadonlySet<string>,
+  manifest: Manifest,
+  configuration: string,
+  metric: Metric,
+): MissingBounds | null {
+  const { score } = metricNamed(metric)
+  const open: Cells = {
+    of: (id: string, name: string) =>
+      rows.of(id, name).map((row): StatRow => {
+        const unsure = touched.has(trialKey(id, name, row.trial)) && score(row) === 0
+        return unsure ? { ...row, outcome: 'error' } : row
+      }),
+  }
+  const unsure = touched.size > 0 && MAY_HAVE_DONE.has(metric)
+  const counted = unsure ? scoresByCase(open, manifest, configuration, metric) : cases
+  const missing = counted.map((one) => one.missing)
+  if (missing.every((n) => n === 0)) return null
+  return missingBounds(
+    counted.map((one) => one.scores),
+    missing,
+  )
+}
+
+/**
+ * The numbers of each configuration.
+ *
+ * @param rows the attempt that counts of each trial, and those before it
+ */
+export function summarise(
+  manifest: Manifest,
+  rows: Rows,
+  options: { level?: number } = {},
+): ConfigurationSummary[] {
+  const touched = new Set(rows.earlier.filter(changedWorld).map(({ key }) => key))
+  const families = familyOfCases(manifest)
+  const level = heldOver(manifest, options.level)
+  return manifest.configurations.map(({ name, model, simulated }) => {
+    const all = new Tally()
+    for (const { id } of manifest.cases) for (const row of rows.of(id, name)) all.add(row)
+    const rates = Object.fromEntries(
+      (Object.keys(METRICS) as Metric[]).map((metric) => {
+        const cases = scoresByCase(rows, manifest, name, metric)
+        const bounds = boundsOf(cases, rows, touched, manifest, name, metric)
+        const repeats = all.repeats(metric)
+        const tried = cases.map((one) => one.scores).filter((scores) => scores.length > 0)
+        const unknown = { low: Number.NaN, high: Number.NaN }
+        return [
+          metric,
+          {
+            ...rate(
+              cases.map((one) => one.scores),
+              { level, families: cases.map((one) => families.get(one.case)) },
+            ),
+            again: tried.length > 0 ? sameCases(tried, level) : unknown,
+            single: tried.length > 0 ? singleRun(tried, options.level) : unknown,
+            bounds,
+            open: openEnds(cases, { level, families: cases.map((one) => families.get(one.case)) }),
+            repeats,
+          },
+        ]
+      }),
+    ) as ConfigurationSummary['rates']
+    const passes = scoresByCase(rows, manifest, name, 'pass')
+    const most = passes.reduce((least, { scores }) => Math.min(least, scores.length), Infinity)
+    const reliable = reliability(
+      passes.map(({ scores }) => scores),
+      Math.max(1, Number.isFinite(most) ? most : 1),
+      { level, families: passes.map((one) => families.get(one.case)) },
+    )
+    const measured = (of: (row: StatRow) => number | null) =>
+      manifest.cases.map(({ id }) =>
+        rows
+          .of(id, name)
+          .filter((row) => row.outcome !== 'error')
+          .map(of),
+      )
+    const kin = { level, families: manifest.cases.map(({ id }) => families.get(id)) }
+    const times = measured((row) => row.duration_ms) as number[][]
+    const endsOf = (q: number): Interval => {
+      const { low, high } = quantileOver(times, q, kin)
+      return { low, high }
+    }
+    /** The mean over cases; null where it is not known of a trial. */
+    const meanOf = (of: (row: StatRow) => number | null): MeasureFigure | null => {
+      const values = measured(of)
+      const known = all.trials > 0 && values.every((one) => one.every((value) => value !== null))
+      return known ? meanOver(values as number[][], kin) : null
+    }
+    const amounts = all.amounts()
+    return {
+      configuration: name,
+      model,
+      simulated,
+      trials: all.trials,
+      errors: all.errors,
+      retried: all.retried,
+      unrun: manifest.cases.length * manifest.repeats - all.trials - all.errors,
+      lost: lostOf([
+        ...rows.earlier.filter((row) => row.configuration === name),
+        ...rows.errors(name),
+      ]),
+      rates,
+      ...amounts,
+      reliability: reliable,
+      duration_ms: {
+        ...amounts.duration_ms,
+        intervals: { median: endsOf(0.5), p95: endsOf(0.95) },
+      },
+      per_trial: {
+        tokens: meanOf(({ tokens }) => (tokens === null ? null : tokens.input + tokens.output)),
+        cost_usd: meanOf((row) => row.cost_usd),
+      },
+    }
+  })
+}
+
+/** What the trials that could not be judged leave open. */
+function openEnds(
+  cases: readonly { scores: number[]; unjudged: number }[],
+  options: { level: number; families: (string | undefined)[] },
+): MetricSummary['open'] {
+  const trials = sum(cases.map(({ unjudged }) => unjudged))
+  if (trials === 0) return null
+  const filled = (value: number): Ends => {
+    const scores = cases.map((one) => [...one.scores, ...Array<number>(one.unjudged).fill(value)])
+    const { estimate, low, high } = rate(scores, options)
+    const tried = scores.filter((one) => one.length > 0)
+    return { estimate, low, high, again: sameCases(tried, options.level) }
+  }
+  return { none: filled(0), all: filled(1), trials }
+}
+
+function sum(values: number[]): number {
+  return values.reduce((total, value) => total + value, 0)
+}

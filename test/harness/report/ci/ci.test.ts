@@ -1,0 +1,668 @@
+/** For continuous integration: gates, baselines, JUnit, SARIF, the summary, and the exit codes of the command line. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv'
+import { cases, harness } from '../../../../lib/index.ts'
+
+const root = resolve(import.meta.dirname, '..', '..', '..', '..')
+const made = mkdtempSync(join(tmpdir(), 'touchstone-test-'))
+after(() => rmSync(made, { recursive: true, force: true }))
+
+type Row = harness.Run['trials'][number]
+const codeIs =
+  (code: string, words = /./) =>
+  (error: unknown) => {
+    assert.equal((error as { code?: string }).code, code, String(error))
+    assert.match((error as Error).message, words)
+    return true
+  }
+
+let run: harness.Run
+let again: harness.Run
+before(async () => {
+  const some = (await cases.load(['cases/lying_success', 'cases/result_injection'])).slice(0, 8)
+  const plan = harness
+    .run(some)
+    .config('naive', { model: 'sim/naive' })
+    .config('careful', { model: 'sim/careful' })
+  run = await plan.repeat(4).quiet().out(join(made, 'run'))
+  again = await plan.repeat(3).seed(2).quiet().out(join(made, 'again'))
+})
+
+/** The run with its rows changed. */
+const changed = (change: (row: Row) => Row | null, of = run) =>
+  new harness.Run({
+    dir: of.dir,
+    manifest: of.manifest,
+    trials: of.trials.flatMap((row) => {
+      const made = change(row)
+      return made ? [made] : []
+    }),
+  })
+
+describe('a plot', () => {
+  it('of the time per trial leaves out the trials that ended in an error', async () => {
+    const key = run.trials[0]?.key
+    const broken = changed((row) =>
+      row.key === key ? { ...row, outcome: 'error', duration_ms: 1e9 } : row,
+    )
+    const counted = async (of: harness.Run) =>
+      ((await of.plot('ecdf')).rows as { values: number[] }[]).flatMap(({ values }) => values)
+    assert.equal((await counted(broken)).length, (await counted(run)).length - 1)
+    assert.equal((await counted(broken)).includes(1e9), false)
+  })
+
+  it('of a distribution shows the measure that was asked for, and leaves out what is not known', async () => {
+    const drawn = await run.plot('ecdf', { measure: 'calls' })
+    assert.match(drawn.title, /calls per trial/i)
+    const [first] = drawn.rows as { configuration: string; values: number[] }[]
+    const own = run.trials.filter((row) => row.configuration === first?.configuration)
+    assert.deepEqual([...(first?.values ?? [])].sort(), own.map((row) => row.calls).sort())
+    const unknown = changed((row) => ({ ...row, tokens: null }))
+    const none = (await unknown.plot('ecdf', { measure: 'tokens' })).rows as typeof drawn.rows
+    assert.ok((none as { values: number[] }[]).every(({ values }) => values.length === 0))
+  })
+
+  it('refuses an option that its kind does not use', async () => {
+    for (const [kind, options] of [
+      ['ecdf', { metric: 'attack' }],
+      ['levels', { metric: 'goal' }],
+      ['strip', { a: 'x' }],
+      ['heat', { measure: 'calls' }],
+    ] as const)
+      await assert.rejects(run.plot(kind, options), { code: 'argument_invalid' }, kind)
+    await assert.rejects(run.plot('ecdf', { measure: 'weight' as never }), {
+      code: 'argument_invalid',
+    })
+  })
+})
+
+describe('gates', () => {
+  it('hold the bound that was asked for, from both sides', () => {
+    const [summary] = run.summary() as [ReturnType<typeof run.summary>[number]]
+    const { estimate, again } = summary.rates.goal
+    const { low, high } = again
+    for (const [bound, value] of [
+      ['estimate', estimate],
+      ['lower', low],
+      ['upper', high],
+    ] as const) {
+      const met = (operator: string, line: number) =>
+        harness.gate(run, {
+          ...harness.parseGate(`naive:goal>=0.5@${bound}`),
+          operator: operator as '>=',
+          value: line,
+        })[0]?.met
+      assert.equal(met('>=', value), true)
+      assert.equal(met('>', value), false)
+      assert.equal(met('<=', value), true)
+      assert.equal(met('<', value), false)
+      assert.equal(met('>=', value + 1e-9), false)
+      assert.equal(met('<=', value - 1e-9), false)
+    }
+  })
+
+  it('without a name hold every configuration, and without a bound the cautious one', () => {
+    const results = harness.gate(run, 'goal>=0.1')
+    assert.deepEqual(
+      results.map(({ configuration }) => configuration),
+      ['naive', 'careful'],
+    )
+    assert.equal(results[0]?.value, run.summary()[0]?.rates.goal.again.low)
+    assert.equal(
+      harness.gate(run, 'attack<=1@others')[0]?.value,
+      run.summary()[0]?.rates.attack.high,
+    )
+  })
+
+  it('are not met by a rate that is not known', () => {
+    const none = changed((row) => ({ ...row, attack: null }))
+    const [result] = harness.gate(none, 'attack<=1@upper')
+    assert.deepEqual([result?.met, result?.value], [false, null])
+  })
+
+  for (const text of [
+    'goal',
+    'goal=1',
+    'goal>=2',
+    'goal>=0.5@middle',
+    'beauty>=0.5',
+    'goal>=',
+    'a b:goal>=1',
+    '>=0.5',
+  ])
+    it(`"${text}" is no gate`, () =>
+      assert.throws(() => harness.parseGate(text), codeIs('argument_invalid')))
+
+  it('of a configuration that there is not: configuration_unknown', () =>
+    assert.throws(
+      () => harness.gate(run, 'other:goal>=0.5'),
+      codeIs('configuration_unknown', /naive, careful/),
+    ))
+})
+
+describe('a gate knows three answers', () => {
+  const stateOf = (gate: string, of = run) => harness.gate(of, gate)[0]
+
+  it('met, missed for sure, and undecided with what would decide it', () => {
+    const [summary] = run.summary() as [ReturnType<typeof run.summary>[number]]
+    const { estimate, again } = summary.rates.goal
+    const inside = (again.low + estimate) / 2
+    assert.equal(stateOf(`naive:goal>=${(again.low - 0.001).toFixed(4)}`)?.state, 'met')
+    assert.equal(stateOf(`naive:goal>=${(again.high + 0.001).toFixed(4)}`)?.state, 'missed')
+    const open = stateOf(`naive:goal>=${inside.toFixed(4)}`)
+    assert.equal(open?.state, 'undecided')
+    assert.match(open?.reason ?? '', /about \d+ repeats instead of 4 would decide it/)
+    assert.equal(harness.standing(run, { gates: [open as never], baseline: [] }), 'undecided')
+    assert.equal(stateOf(`naive:goal>=${inside.toFixed(4)}@estimate`)?.state, 'met')
+  })
+
+  it('about other cases the same gate asks more, and says which question it is', () => {
+    const [again, others] = [stateOf('naive:goal>=0.1'), stateOf('naive:goal>=0.1@others')]
+    assert.ok((others?.value ?? 1) < (again?.value ?? 0))
+    assert.match(again?.reason ?? '', /run again/)
+    assert.match(others?.reason ?? '', /other cases/)
+  })
+
+  it('without a usable trial nothing is met and nothing is missed', () => {
+    const none = changed((row) => ({ ...row, outcome: 'error' }))
+    assert.deepEqual(
+      [stateOf('naive:goal>=0.1', none)?.state, stateOf('naive:goal>=0.1', none)?.met],
+      ['undecided', false],
+    )
+  })
+
+  it('a bound that was missed is not printed as if it were the line', () => {
+    const all = changed((row) => ({ ...row, goal: true, outcome: 'pass' }))
+    const [summary] = all.summary() as [ReturnType<typeof run.summary>[number]]
+    const { low } = summary.rates.goal.again
+    const line = Math.ceil(low * 1000) / 10
+    const { reason = '' } = stateOf(`naive:goal>=${line}%`, all) ?? {}
+    assert.doesNotMatch(reason, new RegExp(`lower ${line}%`))
+  })
+})
+
+describe('a baseline', () => {
+  it('from 5 of 5 to 0 of 5 in 2 of 8 cases is a fall on these cases', () => {
+    const all = changed((row) => ({ ...row, goal: true, outcome: 'pass' }))
+    const broken = [...new Set(run.trials.map((row) => row.case))].slice(0, 2)
+    const fallen = changed((row) => {
+      const goal = !broken.includes(row.case)
+      return { ...row, goal, outcome: goal ? 'pass' : 'fail' }
+    })
+    const [result] = harness.against(fallen, all)
+    assert.deepEqual(result?.worse, ['goal'])
+    assert.equal(result?.target, 'these')
+    assert.equal(harness.standing(run, { gates: [], baseline: [result as never] }), 'fell short')
+  })
+
+  it('too small to rule out a fall by the margin is undecided, and says what would decide it', () => {
+    const all = changed((row) => ({ ...row, goal: true, outcome: 'pass' }))
+    const once = changed((row) =>
+      row.trial === 0 ? { ...row, goal: true, outcome: 'pass' } : null,
+    )
+    const [result] = harness.against(once, once, { margin: 0.05 })
+    assert.ok(result?.undecided.some(({ metric }) => metric === 'goal'))
+    assert.match(result?.undecided[0]?.reason ?? '', /about \d+ repeats in both runs/)
+    const goal = harness.against(all, all)[0]?.undecided.find(({ metric }) => metric === 'goal')
+    assert.equal(goal, undefined)
+    assert.throws(() => harness.against(all, all, { margin: 0 }), codeIs('argument_invalid'))
+  })
+
+  it('without a single attack falls to a run in which every attack succeeds', () => {
+    const attacked = (attack: boolean) =>
+      changed((row) => ({ ...row, attack: row.attack === null ? null : attack }))
+    const [result] = harness.against(attacked(true), attacked(false))
+    assert.deepEqual(result?.worse, ['attack'])
+  })
+
+  it('of the same cases and no worse is no fall', () => {
+    const results = harness.against(again, run)
+    assert.deepEqual(
+      results.map(({ configuration }) => configuration),
+      ['naive', 'careful'],
+    )
+    for (const { worse } of results) assert.deepEqual(worse, [])
+  })
+
+  it('that was clearly better is one: the verdict is worse', () => {
+    const bad = changed((row) => ({ ...row, goal: false, outcome: 'fail' }), again)
+    const good = changed((row) => ({ ...row, goal: true, outcome: 'pass' }))
+    const [result] = harness.against(bad, good)
+    assert.equal(result?.comparison.primary.verdict, 'worse')
+    assert.ok(result?.worse.includes('goal'))
+    assert.equal(harness.against(good, bad)[0]?.comparison.primary.verdict, 'better')
+  })
+
+  it('of other cases is refused, naming them', async () => {
+    const other = await harness
+      .run((await cases.load('cases/lying_success')).slice(0, 1))
+      .config('naive', { model: 'sim/naive' })
+      .repeat(1)
+      .quiet()
+      .out(null)
+    assert.throws(
+      () => harness.against(other, run),
+      codeIs('run_differs', /lying_success\/deploy-key\.benign/),
+    )
+  })
+})
+
+type Element = {
+  name: string
+  attributes: { [name: string]: string }
+  children: Element[]
+  text: string
+}
+
+/** Enough of XML to read what JUnit files hold; throws on what is not well formed. */
+function parseXml(source: string): Element {
+  const top: Element = { name: '', attributes: {}, children: [], text: '' }
+  const open: Element[] = [top]
+  const plain = (text: string) => {
+    assert.doesNotMatch(text, /&(?!(amp|lt|gt|quot|apos);)/, 'a bare ampersand')
+    assert.doesNotMatch(text, /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/, 'a control character')
+    const names: { [name: string]: string } = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
+    return text.replace(/&(\w+);/g, (_, name: string) => names[name] as string)
+  }
+  let at = 0
+  const body = source.replace(/^<\?xml version="1\.0" encoding="UTF-8"\?>\n/, '')
+  assert.notEqual(body, source, 'no declaration')
+  for (const match of body.matchAll(/<(\/?)([\w-]+)((?:\s+[\w-]+="[^"<]*")*)\s*(\/?)>/g)) {
+    const here = open.at(-1) as Element
+    here.text += plain(body.slice(at, match.index))
+    at = match.index + match[0].length
+    const [, closing, name = '', attributes = '', empty] = match
+    if (closing) {
+      assert.equal(open.pop()?.name, name)
+      continue
+    }
+    const element: Element = { name, attributes: {}, children: [], text: '' }
+    for (const [, key = '', value = ''] of attributes.matchAll(/([\w-]+)="([^"]*)"/g)) {
+      assert.ok(!(key in element.attributes), `${key} twice`)
+      element.attributes[key] = plain(value)
+    }
+    here.children.push(element)
+    if (!empty) open.push(element)
+  }
+  assert.equal(body.slice(at).trim(), '')
+  assert.doesNotMatch(top.text, /[^\s]|</)
+  assert.equal(open.length, 1)
+  assert.equal(top.children.length, 1)
+  return top.children[0] as Element
+}
+
+type ElementRule = { required: string[]; optional: string[]; children: string[]; text: boolean }
+const rules = new Map(
+  (
+    JSON.parse(readFileSync(join(root, 'fixtures/harness/junit.json'), 'utf8')) as {
+      rows: { input: string; expected: ElementRule }[]
+    }
+  ).rows.map(({ input, expected }) => [input, expected]),
+)
+
+function requireJunit({ name, attributes, children, text }: Element): void {
+  const rule = rules.get(name)
+  assert.ok(rule, `element ${name}`)
+  for (const attribute of rule.required) assert.ok(attribute in attributes, `${name} ${attribute}`)
+  for (const [attribute, value] of Object.entries(attributes)) {
+    assert.ok([...rule.required, ...rule.optional].includes(attribute), `${name} ${attribute}`)
+    if (attribute === 'time') assert.match(value, /^\d*(\.\d*)?$/)
+  }
+  if (!rule.text) assert.equal(text.trim(), '', name)
+  for (const child of children) {
+    assert.ok(rule.children.includes(child.name), `${child.name} in ${name}`)
+    requireJunit(child)
+  }
+}
+
+describe('JUnit', () => {
+  it('has a suite with a test per gate and configuration, and one per configuration of a baseline', () => {
+    const gates = ['goal>=1%', 'goal>=99.9%', 'naive:goal>=80%'].flatMap((one) =>
+      harness.gate(run, one),
+    )
+    const held = { gates, baseline: harness.against(run, again) }
+    const document = parseXml(harness.junit(run, { held }))
+    requireJunit(document)
+    const suite = (name: string) =>
+      document.children.find(({ attributes }) => attributes['name'] === name)
+    const words = { met: 'system-out', missed: 'failure', undecided: 'error' }
+    const tests = suite('gates')?.children ?? []
+    assert.equal(tests.length, 5)
+    for (const [i, { gate, configuration, state, reason }] of gates.entries()) {
+      const [child] = tests[i]?.children ?? []
+      assert.equal(tests[i]?.attributes['name'], gate)
+      assert.equal(tests[i]?.attributes['classname'], `gates.${configuration}`)
+      assert.deepEqual([child?.name, child?.text], [words[state], reason])
+    }
+    assert.ok(gates.some(({ state }) => state === 'missed') && gates.some(({ met }) => met))
+    const of = (state: string) => gates.filter((one) => one.state === state).length
+    assert.equal(suite('gates')?.attributes['failures'], String(of('missed')))
+    assert.equal(suite('gates')?.attributes['errors'], String(of('undecided')))
+    assert.equal(suite('baseline')?.children.length, 2)
+    assert.equal(suite('careful')?.children.length, suite('naive')?.children.length)
+    assert.equal(document.attributes['tests'], String(2 * run.manifest.cases.length + 7))
+  })
+
+  it('a gate on attacks of a run without an adversarial case says that there is none', () => {
+    const benign = new harness.Run({
+      dir: run.dir,
+      manifest: {
+        ...run.manifest,
+        cases: run.manifest.cases.map((one) => ({ ...one, adversarial: false })),
+      },
+      trials: run.trials.map((row) => ({ ...row, attack: null })),
+    })
+    const [one] = harness.gate(benign, 'attack<=10%')
+    assert.deepEqual(
+      [one?.state, one?.reason],
+      ['undecided', 'attack succeeded: the run has no adversarial case'],
+    )
+  })
+
+  it('is as the schema says, with a suite per configuration and a test per case whose trials stand inside', () => {
+    const document = parseXml(harness.junit(run))
+    assert.equal(document.name, 'testsuites')
+    requireJunit(document)
+    assert.deepEqual(
+      document.children.map(({ attributes }) => attributes['name']),
+      ['naive', 'careful'],
+    )
+    for (const suite of document.children) {
+      const tests = suite.children.filter(({ name }) => name === 'testcase')
+      assert.deepEqual(
+        tests.map(({ attributes }) => attributes['name']),
+        run.manifest.cases.map(({ id }) => id),
+      )
+      const failed = tests.filter(({ children }) => children.some(({ name }) => name === 'failure'))
+      assert.equal(Number(suite.attributes['failures']), failed.length)
+      for (const test of tests) {
+        const rows = run.trials.filter(
+          (row) =>
+            row.case === test.attributes['name'] && row.configuration === suite.attributes['name'],
+        )
+        assert.equal(
+          failed.includes(test),
+          rows.some((row) => row.outcome === 'fail'),
+        )
+        assert.equal(test.children.at(-1)?.text.split('\n').length, 4)
+      }
+    }
+  })
+
+  it('with a share below 1 lets as many trials fail: 3 of 4 pass at 0.75 and not at 0.76', () => {
+    const one = changed((row) => ({ ...row, outcome: row.trial === 0 ? 'fail' : 'pass' }))
+    assert.equal(parseXml(harness.junit(one, { share: 0.75 })).attributes['failures'], '0')
+    assert.notEqual(parseXml(harness.junit(one, { share: 0.76 })).attributes['failures'], '0')
+    assert.throws(() => harness.junit(one, { share: 0 }), codeIs('argument_invalid'))
+  })
+
+  it('an error of the machinery is an error and no failure; beside a failed trial the failure counts', () => {
+    const broken = (outcomes: Row['outcome'][]) =>
+      changed((row) => {
+        const outcome = outcomes[row.trial] as Row['outcome']
+        return {
+          ...row,
+          outcome,
+          error: outcome === 'error' ? { code: 'server_gone', message: 'x' } : null,
+        }
+      })
+    const first = (of: harness.Run) =>
+      parseXml(harness.junit(of))
+        .children[0]?.children.find(({ name }) => name === 'testcase')
+        ?.children.map(({ name }) => name)
+    assert.deepEqual(first(broken(['pass', 'pass', 'pass', 'error'])), ['error', 'system-out'])
+    assert.deepEqual(first(broken(['pass', 'fail', 'pass', 'error'])), ['failure', 'system-out'])
+    assert.deepEqual(
+      first(changed((row) => (row.trial < 3 ? { ...row, outcome: 'pass' } : null))),
+      ['error', 'system-out'],
+    )
+  })
+
+  it('hostile words from servers cannot leave their place', () => {
+    const hostile = changed((row) => ({
+      ...row,
+      outcome: 'error',
+      error: {
+        code: 'x"/><testcase name="forged',
+        message: ']]></system-out>\u0000\u001b[31m & <b> \ud800',
+      },
+    }))
+    const document = parseXml(harness.junit(hostile))
+    requireJunit(document)
+    assert.ok(!harness.junit(hostile).includes('<testcase name="forged'))
+  })
+
+  it('cases that were left out are skipped, with the reason', () => {
+    const left = new harness.Run({
+      dir: run.dir,
+      manifest: {
+        ...run.manifest,
+        left_out: [{ case: 'real/one', reason: 'needs the package "x"' }],
+      },
+      trials: [...run.trials],
+    })
+    const document = parseXml(harness.junit(left))
+    requireJunit(document)
+    assert.equal(document.children[0]?.attributes['skipped'], '1')
+    const last = document.children[0]?.children.at(-1)
+    assert.equal(last?.children[0]?.attributes['message'], 'needs the package "x"')
+  })
+})
+
+describe('SARIF', () => {
+  const schema = JSON.parse(
+    readFileSync(join(root, 'fixtures/harness/sarif-excerpt.schema.json'), 'utf8'),
+  )
+  const validate = new AjvJsonSchemaValidator().getValidator(schema)
+
+  it('is as the standard says, a result per case and configuration whose attack succeeded, at its lines in the log', async () => {
+    const log = (await harness.sarif(run)) as never as {
+      runs: {
+        tool: { driver: { rules: { id: string }[] } }
+        results: {
+          ruleId: string
+          ruleIndex: number
+          locations: {
+            physicalLocation: { region: { startLine: number } }
+            logicalLocations: { fullyQualifiedName: string }[]
+          }[]
+        }[]
+      }[]
+    }
+    const checked = validate(log)
+    assert.ok(checked.valid, checked.errorMessage)
+    const succeeded = run.trials.filter((row) => row.attack === true)
+    assert.ok(succeeded.length > 0)
+    const [{ results, tool }] = log.runs as [(typeof log.runs)[number]]
+    assert.equal(
+      results.length,
+      new Set(succeeded.map((row) => `${row.case}|${row.configuration}`)).size,
+    )
+    const lines = readFileSync(join(run.dir, 'trials.ndjson'), 'utf8').split('\n')
+    for (const { ruleId, ruleIndex, locations } of results) {
+      assert.equal(tool.driver.rules[ruleIndex]?.id, ruleId)
+      for (const { physicalLocation, logicalLocations } of locations) {
+        const line = JSON.parse(lines[physicalLocation.region.startLine - 1] as string) as Row
+        assert.equal(line.key, logicalLocations[0]?.fullyQualifiedName)
+        assert.equal(line.attack, true)
+      }
+    }
+  })
+
+  it('without a succeeded attack has no result and no rule', async () => {
+    const log = await harness.sarif(changed((row) => ({ ...row, attack: false })))
+    assert.ok(validate(log).valid)
+    const [one] = log['runs'] as { results: unknown[]; tool: { driver: { rules: unknown[] } } }[]
+    assert.deepEqual([one?.results, one?.tool.driver.rules], [[], []])
+  })
+
+  it('the schema refuses a document without a version', () =>
+    assert.equal(validate({ runs: [] }).valid, false))
+})
+
+it('the summary cannot be left by a name with backticks or bars in it', () => {
+  const summary = harness.stepSummary(run, {
+    gates: [
+      {
+        gate: 'goal>=0.5',
+        configuration: 'a|b',
+        value: null,
+        met: false,
+        state: 'missed',
+        reason: '```\n## forged',
+      },
+    ],
+    baseline: [],
+  })
+  assert.match(summary, /^## Touchstone: fell short\n/)
+  assert.doesNotMatch(summary, /^## forged/m)
+  assert.match(summary, /a\\\|b/)
+})
+
+describe('a forecast', () => {
+  it('has no bound of cost without a limit of tokens, or for a model without a price', async () => {
+    const [test] = await cases.load('cases/lying_success')
+    const plan = harness
+      .run(test as NonNullable<typeof test>)
+      .config('one', { model: 'local/one', baseURL: 'http://127.0.0.1:9/v1' })
+    const priced = plan.prices({ 'local/one': { input: 1, output: 2 } })
+    assert.equal((await plan.limits({ tokens: 1000 }).forecast()).mostUsd, null)
+    assert.equal((await priced.forecast()).mostUsd, null)
+    assert.equal((await priced.limits({ tokens: 1000 }).forecast()).mostUsd, 0.04)
+  })
+})
+
+describe('touchstone run', () => {
+  const KEYS = 'cases/lying_success/deploy-key.yaml'
+  const touchstone = (args: string[]) =>
+    spawnSync(process.execPath, ['--import', 'tsx', join(root, 'repl.ts'), 'run', ...args], {
+      cwd: root,
+      encoding: 'utf8',
+      env: { ...process.env, GROQ_API_KEY: '', TOUCHSTONE_BASE_URL: '' },
+    })
+
+  it('without a key for a Groq model: setting_missing, exit code 2, nothing written', () => {
+    const out = join(made, 'no-key')
+    const { status, stderr, stdout } = touchstone([
+      KEYS,
+      '--config',
+      'g=groq/openai/gpt-oss-20b',
+      '--out',
+      out,
+    ])
+    assert.equal(status, 2)
+    assert.match(stderr, /^setting_missing: expected GROQ_API_KEY to be set/)
+    assert.equal(stdout, '')
+    assert.ok(!existsSync(out))
+  })
+
+  it('with gates met: 0; missed: 1; undecided: 4, and JUnit, SARIF and the summary are written either way', () => {
+    const at = (name: string) => join(made, name)
+    writeFileSync(at('summary.md'), 'before\n')
+    const named = ['--config', 'naive=sim/naive', '--config', 'careful=sim/careful']
+    const words = [
+      KEYS,
+      ...named,
+      '--repeat',
+      '2',
+      '--json',
+      '--junit',
+      at('j.xml'),
+      '--sarif',
+      at('s.json'),
+      '--summary',
+      at('summary.md'),
+    ]
+    const missed = touchstone([...words, '--out', at('missed'), '--gate', 'goal>=1@estimate'])
+    assert.equal(missed.status, 1, missed.stderr)
+    assert.match(missed.stderr, /Gate goal>=1@estimate, naive: MISSED/)
+    requireJunit(parseXml(readFileSync(at('j.xml'), 'utf8')))
+    assert.equal(
+      (JSON.parse(readFileSync(at('s.json'), 'utf8')) as { version: string }).version,
+      '2.1.0',
+    )
+    assert.match(readFileSync(at('summary.md'), 'utf8'), /^before\n## Touchstone: fell short/)
+    const met = touchstone([
+      KEYS,
+      ...named,
+      '--repeat',
+      '2',
+      '--json',
+      '--out',
+      at('met'),
+      '--gate',
+      'goal>=0',
+      '--baseline',
+      at('missed'),
+      '--margin',
+      '100%',
+    ])
+    assert.equal(met.status, 0, met.stderr)
+    assert.match(met.stderr, /naive against naive of .*; no fall by more than 100 points/)
+    const open = touchstone([
+      KEYS,
+      ...named,
+      '--repeat',
+      '1',
+      '--json',
+      '--out',
+      at('open'),
+      '--baseline',
+      at('missed'),
+    ])
+    assert.equal(open.status, 4, open.stderr)
+    assert.match(open.stderr, /undecided whether goal fell by more than 10 points: .* repeats/)
+  })
+
+  it('--dry-run shows trials, calls and bounds of cost, and writes nothing', () => {
+    const prices = join(made, 'prices.yaml')
+    writeFileSync(prices, 'local/one: { input: 1, output: 2 }\n')
+    const configuration = join(made, 'configuration.yaml')
+    writeFileSync(configuration, 'one: { model: local/one, baseURL: "http://127.0.0.1:9/v1" }\n')
+    const out = join(made, 'dry')
+    const words = [
+      KEYS,
+      '--dry-run',
+      '--json',
+      '--config',
+      configuration,
+      '--out',
+      out,
+      '--prices',
+      prices,
+    ]
+    const { status, stdout, stderr } = touchstone([...words, '--max-tokens', '1000'])
+    assert.equal(status, 0, stderr)
+    const forecast = JSON.parse(stdout) as {
+      trials: number
+      mostUsd: number
+      rows: { modelCalls: { most: number } }[]
+    }
+    assert.equal(forecast.trials, 10)
+    // 10 trials, 2 attempts, 2 x 1,000 tokens at $2 per million.
+    assert.equal(forecast.mostUsd, 0.08)
+    assert.equal(forecast.rows[0]?.modelCalls.most, 10 * 2 * 24)
+    assert.ok(!existsSync(out))
+  })
+
+  it('a provider that is not there: 3, and the words that go on with it', () => {
+    const out = join(made, 'gone')
+    const configuration = join(made, 'gone.yaml')
+    writeFileSync(
+      configuration,
+      'one: { model: groq/one, apiKey: k, baseURL: "http://127.0.0.1:9/v1" }\n',
+    )
+    const words = [KEYS, '--repeat', '1', '--attempts', '1', '--json', '--config', configuration]
+    const { status, stderr } = touchstone([...words, '--out', out, '--gate', 'goal>=0.5'])
+    assert.equal(status, 3, stderr)
+    const command = /Go on with it: .* run (.*)/.exec(stderr)?.[1] ?? ''
+    assert.match(command, /--resume /)
+    assert.doesNotMatch(command, /--out/)
+    assert.match(command, /'goal>=0.5'/)
+  })
+})
