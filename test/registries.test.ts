@@ -1,8 +1,9 @@
 /**
  * Registries that cannot be half filled. Each public statistic, kind of chart, importer, classifier, world and pattern has
- * its known answers or sample, an example that a test runs, and a row in its README. What is missing is said in a sentence.
+ * its known answers or sample, an example that a test runs, and a row in its README; each fault has a case with its twin, a
+ * test and a row. What is missing is said in a sentence.
  *
- * Faults and attacks are held to the same in `test/harness/catalogue.test.ts`: a case, its twin, a row, the schema.
+ * What the shipped cases are held to stands in `test/harness/catalogue.test.ts`.
  */
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
@@ -10,6 +11,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { CHART_KINDS } from '../lib/chart/chart.ts'
 import { PLOT_KINDS } from '../lib/harness/report/plot-kinds.ts'
+import { FAULT_KINDS } from '../lib/harness/server/fault.ts'
 import { chart, receipt, scenarios, stats } from '../lib/index.ts'
 import type { Importer } from '../lib/receipt/audit/importer.ts'
 import { importerOf, importers } from '../lib/receipt/audit/importers.ts'
@@ -211,6 +213,25 @@ describe('registries', () => {
       ]
     })
     noMore(README, names)
+  })
+
+  it('each fault has a case with a twin, a test of what a client sees, a place in the schema and a row', () => {
+    const README = 'cases/README.md'
+    const rows = rowsOf(README)
+    const seen = read('test/harness/server/fault.test.ts')
+    const schema = read('fixtures/schemas/case.json')
+    whole('fault', FAULT_KINDS, (kind) => {
+      const own = globSync(`cases/${kind}/*.yaml`, { cwd: root }).map(read)
+      return [
+        own.length === 0 && `a case cases/${kind}/<name>.yaml`,
+        own.length > 0 &&
+          !own.every((text) => /^id: .*\.benign$/m.test(text)) &&
+          `a benign twin in each file of cases/${kind}/`,
+        !seen.includes(`'${kind}'`) && 'a test in test/harness/server/fault.test.ts',
+        !schema.includes(`"${kind}"`) && 'a place in fixtures/schemas/case.json: npm run schemas',
+        !rows.has(kind) && `a row in ${README}`,
+      ]
+    })
   })
 
   it('each pattern of the newest set has hits, misses and a row', () => {

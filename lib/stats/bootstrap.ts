@@ -6,7 +6,7 @@
  * (the inner draw counts their spread twice) and knows nothing of values it has not seen, so it is
  * not the default for rates.
  */
-import { drawCount, inside, list, named, scores, source } from './domain.ts'
+import { drawCount, eachCase, inside, named, source } from './domain.ts'
 import type { Interval } from './interval.ts'
 import { quantileOfSorted } from './quantile.ts'
 import { type Rng, rng as seeded } from './random.ts'
@@ -38,12 +38,12 @@ export function bootstrap(
   cases: readonly (readonly number[])[],
   options: { level?: number; draws?: number; rng?: Rng } = {},
 ): Bootstrap {
-  list(cases, 'arrays of scores, one per case', 'cases')
+  eachCase(cases)
   named(options, 'options')
   const level = inside(options.level ?? 0.95, 'options.level')
   const draws = drawCount(options.draws ?? 10_000, 'options.draws')
   const random = source(options.rng ?? seeded('bootstrap'), 'options.rng')
-  const used = cases.filter((values, i) => scores(values, `cases[${i}]`).length > 0)
+  const used = cases.filter((values) => values.length > 0)
   const nothing = { interval: { low: NaN, high: NaN }, sorted: new Float64Array(0), draws, level }
   if (used.length < 2)
     return { ...nothing, reason: 'fewer than two cases: nothing is known about other cases' }

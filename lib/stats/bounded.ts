@@ -7,7 +7,9 @@
  * seen, at that end of the range. So it does not shrink to nothing where all cases look alike, and
  * one more failure never raises an end.
  */
+import { TouchstoneError } from '../errors.ts'
 import { normalQuantile } from './distribution.ts'
+import { inside, named, numbers, positive, whole } from './domain.ts'
 import type { Interval } from './interval.ts'
 import { weightedMeanCdf } from './weighted.ts'
 
@@ -44,9 +46,25 @@ export function boundedMean(
     level?: number
   } = {},
 ): Interval {
-  if (values.length < 2) return { low: NaN, high: NaN }
+  named(options, 'options')
   const [least, most] = options.range ?? [0, 1]
-  const tail = (1 - (options.level ?? 0.95)) / 2
+  numbers(values, 'values')
+  // A value that is computed may leave the range by a rounding.
+  const slack = (most - least) * 1e-9
+  for (let i = 0; i < values.length; i++)
+    if (!((values[i] as number) >= least - slack && (values[i] as number) <= most + slack))
+      throw new TouchstoneError(
+        'argument_invalid',
+        `expected a number in [${least}, ${most}], got ${values[i]}`,
+        { where: `values[${i}]` },
+      )
+  if (options.weights) {
+    numbers(options.weights, 'options.weights')
+    whole(options.weights.length, values.length, values.length, 'options.weights.length')
+    for (const [i, weight] of options.weights.entries()) positive(weight, `options.weights[${i}]`)
+  }
+  const tail = (1 - inside(options.level ?? 0.95, 'options.level')) / 2
+  if (values.length < 2) return { low: NaN, high: NaN }
   const scaled = values.map((value) => (value - least) / (most - least))
   const low = lowerEnd(scaled, options.weights, tail)
   const high =

@@ -112,6 +112,24 @@ export function scores(values: readonly number[], where: string): readonly numbe
   return values
 }
 
+/** The scores of several cases. */
+export function eachCase<C extends readonly (readonly number[])[]>(cases: C, where = 'cases'): C {
+  list(cases, 'arrays of scores, one per case', where)
+  for (let i = 0; i < cases.length; i++) scores(cases[i] as readonly number[], `${where}[${i}]`)
+  return cases
+}
+
+/** The scores of several cases under both configurations. */
+export function eachPair<P extends { a: readonly number[]; b: readonly number[] }>(
+  pairs: readonly P[],
+): readonly P[] {
+  for (const [i, pair] of sides(pairs).entries()) {
+    scores(pair.a, `pairs[${i}].a`)
+    scores(pair.b, `pairs[${i}].b`)
+  }
+  return pairs
+}
+
 /** Measurements: every one finite. */
 export function numbers(values: readonly number[], where: string): readonly number[] {
   if (!Array.isArray(values)) fail('an array of numbers', values, where)

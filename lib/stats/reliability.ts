@@ -3,7 +3,7 @@
  * which cases flip.
  */
 import { boundedMean } from './bounded.ts'
-import { inside, list, named, scores, whole } from './domain.ts'
+import { eachCase, inside, list, named, scores, whole } from './domain.ts'
 import { familiesOf } from './families.ts'
 import { mean } from './variance.ts'
 
@@ -159,11 +159,11 @@ export type Flips = {
  * flips([[1, 1], [1, 0], [0, 0], [1]]) // { share: 0.3333, flipped: [1], cases: 3 }
  */
 export function flips(cases: readonly (readonly number[])[]): Flips {
-  list(cases, 'arrays of scores, one per case', 'cases')
+  eachCase(cases)
   let counted = 0
   const flipped: number[] = []
   for (const [i, values] of cases.entries()) {
-    if (scores(values, `cases[${i}]`).length < 2) continue
+    if (values.length < 2) continue
     counted++
     if (values.some((value) => value !== values[0])) flipped.push(i)
   }

@@ -9,6 +9,7 @@
 
 import { boundedMean, UNSEEN } from './bounded.ts'
 import { betaQuantile, normalQuantile } from './distribution.ts'
+import { eachCase, eachPair, inside } from './domain.ts'
 import type { Interval } from './interval.ts'
 
 /** Mean, variance and third central moment. */
@@ -25,6 +26,8 @@ export type Moments = { mean: number; variance: number; third: number }
  * sameCases([[1, 1, 1, 1, 1], [0, 0, 0, 0, 0]]) // { low: 0.2, high: 0.8 }
  */
 export function sameCases(cases: readonly (readonly number[])[], level = 0.95): Interval {
+  eachCase(cases)
+  inside(level, 'level')
   const pooled = pooledTrials(cases, level)
   if (cases.some((scores) => scores.length < 3)) return pooled
   const critical = normalQuantile((1 + level) / 2)
@@ -50,6 +53,8 @@ export function sameCasesDifference(
   pairs: readonly { a: readonly number[]; b: readonly number[] }[],
   level = 0.95,
 ): Interval {
+  eachPair(pairs)
+  inside(level, 'level')
   const [a, b] = [pairs.map((pair) => pair.a), pairs.map((pair) => pair.b)]
   const lowerEnd = (a: readonly (readonly number[])[], b: readonly (readonly number[])[]) => {
     const [pa, pb] = [meanOf(a), meanOf(b)]

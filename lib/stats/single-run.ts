@@ -5,6 +5,7 @@
  */
 import { UNSEEN } from './bounded.ts'
 import { normalQuantile } from './distribution.ts'
+import { eachCase, eachPair, inside } from './domain.ts'
 import type { Interval } from './interval.ts'
 import { lowSide, type Moments, mirrored, quantileOf, total } from './same-cases.ts'
 
@@ -21,6 +22,8 @@ import { lowSide, type Moments, mirrored, quantileOf, total } from './same-cases
  * singleRun(Array.from({ length: 20 }, () => [1, 1, 1, 1, 0])) // { low: 0.6, high: 1 }
  */
 export function singleRun(cases: readonly (readonly number[])[], level = 0.95): Interval {
+  eachCase(cases)
+  inside(level, 'level')
   const critical = normalQuantile((1 + level) / 2)
   /** As passes of one trial per case. */
   const lowerEnd = (cases: readonly (readonly number[])[]) => {
@@ -74,6 +77,7 @@ export function wrongWinner(pairs: readonly { a: readonly number[]; b: readonly 
   wrong: number
   level: number
 } {
+  eachPair(pairs)
   const rateOf = (side: 'a' | 'b') => {
     const all = pairs.flatMap((pair) => pair[side])
     const pooled = total(all) / all.length

@@ -2,7 +2,7 @@
  * Where the spread of the scores comes from: differences between cases, or differences between
  * trials of the same case.
  */
-import { list, named, number, numbers, scores } from './domain.ts'
+import { eachCase, list, named, number, numbers } from './domain.ts'
 
 /**
  * Mean of some numbers; NaN of none.
@@ -73,8 +73,8 @@ export type VarianceSplit = {
  * split.between // 0.0817
  */
 export function varianceSplit(cases: readonly (readonly number[])[]): VarianceSplit {
-  list(cases, 'arrays of scores, one per case', 'cases')
-  const used = cases.filter((values, i) => scores(values, `cases[${i}]`).length > 0)
+  eachCase(cases)
+  const used = cases.filter((values) => values.length > 0)
   const trials = used.reduce((sum, values) => sum + values.length, 0)
   const undefinedSplit = (reason: string): VarianceSplit => ({
     between: NaN,

@@ -6,6 +6,7 @@
  * weight for one value that was not seen, at the end of the range, the mean of anything bounded
  * gets an interval that needs no shape (see `bounded.ts`).
  */
+import { list, number, numbers, positive, whole } from './domain.ts'
 
 /**
  * P(sum of w_j v_j <= x), with (w_1, w_2, ...) from a Dirichlet distribution.
@@ -27,6 +28,15 @@ export function weightedMeanCdf(
   masses: readonly number[],
   x: number,
 ): number {
+  numbers(values, 'values')
+  whole(
+    list(masses, 'numbers above 0', 'masses').length,
+    values.length,
+    values.length,
+    'masses.length',
+  )
+  for (let j = 0; j < masses.length; j++) positive(masses[j] as number, `masses[${j}]`)
+  number(x, 'x')
   let lowest = 0
   let highest = 0
   let center = 0

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { TouchstoneError } from '../../lib/errors.ts'
 import * as stats from '../../lib/stats/index.ts'
 
 const no = null as never
@@ -201,3 +202,19 @@ for (const [what, call, message] of calls) {
     })
   })
 }
+
+test('each statistic refuses what is no argument of its kind, and says where', () => {
+  const bad = [undefined, null, {}, Symbol('x'), true] as never[]
+  for (const [name, statistic] of Object.entries(stats)) {
+    if (typeof statistic !== 'function') continue
+    for (const value of bad)
+      assert.throws(
+        () => (statistic as (...values: never[]) => unknown)(value, value, value),
+        (error) =>
+          error instanceof TouchstoneError &&
+          error.code === 'argument_invalid' &&
+          error.where !== '',
+        `stats.${name}(${String(value)}): docs ask for "expected X, got Y (where)"`,
+      )
+  }
+})

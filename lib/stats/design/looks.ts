@@ -3,7 +3,7 @@
  * a finding. The error is held over all looks by spending it bit by bit.
  */
 import { normalCdf, normalQuantile } from '../distribution.ts'
-import { inside, list, named, positive, share, word } from '../domain.ts'
+import { inside, list, named, positive, share, whole, word } from '../domain.ts'
 
 /**
  * `late`: little at first, nearly all at the end (O'Brien and Fleming). `even`: about the same at
@@ -126,6 +126,8 @@ function grid(limit: number): Density {
  * lookAt(5, 5) // [5]
  */
 export function lookAt(first: number, most: number): number[] {
+  whole(first, 1, Number.MAX_SAFE_INTEGER, 'first')
+  whole(most, first, Number.MAX_SAFE_INTEGER, 'most')
   const at = [first]
   for (let next = first; next < most; ) {
     next = Math.min(most, Math.ceil(next * 1.5))
