@@ -30,13 +30,54 @@ export function keepSecrets<T extends { readonly [name: string]: string | undefi
   members: T,
 ): T {
   for (const [name, value] of Object.entries(members))
-    if (value !== undefined && SECRET_NAME.test(name)) {
-      keepSecret(value)
-      // `Bearer KEY`: the key alone is the secret as well.
-      const last = value.trim().split(/\s+/).at(-1)
-      if (last !== undefined && last !== value) keepSecret(last)
-    }
+    if (value !== undefined && SECRET_NAME.test(name)) keepBare(value)
   return members
+}
+
+/** Headers whose values say nothing that is secret. The value of any other header may be a key. */
+const PLAIN_HEADERS: ReadonlySet<string> = new Set([
+  'accept',
+  'accept-charset',
+  'accept-encoding',
+  'accept-language',
+  'anthropic-beta',
+  'anthropic-version',
+  'cache-control',
+  'connection',
+  'content-length',
+  'content-type',
+  'host',
+  'http-referer',
+  'last-event-id',
+  'mcp-method',
+  'mcp-name',
+  'mcp-protocol-version',
+  'openai-beta',
+  'origin',
+  'pragma',
+  'prefer',
+  'referer',
+  'user-agent',
+  'x-title',
+])
+
+/**
+ * Remember the values of headers: all but those of headers whose names are known to carry no
+ * secret. Returns the headers.
+ */
+export function keepHeaders<T extends { readonly [name: string]: string | undefined }>(
+  headers: T,
+): T {
+  for (const [name, value] of Object.entries(headers))
+    if (value !== undefined && !PLAIN_HEADERS.has(name.trim().toLowerCase())) keepBare(value)
+  return headers
+}
+
+/** Remember a value, and of `Bearer KEY` the key alone as well. */
+function keepBare(value: string): void {
+  keepSecret(value)
+  const last = value.trim().split(/\s+/).at(-1)
+  if (last !== undefined && last !== value) keepSecret(last)
 }
 
 /**
@@ -79,6 +120,14 @@ export function redactedJson(value: unknown, indent?: number): string {
   const found = patternOf()
   if (found === null || text.search(found) < 0) return text
   return JSON.stringify(changed(JSON.parse(text)), null, indent)
+}
+
+/**
+ * A value whose texts are `redacted`, at any depth; the value itself where none holds a secret.
+ */
+export function redactedValue<T>(value: T): T {
+  const found = patternOf()
+  return found === null || JSON.stringify(value).search(found) < 0 ? value : (changed(value) as T)
 }
 
 function changed(value: unknown): unknown {

@@ -7,11 +7,13 @@ import { after, describe, it } from 'node:test'
 import { foreign } from '../lib/display.ts'
 import { junit } from '../lib/harness/report/ci/junit.ts'
 import { writeReport } from '../lib/harness/report/markdown.ts'
-import { cases, harness } from '../lib/index.ts'
+import { cases, harness, probe } from '../lib/index.ts'
 import { showError } from '../lib/repl/show.ts'
-import { keepSecret, redacted, redactedJson, shownAddress } from '../lib/secrets.ts'
+import { keepHeaders, keepSecret, redacted, redactedJson, shownAddress } from '../lib/secrets.ts'
 import fc from './property.ts'
 import { startGroq } from './servers/groq.ts'
+import { stage } from './servers/stage.ts'
+import { json } from './servers/well.ts'
 
 const made = mkdtempSync(join(tmpdir(), 'touchstone-secrets-'))
 after(() => rmSync(made, { recursive: true, force: true }))
@@ -84,9 +86,39 @@ describe('a secret', () => {
   })
 })
 
+describe('the value of a header', () => {
+  it('is a secret under any name but those that are known to carry none', () => {
+    keepHeaders({ 'X-Workspace': 'ws-literal-0001', authorization: 'Bearer bearer-literal-2' })
+    keepHeaders({ accept: 'application/x-nothing', 'User-Agent': 'agent-of-mine/1' })
+    assert.equal(redacted('ws-literal-0001 bearer-literal-2'), '[redacted] [redacted]')
+    for (const plain of ['application/x-nothing', 'agent-of-mine/1'])
+      assert.equal(redacted(plain), plain)
+  })
+
+  it('that a server of one’s own says again stands in no report, nor the query of its address', async () => {
+    const secret = 'ws-literal-of-a-probe'
+    const server = await stage(
+      ({ req, res, id }) => {
+        const error = { code: -32600, message: `No workspace ${req.headers['x-workspace']}` }
+        json(res, JSON.stringify({ jsonrpc: '2.0', id, error }), {}, 400)
+      },
+      { plain: true },
+    )
+    const url = `${server.url}?key=query-of-a-probe`
+    const result = await probe.connect(url, { local: true, headers: { 'x-workspace': secret } })
+    const checked = await probe.conformance(url, { headers: { 'x-workspace': secret } })
+    await server.close()
+    const [first] = result.own?.errors ?? []
+    assert.equal(first?.message, 'No workspace [redacted]')
+    for (const text of [result.text(), checked.text(), JSON.stringify([result, checked])])
+      assert.doesNotMatch(text, /ws-literal|query-of-a-probe/)
+  })
+})
+
 describe('a run', () => {
   const key = 'gsk_echoed-by-the-provider'
   const inQuery = 'query-key-of-a-gateway'
+  const inHeader = 'literal-under-a-plain-name'
 
   const written = (dir: string) =>
     readdirSync(dir, { recursive: true, withFileTypes: true })
@@ -97,7 +129,7 @@ describe('a run', () => {
 
   it('holds no key that a provider echoes, nor one in its address, in any file, text or error', async () => {
     const provider = await startGroq({
-      turns: () => ({ text: `Done with ${key}.` }),
+      turns: () => ({ text: `Done with ${key} of ${inHeader}.` }),
       refuse: (_, call) =>
         call === 0
           ? { status: 400, body: { error: { message: `Bad key ${key} at ${inQuery}`, code: 'x' } } }
@@ -113,6 +145,7 @@ describe('a run', () => {
           model: 'local/m',
           baseURL: `${provider.url}?api_key=${inQuery}`,
           apiKey: '$SECRETS_TEST_KEY',
+          headers: { 'x-workspace': inHeader },
         })
         .repeat(2)
         .concurrency(1)
@@ -122,7 +155,7 @@ describe('a run', () => {
       await writeReport(run)
       const files = written(join(made, 'run'))
       assert.ok(files.some(([, text]) => text.includes('Bad key [redacted] at [redacted]')))
-      assert.ok(files.some(([, text]) => text.includes('Done with [redacted].')))
+      assert.ok(files.some(([, text]) => text.includes('Done with [redacted] of [redacted].')))
       for (const [name, text] of [
         ...files,
         ['text', run.text()],
@@ -132,6 +165,7 @@ describe('a run', () => {
       ] as const) {
         assert.ok(!text.includes(key), name)
         assert.ok(!text.includes(inQuery), name)
+        assert.ok(!text.includes(inHeader), name)
       }
       assert.deepEqual((await harness.open(join(made, 'run'))).problems, [])
     } finally {

@@ -2,7 +2,7 @@
 import { TouchstoneError } from '../../errors.ts'
 import type { Json } from '../../json.ts'
 import { shownAddress } from '../../secrets.ts'
-import { filledIn } from '../server/variables.ts'
+import { headersFilledIn } from '../server/variables.ts'
 import { reasonOf } from '../wire/mcp.ts'
 import type { HttpAgent } from './agent.ts'
 import { addressesOf, type Ended, filler, httpServers, read, type Trial } from './agent-trial.ts'
@@ -41,7 +41,7 @@ export async function runHttp(options: HttpAgent, trial: Trial): Promise<Ended> 
       method: 'POST',
       headers: {
         'content-type': 'application/json',
-        ...filledIn(options.headers ?? {}, 'agent headers'),
+        ...headersFilledIn(options.headers ?? {}, 'agent headers'),
       },
       body: JSON.stringify(filled(template)),
       signal: trial.signal,

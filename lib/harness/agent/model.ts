@@ -14,7 +14,7 @@ import { LIMITERS, type Limiter, type Limiters } from '../model/limiter.ts'
 import type { Refusal } from '../model/provider-refusal.ts'
 import { PROVIDERS, unknownModel } from '../model/providers.ts'
 import type { Deadline } from '../model/trial-clock.ts'
-import { filledIn } from '../server/variables.ts'
+import { filledIn, headersFilledIn } from '../server/variables.ts'
 import { type Agent, type AgentFunction, agentFrom } from './agent.ts'
 import { type Deviations, SIMULATED, type SimulatedContext, simulatedModel } from './simulated.ts'
 
@@ -195,7 +195,7 @@ async function modelSource(
       `expected baseURL, or ${urlVariable} to be set, for ${model}`,
       { where },
     )
-  const headers = filledIn(configuration.headers ?? {}, `${where}: headers`)
+  const headers = headersFilledIn(configuration.headers ?? {}, `${where}: headers`)
   const made = await provider.make(id, { apiKey, baseURL, headers })
   return {
     id: model,

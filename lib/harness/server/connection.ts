@@ -14,7 +14,7 @@ import { ChildTransport } from '../wire/child-transport.ts'
 import { type Client, connectClient, reasonOf, type Transport } from '../wire/mcp.ts'
 import { isModernOnly, ModernTransport, modernHttp, type Wire } from '../wire/modern.ts'
 import type { ServerPlan } from './plan.ts'
-import { filledIn } from './variables.ts'
+import { filledIn, headersFilledIn } from './variables.ts'
 import { exchanged, fill, WORKSPACE } from './workspace.ts'
 
 /** Standard error in an error's message, in characters: the last of it. */
@@ -116,7 +116,7 @@ async function connectChild(
 
 async function connectHttp(plan: ServerPlan, options: Options): Promise<Connection> {
   const http = plan.http as NonNullable<ServerPlan['http']>
-  const headers = filledIn(http.headers, 'http.headers')
+  const headers = headersFilledIn(http.headers, 'http.headers')
   const url = ((): URL => {
     try {
       return new URL(http.url)

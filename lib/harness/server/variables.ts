@@ -3,7 +3,7 @@
  * stand in a file.
  */
 import { TouchstoneError } from '../../errors.ts'
-import { keepSecret, keepSecrets } from '../../secrets.ts'
+import { keepHeaders, keepSecret, keepSecrets } from '../../secrets.ts'
 
 /**
  * Values with `$NAME` and `${NAME}` taken from the environment. @throws TouchstoneError
@@ -31,4 +31,12 @@ export function filledIn(
     ]),
   )
   return keepSecrets(filled)
+}
+
+/** `filledIn` of headers: a value is a secret unless the header is known to carry none. */
+export function headersFilledIn(
+  headers: { readonly [name: string]: string },
+  where: string,
+): { [name: string]: string } {
+  return keepHeaders(filledIn(headers, where))
 }

@@ -9,6 +9,7 @@ import { onlyMembers } from '../../arguments.ts'
 import { count, foreign, type Look, table, tone } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { get } from '../../scenario/index.ts'
+import { keepHeaders, shownAddress } from '../../secrets.ts'
 import { Shown } from '../../shown.ts'
 import { signalOf } from '../../signal.ts'
 import { deadline } from '../judge/deadline.ts'
@@ -142,6 +143,7 @@ export async function conformance(
     )
   }
   onlyMembers(options, ['headers', 'ca', 'signal'], 'options')
+  keepHeaders(options.headers ?? {})
   const signal = signalOf(options.signal)
   const published = get(NAME)
   const set = published.set as unknown as ConformanceSet
@@ -159,7 +161,8 @@ export async function conformance(
     await line.close()
   }
   const passed = checks.filter((check) => check.passed).length
-  return new Conformance({ set: nameOf(published), subject: url, checks, passed, startedAt })
+  const subject = shownAddress(url)
+  return new Conformance({ set: nameOf(published), subject, checks, passed, startedAt })
 }
 
 async function run(

@@ -6,6 +6,7 @@ import { onlyMembers } from '../../arguments.ts'
 import { foreign } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { progress } from '../../progress.ts'
+import { keepHeaders, keepSecrets, redacted, redactedValue, shownAddress } from '../../secrets.ts'
 import { signalOf } from '../../signal.ts'
 import { connectionSet, DEFAULT_SET, type Era } from '../judge/set.ts'
 import type { Command } from '../wire/process-group.ts'
@@ -90,13 +91,16 @@ export class Connection implements PromiseLike<ProbeResult> {
     const { target } = this
     const signal = signalOf(this.signal)
     const findings = await runTest(target, {}, signal)
-    if ('command' in target) return new ProbeResult(this.subject, 'stdio', null, findings)
+    if ('command' in target)
+      return new ProbeResult(redacted(this.subject), 'stdio', null, redactedValue(findings))
     if (!target.local) {
       const { name } = connectionSet(setAsked(target))
       return new ProbeResult(target.url, target.transport, name, findings)
     }
     const told = await otherWay(target, findings, signal)
-    return new ProbeResult(target.url, target.transport, null, told)
+    // A server of one's own may say again what it was sent.
+    const subject = shownAddress(target.url)
+    return new ProbeResult(subject, target.transport, null, redactedValue(told))
   }
 
   /** Runs the test when first awaited; awaiting again gives the same result. */
@@ -194,7 +198,11 @@ export function connect(target: string | Command, options: ConnectOptions = {}):
   const own = ownOptions(options)
   if (stdio || local) {
     if (set !== undefined) throw invalid('expected no set for a server of your own', 'options.set')
-    if (stdio) return new Connection({ command: target, ...own }, signal)
+    keepHeaders(own.headers ?? {})
+    if (stdio) {
+      keepSecrets(target.env ?? {})
+      return new Connection({ command: target, ...own }, signal)
+    }
   } else {
     const stray = OF_OWN.find((name) => own[name] !== undefined)
     if (stray) throw invalid('expected local: true beside it', `options.${stray}`)
