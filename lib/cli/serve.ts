@@ -10,6 +10,9 @@ import { type Case, type Judgement, type ServedCase, serve as serveCase } from '
 import { asker, requireTrusted } from './verb/trust.ts'
 import { EXIT, JSON_OPTION, type Verb, type Words } from './verb/verb.ts'
 
+/** Longest last words that are read. The servers' messages have the same limit. */
+const MOST_WORDS_BYTES = 10 << 20
+
 const FORMATS: readonly ConfigFormat[] = ['mcpServers', 'vscode', 'codex']
 
 export const serve: Verb = {
@@ -55,7 +58,7 @@ goes to standard error, and as JSON to --out.`,
     await requireTrusted([test], { trust: words.flag('trust'), ask })
     const served = await serveCase(test, { seed: words.whole('seed', 0, 2 ** 40) ?? 1 })
     const said = stdio ? await client(served, signal) : await listening(served, format, signal)
-    const judgement = await served.judge(said)
+    const judgement = await served.judge(said ?? '')
     const text = `${JSON.stringify(judgement, null, 2)}\n`
     // Printed first: a session cannot be had again where the file cannot be written.
     if (stdio) process.stderr.write(`${judgement.text(lookOf(process.stderr))}\n`)
@@ -64,6 +67,11 @@ goes to standard error, and as JSON to --out.`,
         words.flag('json') ? text : `\n${judgement.text(lookOf(process.stdout))}\n`,
       )
     if (out !== undefined) writeNew(out, text)
+    if (said === null)
+      throw new TouchstoneError(
+        'usage',
+        `expected last words of at most ${MOST_WORDS_BYTES} bytes on standard input, got more; none of them were read`,
+      )
     return codeOf(judgement)
   },
 }
@@ -112,12 +120,15 @@ async function chosen(words: Words): Promise<Case> {
   )
 }
 
-/** Print where the servers are, and wait for the end. Resolves to the agent's last words. */
+/**
+ * Print where the servers are, and wait for the end. Resolves to the agent's last words; null: they
+ * are too long to be read.
+ */
 async function listening(
   served: ServedCase,
   format: ConfigFormat,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<string | null> {
   const look = lookOf(process.stderr)
   process.stdout.write(configText(format, served.mcpServers))
   const task = wrap(`Task: ${foreign(served.task, 2000)}`, look.width ?? 100)
@@ -126,19 +137,23 @@ async function listening(
     : 'The case is judged when standard input ends.'
   process.stderr.write(`${task}\n${end}\n`)
   const over = AbortSignal.any([signal, served.signal])
-  let text = ''
+  const parts: Buffer[] = []
+  let sizeBytes = 0
   const { promise, resolve } = Promise.withResolvers<void>()
-  process.stdin.setEncoding('utf8')
-  process.stdin.on('data', (part: string) => {
-    text += part
-  })
+  const take = (part: Buffer) => {
+    sizeBytes += part.length
+    if (sizeBytes <= MOST_WORDS_BYTES) parts.push(part)
+    else resolve()
+  }
+  process.stdin.on('data', take)
   process.stdin.once('end', resolve)
   process.once('SIGTERM', resolve)
   over.addEventListener('abort', () => resolve(), { once: true })
   if (over.aborted) resolve()
   await promise
-  process.stdin.pause()
-  return text.trim()
+  process.stdin.off('data', take).pause()
+  if (sizeBytes > MOST_WORDS_BYTES) return null
+  return Buffer.concat(parts).toString('utf8').trim()
 }
 
 /**
@@ -147,7 +162,8 @@ async function listening(
  */
 async function client(served: ServedCase, signal: AbortSignal): Promise<string> {
   const { serveStdio } = await import('../harness/agent/stdio-face.ts')
-  await serveStdio(served, AbortSignal.any([signal, served.signal]))
+  const problem = await serveStdio(served, AbortSignal.any([signal, served.signal]))
+  if (problem !== null) process.stderr.write(`${problem}\n`)
   return ''
 }
 

@@ -116,6 +116,23 @@ describe('touchstone serve', () => {
     assert.equal(readFileSync(out, 'utf8'), 'kept')
   })
 
+  for (const [words, code, problem] of [
+    [[], 2, /expected last words of at most 10485760 bytes on standard input, got more/],
+    [['--stdio'], 1, /expected messages of at most 10 MiB on standard input, got a longer one/],
+  ] as const)
+    it(`a line without end on standard input is refused, and the case judged: ${words[0] ?? 'words'}`, async () => {
+      const out = join(made, `endless${words[0] ?? ''}.json`)
+      const { child, told, ended } = started('lying_success/deploy-key', ...words, '--out', out)
+      // It stops reading, so that the rest finds no reader.
+      child.stdin.on('error', () => {})
+      const part = Buffer.alloc(1 << 20, 'a')
+      for (let i = 0; i < 11; i++) child.stdin.write(part)
+      assert.equal(await ended, code, told.err)
+      assert.match(told.err, problem)
+      const { record } = JSON.parse(readFileSync(out, 'utf8'))
+      assert.deepEqual([record.outcome, record.claims_from], ['fail', null])
+    })
+
   it('a judgement that cannot be written is printed all the same', async () => {
     const out = join(made, 'taken-meanwhile.json')
     const { child, told, ended } = started('lying_success/deploy-key', '--json', '--out', out)

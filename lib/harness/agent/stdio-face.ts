@@ -14,11 +14,13 @@ import { offeredName, REPORT } from './recorder.ts'
 /**
  * Serve until the client has gone or the signal aborts. Faults and refusals reach the client as the
  * servers give them.
+ *
+ * @returns why it was ended before the client had gone, or null
  */
 export async function serveStdio(
   { servers }: Pick<AgentTask, 'servers'>,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<string | null> {
   const all = Object.entries(servers)
   // The server of the report is ours; its tool is `report`, whatever it is called beside a server
   // of that name.
@@ -53,6 +55,12 @@ export async function serveStdio(
     })
   const { promise: over, resolve } = Promise.withResolvers<void>()
   server.onclose = resolve
+  let problem: string | null = null
+  // The rest of a message that is too long cannot be told from the next one.
+  server.onerror = ({ message }) => {
+    if (/exceeded maximum size/.test(message))
+      problem = 'expected messages of at most 10 MiB on standard input, got a longer one'
+  }
   process.stdin.once('end', resolve)
   // Clients end a program by closing its input, and by a signal when it is slow.
   process.once('SIGTERM', resolve)
@@ -60,6 +68,7 @@ export async function serveStdio(
   await server.connect(new StdioServerTransport())
   if (!signal.aborted) await over
   await server.close()
+  return problem
 }
 
 /** An error of a client, as the next one shall have it: the code is told once. */
