@@ -45,7 +45,8 @@ export function importers(): readonly Importer[] {
 
 /**
  * Register an importer: three functions, or data that says where an entry keeps what. Registering
- * the same name again replaces it, so a notebook cell can be run twice.
+ * a name of one's own again replaces it, so a notebook cell can be run twice. A name that ships is
+ * refused.
  *
  * @throws TouchstoneError `importer_invalid` naming the member that is wrong
  */
@@ -61,6 +62,8 @@ export function importer(given: Importer | ImporterData): Importer {
   const definition = isData ? importerFrom(given as ImporterData) : (given as Importer)
   for (const name of ['name', 'provider'] as const)
     if (typeof definition?.[name] !== 'string' || definition[name] === '') wrong(name, 'a text')
+  if (isShippedImporter(definition.name))
+    wrong('name', `a name that no shipped importer has, got ${definition.name}`)
   for (const name of ['recognises', 'entries', 'read'] as const)
     if (typeof definition[name] !== 'function') wrong(name, 'a function')
   if (!isObject(definition.kinds)) wrong('kinds', 'an object')

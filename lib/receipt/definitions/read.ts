@@ -11,12 +11,7 @@ import { type ImporterData, importerFrom } from '../audit/importer-data.ts'
 import { isShippedImporter, importer as registerImporter } from '../audit/importers.ts'
 import type { Classifier } from '../surface/classifier.ts'
 import { type ClassifierFile, expand } from '../surface/compact.ts'
-import {
-  classifierOf,
-  registerTogether,
-  shippedClassifiers,
-  shippedWith,
-} from '../surface/registry.ts'
+import { classifierOf, registerTogether, shippedRule } from '../surface/registry.ts'
 import { definitionsSchema } from './schema.ts'
 
 /** What a file registered, by name. */
@@ -88,35 +83,13 @@ function readOne(document: Located): {
  */
 function requireNotShipped({ one, index, document: { locate, value } }: Made): void {
   const listed = index < ((value as { classes?: unknown[] }).classes ?? []).length
-  const place = (...path: (string | number)[]) =>
-    locate(listed ? ['classes', index, ...path] : ['reads'])
-  const refuse = (expected: string, got: string, where: string): never => {
-    throw invalid(`expected ${expected}, got ${got}`, where)
-  }
-  for (const other of shippedClassifiers()) {
-    if (other.category === one.category)
-      refuse(
-        'a category that no shipped classifier has',
-        `${one.category} of ${other.provider}`,
-        place('category'),
-      )
-    if (other.provider === one.provider && other.resource_type === one.resource_type)
-      refuse(
-        'a class that no shipped classifier has',
-        `${one.resource_type} of ${one.provider} (${other.category})`,
-        place('resource_type'),
-      )
-  }
-  for (const member of ['tools', 'reads'] as const)
-    for (const tool of Object.keys(one[member])) {
-      const other = shippedWith(tool, one)
-      if (other)
-        refuse(
-          'a tool that no shipped classifier has',
-          `${tool} of ${other.category} (${other.provider})`,
-          place(member, tool),
-        )
-    }
+  const taken = shippedRule(one)
+  if (!taken) return
+  const { path, expected, got } = taken
+  throw invalid(
+    `expected ${expected}, got ${got}`,
+    locate(listed ? ['classes', index, ...path] : ['reads']),
+  )
 }
 
 /**

@@ -1,4 +1,5 @@
 /** The registered classifiers, and which of them knows a tool. */
+import { TouchstoneError } from '../../errors.ts'
 import type { Classifier, Effect } from './classifier.ts'
 import { SHIPPED } from './classifiers/index.ts'
 import { checkClassifier } from './definition.ts'
@@ -19,13 +20,22 @@ let shipped: Registry | undefined
 /**
  * Register a classifier, so that `observe` knows its tools and `verify` can bind their calls.
  *
- * Registering the same category again replaces it, so a notebook cell can be run twice.
+ * Registering a category of one's own again replaces it, so a notebook cell can be run twice. A
+ * class, tool or read that ships is refused: a level would else rest on another rule than its name
+ * says.
  *
  * @throws TouchstoneError `classifier_invalid` naming the member that is wrong
  */
 export function classifier(definition: Classifier): Classifier {
   const { list } = registered()
   checkClassifier(definition, list)
+  const taken = shippedRule(definition)
+  if (taken)
+    throw new TouchstoneError(
+      'classifier_invalid',
+      `expected ${taken.expected}, got ${taken.got}`,
+      { where: `classifier ${definition.category}: ${taken.path.join('.')}` },
+    )
   const known = list.findIndex((one) => one.category === definition.category)
   const next = known < 0 ? [...list, definition] : list.with(known, definition)
   registry = indexed(next)
@@ -52,15 +62,43 @@ export function classifiers(): readonly Classifier[] {
 }
 
 /** The classifiers that come with Touchstone, whatever was registered since. */
-export function shippedClassifiers(): readonly Classifier[] {
+function shippedClassifiers(): readonly Classifier[] {
   return shippedOnes().list
+}
+
+/** What of a classifier is a rule that ships: its category, its class, or a tool or read of it. */
+export function shippedRule(
+  one: Classifier,
+): { path: string[]; expected: string; got: string } | null {
+  const taken = (path: string[], what: string, got: string) => ({
+    path,
+    expected: `${what} that no shipped classifier has`,
+    got,
+  })
+  for (const other of shippedClassifiers()) {
+    if (other.category === one.category)
+      return taken(['category'], 'a category', `${one.category} of ${other.provider}`)
+    if (other.provider === one.provider && other.resource_type === one.resource_type)
+      return taken(
+        ['resource_type'],
+        'a class',
+        `${one.resource_type} of ${one.provider} (${other.category})`,
+      )
+  }
+  for (const member of ['tools', 'reads'] as const)
+    for (const tool of Object.keys(one[member])) {
+      const other = shippedWith(tool, one)
+      if (other)
+        return taken([member, tool], 'a tool', `${tool} of ${other.category} (${other.provider})`)
+    }
+  return null
 }
 
 /**
  * The shipped classifier that has a tool or read of another one, for the same provider or for
  * servers of the same name, with or without the server's name before the tool.
  */
-export function shippedWith(tool: string, one: Classifier): Classifier | undefined {
+function shippedWith(tool: string, one: Classifier): Classifier | undefined {
   const words = wordsOf(one)
   return words
     .flatMap((word) => lookUp(shippedOnes(), tool, word).candidates)

@@ -147,6 +147,52 @@ describe('a file of classifiers and importers', () => {
   })
 })
 
+describe('what ships', () => {
+  const [first] = receipt.classifiers()
+  const [shipped] = receipt.importers()
+  const own: receipt.Classifier = {
+    category: 'own',
+    provider: 'github',
+    resource_type: 'own',
+    class: 'change',
+    scope: 'own:write',
+    irreversibility: 'two_way',
+    reason_code: 'classified_own',
+    tools: { own_tool: 'set' },
+    fields: [{ name: 'thing', kind: 'text', from: ['thing'] }],
+    required: [],
+    binding: { all: ['thing'] },
+    scoped: [],
+    effects: {
+      set: { shown: { by: 'nothing', because: 'no read' }, recorded: { none: 'no log' } },
+    },
+    reads: {},
+  }
+
+  it('is replaced by no classifier of the same category, class, tool or read', () => {
+    for (const [change, member] of [
+      [{ category: first?.category }, 'category'],
+      [{ resource_type: first?.resource_type }, 'resource_type'],
+      [{ tools: { add_deploy_key: 'set' } }, 'tools\\.add_deploy_key'],
+      [{ reads: { list_deploy_keys: { verb: 'list', answers: [{ items: '' }] } } }, 'reads\\.'],
+    ] as const)
+      assert.throws(() => receipt.classifier({ ...own, ...change } as receipt.Classifier), {
+        code: 'classifier_invalid',
+        message: new RegExp(`that no shipped classifier has, got .*: ${member}`),
+      })
+    assert.equal(receipt.classifiers()[0], first)
+  })
+
+  it('is replaced by no importer of the same name', () => {
+    const other = { ...(shipped as receipt.Importer), recognises: () => true }
+    assert.throws(() => receipt.importer(other), {
+      code: 'importer_invalid',
+      message: /expected a name that no shipped importer has, got github/,
+    })
+    assert.equal(receipt.importers()[0], shipped)
+  })
+})
+
 describe('a mistake in such a file', () => {
   const line = (word: string) => ACME.split('\n').findIndex((text) => text.includes(word)) + 1
   const broken: [what: string, from: string, to: string, code: string, message: RegExp][] = [
