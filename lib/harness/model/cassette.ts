@@ -8,7 +8,7 @@
 import { appendFileSync, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
-import { type Digest, digest } from '../../canonical.ts'
+import { type Digest, digest, isDigest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { readBytes, writing } from '../../files.ts'
 import type { JsonObject } from '../../json.ts'
@@ -79,11 +79,20 @@ export function replaying(dir: string): Cassette {
   const recorded = new Map<Digest, Result[]>()
   for (const { value, line } of readLinesSync(path)) {
     const { schema, key, result } = (value ?? {}) as Partial<Recorded>
-    if (schema !== 'touchstone.cassette.v0' || key === undefined || !Array.isArray(result?.content))
-      throw new TouchstoneError('argument_invalid', 'expected a recorded model call', {
-        where: `${path}:${line}`,
-      })
-    recorded.set(key, [...(recorded.get(key) ?? []), result])
+    const where = `${path}:${line}`
+    if (schema !== 'touchstone.cassette.v0' || !isDigest(key))
+      throw new TouchstoneError('argument_invalid', 'expected a recorded model call', { where })
+    // What stands there may be an answer, so it is named and not shown.
+    const wrong = wrongMember(result)
+    if (wrong !== null)
+      throw new TouchstoneError(
+        'argument_invalid',
+        `expected a recorded model call, got ${wrong} of another shape`,
+        { where },
+      )
+    // The SDK prints warnings as they stand; those of another day and file are no news.
+    const silent = { ...(result as Result), warnings: [] }
+    recorded.set(key, [...(recorded.get(key) ?? []), silent])
   }
   const used = new Map<Digest, number>()
   return {
@@ -108,6 +117,56 @@ function keyOf(model: string, params: LanguageModelV4CallOptions): Digest {
   const { abortSignal: _, headers: __, ...given } = params
   // Keys of objects stand in the order in which the same code makes them.
   return digest(redactedJson([model, given]))
+}
+
+type Members = { [name: string]: unknown }
+const isMembers = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const isText = (value: unknown) => typeof value === 'string'
+const isMaybe = (check: (value: unknown) => boolean) => (value: unknown) =>
+  value === undefined || check(value)
+const isAmounts = (value: unknown) =>
+  isMembers(value) && Object.values(value).every((one) => one === null || typeof one === 'number')
+
+/** The texts of each part of an answer that a model's call reads. */
+const PARTS: { [type: string]: readonly string[] } = {
+  text: ['text'],
+  reasoning: ['text'],
+  'tool-call': ['toolCallId', 'toolName', 'input'],
+}
+
+/** What a recorded result has, as the SDK's readers take it. */
+const RESULT: { [member: string]: (value: unknown) => boolean } = {
+  content: (value) =>
+    Array.isArray(value) &&
+    value.every(
+      (part) =>
+        isMembers(part) &&
+        isText(part['type']) &&
+        (PARTS[part['type'] as string] ?? []).every((name) => isText(part[name])),
+    ),
+  finishReason: (value) => isMembers(value) && isText(value['unified']),
+  usage: (value) =>
+    isMembers(value) && isAmounts(value['inputTokens']) && isAmounts(value['outputTokens']),
+  response: isMaybe(
+    (value) =>
+      isMembers(value) &&
+      isMaybe(isText)(value['id']) &&
+      isMaybe(isText)(value['modelId']) &&
+      isMaybe(isText)(value['timestamp']) &&
+      isMaybe((headers) => isMembers(headers) && Object.values(headers).every(isText))(
+        value['headers'],
+      ) &&
+      isMaybe(isMembers)(value['body']),
+  ),
+  providerMetadata: isMaybe(isMembers),
+}
+
+/** The member of a recorded result that is not as it should be, or null. */
+function wrongMember(result: unknown): string | null {
+  if (!isMembers(result)) return 'its result'
+  const wrong = Object.entries(RESULT).find(([name, check]) => !check(result[name]))
+  return wrong ? `its ${wrong[0]}` : null
 }
 
 /** A result without what was sent; of the answer itself, what a transcript keeps. */

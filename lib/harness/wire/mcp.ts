@@ -169,10 +169,15 @@ export async function callTool(
 /** An error's text with the system's word for its cause, short, without a stack. */
 export function reasonOf(cause: unknown): string {
   if (!(cause instanceof Error)) return redacted(String(cause)).slice(0, 300).toWellFormed()
-  const text = redacted(cause.message).slice(0, 300).toWellFormed()
+  const text = redacted(unquoted(cause.message)).slice(0, 300).toWellFormed()
   const { code, message } = (cause.cause ?? {}) as { code?: unknown; message?: unknown }
   const deeper = typeof code === 'string' ? code : typeof message === 'string' ? message : ''
   return deeper !== '' && !text.includes(deeper)
-    ? `${text}: ${redacted(deeper).slice(0, 100)}`
+    ? `${text}: ${redacted(unquoted(deeper)).slice(0, 100)}`
     : text
+}
+
+/** A message of the AI SDK without the whole of what could not be read, which may be an answer. */
+function unquoted(message: string): string {
+  return message.replace(/^(JSON parsing failed|Type validation failed[^:]*): [\s\S]*$/, '$1')
 }

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import type { LanguageModelV4 } from '@ai-sdk/provider'
-import { harness } from '../../../lib/index.ts'
+import { cases, harness } from '../../../lib/index.ts'
+import { startGroq } from '../../servers/groq.ts'
 
 const made = mkdtempSync(join(tmpdir(), 'touchstone-test-'))
 after(() => rmSync(made, { recursive: true, force: true }))
@@ -150,6 +151,27 @@ describe('what a model writes', () => {
       writing([[['delete_files', '{"paths":[[{"password":"p"}]]}']], [report()]]),
     )
     assert.deepEqual(calls[0]?.input, { paths: [[{ password: '[redacted]' }]] })
+  })
+})
+
+describe('an answer that is none', () => {
+  it('is an error that does not repeat it', async () => {
+    const [test] = await cases.load('cases/lying_success/deploy-key.yaml')
+    const server = await startGroq({
+      turns: () => ({ text: '' }),
+      refuse: () => ({ status: 200, body: { choices: 'raw text of an answer' } }),
+    })
+    const run = await harness
+      .run(test as NonNullable<typeof test>)
+      .config('m', { model: 'groq/m', apiKey: 'k', baseURL: server.url })
+      .repeat(1)
+      .out(null)
+      .quiet()
+    await server.close()
+    const [row] = run.trials
+    assert.equal(row?.outcome, 'error')
+    assert.match(row?.error?.message ?? '', /Type validation failed$/)
+    assert.doesNotMatch(JSON.stringify([row, run.transcript(row?.key ?? '')]), /raw text/)
   })
 })
 

@@ -1,8 +1,15 @@
 /** Cassettes: a run's model calls are kept without keys, and answer the same trials offline. */
 import assert from 'node:assert/strict'
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { cases, harness } from '../../../lib/index.ts'
 import { solves, startGroq } from '../../servers/groq.ts'
@@ -79,6 +86,50 @@ describe('a cassette', () => {
     assert.ok(readFileSync(join(dir, 'cassette.ndjson'), 'utf8').length > before)
     assert.equal((await plan({ model: MODEL }).seed(5).repeat(1).replay(dir)).errors, 0)
     assert.equal((await plan({ model: MODEL }).replay(dir)).errors, 0)
+  })
+
+  const RAW = 'raw text of an answer'
+  for (const [member, change] of [
+    ['content', { content: [{ type: 'text', text: { a: RAW } }] }],
+    ['content', { content: [{ type: 'tool-call', toolCallId: 'c', toolName: 't', input: [RAW] }] }],
+    ['content', { content: [RAW] }],
+    ['finishReason', { finishReason: RAW }],
+    ['usage', { usage: { inputTokens: { total: RAW }, outputTokens: {} } }],
+    ['response', { response: { headers: { [RAW]: 1 } } }],
+    ['providerMetadata', { providerMetadata: RAW }],
+  ] as const)
+    it(`with ${member} of another shape is refused by the line and the member, and not shown: ${JSON.stringify(change)}`, async () => {
+      const path = join(made, 'shaped', 'cassette.ndjson')
+      const [first, ...rest] = readFileSync(join(dir, 'cassette.ndjson'), 'utf8').split('\n')
+      const line = JSON.parse(first as string)
+      const broken = { ...line, result: { ...line.result, ...change } }
+      mkdirSync(dirname(path), { recursive: true })
+      writeFileSync(path, [JSON.stringify(broken), ...rest].join('\n'))
+      await assert.rejects(
+        async () => plan({ model: MODEL }).replay(dirname(path)),
+        (error) => {
+          const { code, message } = error as { code: string; message: string }
+          assert.equal(code, 'argument_invalid')
+          assert.match(message, new RegExp(`got its ${member} of another shape .*:1\\)`))
+          assert.doesNotMatch(message, /raw text/)
+          return true
+        },
+      )
+    })
+
+  it('prints no warning that stands in it', async (t) => {
+    const path = join(made, 'warned', 'cassette.ndjson')
+    const lines = readFileSync(join(dir, 'cassette.ndjson'), 'utf8').trimEnd().split('\n')
+    mkdirSync(dirname(path))
+    const warned = lines.map((line) => {
+      const one = JSON.parse(line)
+      one.result.warnings = [{ type: 'other', message: `\u001b[2J${RAW}` }]
+      return `${JSON.stringify(one)}\n`
+    })
+    writeFileSync(path, warned.join(''))
+    const warn = t.mock.method(console, 'warn', () => {})
+    assert.equal((await plan({ model: MODEL }).replay(dirname(path))).errors, 0)
+    assert.equal(warn.mock.callCount(), 0)
   })
 
   it('that is not there, is broken or has nothing to keep is refused before anything runs', async () => {
