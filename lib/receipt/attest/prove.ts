@@ -157,19 +157,40 @@ export function isProof(value: unknown): value is JsonObject {
   return isObject(value) && value['schema'] === PROOF_SCHEMA
 }
 
+const isPlace = (value: Json | undefined): value is number => Number.isSafeInteger(value)
+const isText = (value: Json) => typeof value === 'string'
+const isTexts = (value: Json) => Array.isArray(value) && value.every(isText)
+
+/** The members of a proof. A value of another kind is not read as one of these. */
+const MEMBERS: { [member: string]: [form: string, holds: (value: Json) => boolean] } = {
+  line: ['a text', isText],
+  index: ['a whole number', isPlace],
+  size: ['a whole number', isPlace],
+  path: ['a list of digests', (value) => Array.isArray(value) && value.every(isDigest)],
+  decisions: ['a list of texts', isTexts],
+  audit: ['a list of texts', isTexts],
+  transcripts: ['a list of texts', isTexts],
+  receipt: ['an envelope', isObject],
+}
+
 /** The steps by which a trial's proof is checked, once its receipt was opened. */
 export async function proofSteps(proof: JsonObject, predicate: JsonObject): Promise<Step[]> {
   const { requireTrialRecord } = await import('../../log/records.ts')
-  const { line, index, size, path } = proof
+  const { index, size, path } = proof
+  const line = typeof proof['line'] === 'string' ? proof['line'] : ''
   const told = isObject(predicate['log']) ? predicate['log'] : {}
   const { value: record, problem } = attempt(() =>
-    requireTrialRecord(parseLine(String(line), 'line'), 'line'),
+    requireTrialRecord(parseLine(line, 'line'), 'line'),
   )
   const digests = Array.isArray(path) && path.every(isDigest) ? path : null
   const root =
-    digests && rootOfPath(leafHash(Buffer.from(String(line))), Number(index), Number(size), digests)
+    digests && isPlace(index) && isPlace(size)
+      ? rootOfPath(leafHash(Buffer.from(line)), index, size, digests)
+      : null
   const log: Problem[] = []
   const add = (code: string, where: string, detail: string) => log.push({ code, where, detail })
+  for (const [member, [form, holds]] of Object.entries(MEMBERS))
+    if (!holds(proof[member] ?? null)) add('proof_invalid', member, `expected ${form}, got another`)
   if (record === null) add('trial_unreadable', 'line', problem ?? 'unreadable')
   if (size !== told['lines'])
     add(

@@ -99,6 +99,39 @@ describe('a proof of one trial', () => {
     })
   }
 
+  for (const [member, coerced] of [
+    ['line', (one: Proof) => [one.line]],
+    ['index', (one: Proof) => String(one.index)],
+    ['index', (one: Proof) => [one.index]],
+    ['size', (one: Proof) => String(one.size)],
+    ['path', (one: Proof) => one.path.map((digest) => [digest])],
+    ['decisions', (one: Proof) => ({ ...one.decisions, length: one.decisions.length })],
+    ['decisions', (one: Proof) => one.decisions.map((line) => [line])],
+    ['receipt', (one: Proof) => JSON.stringify(one.receipt)],
+  ] as const)
+    test(`with ${member} of another kind that reads the same is refused: ${coerced}`, async () => {
+      const proof = await proofOf(victim.key)
+      const result = await checked({ ...proof, [member]: coerced(proof) })
+      assert.equal(result.verdict, 'failed')
+      if (member !== 'receipt')
+        assert.ok(
+          result.steps.some(({ problems }) =>
+            problems.some(({ code, where }) => code === 'proof_invalid' && where === member),
+          ),
+          failures(result).join(', '),
+        )
+    })
+
+  test('without a member is refused, where the trial has nothing of it too', async () => {
+    const idle = { ...(await proofOf(victim.key)), transcripts: undefined, audit: null }
+    const result = await checked(idle)
+    const [log] = result.steps.filter(({ step }) => step === 'trial log')
+    assert.deepEqual(
+      log?.problems.map(({ code, where }) => `${code} ${where}`),
+      ['proof_invalid audit', 'proof_invalid transcripts'],
+    )
+  })
+
   test('with the line of another trial in its place does not verify', async () => {
     const [mine, other] = [
       await proofOf(victim.key),
