@@ -19,6 +19,15 @@ export function onlyMembers(value: unknown, names: readonly string[], where: str
   throw refused(names.length > 1 ? `one of ${known}` : known, gotWord(other, names), where)
 }
 
+/**
+ * `onlyMembers` of a call's `options`, by the names in a text.
+ *
+ * @throws TouchstoneError `argument_invalid`
+ */
+export function onlyOptions(options: unknown, names: string): void {
+  onlyMembers(options, names.split(' '), 'options')
+}
+
 /** Refuse what is no text, or an empty one. @throws TouchstoneError `argument_invalid` */
 export function requireText(value: unknown, expected: string, where: string): void {
   if (typeof value === 'string' && value !== '') return

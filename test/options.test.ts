@@ -1,7 +1,7 @@
 /** Public calls: a misspelt option and a value of a wrong type are refused, and said so. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { cases, harness, notebook, probe, receipt, scenarios } from '../lib/index.ts'
+import { cases, chart, harness, notebook, probe, receipt, scenarios, stats } from '../lib/index.ts'
 
 const FILE = 'cases/lying_success/deploy-key.yaml'
 let run: harness.Run
@@ -71,6 +71,44 @@ const MISSPELT: [call: string, misspelt: string, meant: string, make: (o: never)
   ['scenarios.load', 'digset', 'digest', (o) => scenarios.load('x.json', o)],
   ['scenarios.publish', 'roto', 'root', (o) => scenarios.publish([], o)],
   ['notebook.run', 'sets', 'set', (o) => notebook.run('x.ts', o)],
+  ['notebook.write', 'mdd', 'md', (o) => notebook.write({ cells: [] } as never, o)],
+  ['stats.rate', 'levle', 'level', (o) => stats.rate([[1]], o)],
+  ['stats.compare', 'equivalance', 'equivalence', (o) => stats.compare([], o)],
+  ['stats.compareReliability', 'tagret', 'target', (o) => stats.compareReliability([], 2, o)],
+  ['stats.compareMedians', 'levle', 'level', (o) => stats.compareMedians([], o)],
+  ['stats.compareLevels', 'levle', 'level', (o) => stats.compareLevels([], o)],
+  ['stats.reliability', 'leats', 'least', (o) => stats.reliability([[1]], 1, o)],
+  ['stats.bootstrap', 'darws', 'draws', (o) => stats.bootstrap([[1]], o)],
+  ['stats.boundedMean', 'weihgts', 'weights', (o) => stats.boundedMean([1], o)],
+  ['stats.quantileOver', 'levle', 'level', (o) => stats.quantileOver([[1]], 0.5, o)],
+  ['stats.meanOver', 'famillies', 'families', (o) => stats.meanOver([[1]], o)],
+  ['stats.signFlip', 'darws', 'draws', (o) => stats.signFlip([1], o)],
+  ['stats.stratifiedPermutation', 'darws', 'draws', (o) => stats.stratifiedPermutation([], o)],
+  ['stats.jointSignFlip', 'darws', 'draws', (o) => stats.jointSignFlip([[1]], o)],
+  ['stats.shift', 'levle', 'level', (o) => stats.shift([1], [2], o)],
+  ['stats.clusteredError', 'corected', 'corrected', (o) => stats.clusteredError([[1]], o)],
+  ['stats.verdict', 'equivalance', 'equivalence', (o) => stats.verdict(o)],
+  ['stats.plan', 'repaets', 'repeats', (o) => stats.plan(o)],
+  ['stats.power', 'diference', 'difference', (o) => stats.power(o)],
+  ['stats.detectable', 'eror', 'error', (o) => stats.detectable(o)],
+  ['stats.looks', 'spendign', 'spending', (o) => stats.looks([0.5, 1], o)],
+  [
+    'stats.nextRun',
+    'nosie',
+    'noise',
+    (o) => stats.nextRun([{ mean: 0, error: 1 }], { error: 1 }, o),
+  ],
+  ['chart.ecdf', 'quantitty', 'quantity', (o) => chart.ecdf([], o)],
+  ['chart.forest', 'overal', 'overall', (o) => chart.forest([], o)],
+  ['chart.heat', 'beter', 'better', (o) => chart.heat([], o)],
+  ['chart.latency', 'titel', 'title', (o) => chart.latency([], o)],
+  ['chart.levels', 'nuon', 'noun', (o) => chart.levels([], o)],
+  ['chart.noise', 'metrik', 'metric', (o) => chart.noise([], o)],
+  ['chart.own', 'ntoes', 'notes', (o) => chart.own([], {}, o)],
+  ['chart.reliability', 'repaets', 'repeats', (o) => chart.reliability([], o)],
+  ['chart.slope', 'metrik', 'metric', (o) => chart.slope([], o)],
+  ['chart.strip', 'tagret', 'target', (o) => chart.strip([], o)],
+  ['chart.png', 'sclae', 'scale', (o) => chart.strip([]).png(o)],
   ['notebook.html', 'tiems', 'times', (o) => notebook.html({ cells: [] } as never, o)],
 ]
 

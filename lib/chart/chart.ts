@@ -4,6 +4,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, extname, resolve } from 'node:path'
 import { inspect } from 'node:util'
+import { onlyOptions } from '../arguments.ts'
 import { foreign, lookOf } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { unwritable } from '../files.ts'
@@ -81,6 +82,7 @@ export class Chart<Row = unknown> {
    * @param options `scale`: pixels per SVG unit, in (0, 8], default 2
    */
   async png(options: { scale?: number } = {}): Promise<Uint8Array> {
+    onlyOptions(options, 'scale')
     return toPng(await this.svg(), options.scale)
   }
 

@@ -2,6 +2,7 @@
  * ECDF: for times, tokens and cost, which share of the runs stayed at or below each value. Every
  * value is in the picture.
  */
+import { onlyOptions } from '../arguments.ts'
 import { foreign } from '../display.ts'
 import { Chart } from './chart.ts'
 import { curvesInText, drawCurves } from './curve.ts'
@@ -37,6 +38,7 @@ export type EcdfOptions = {
  * ecdf([{ configuration: 'naive', values: [0, 80] }], { log: true }) // throws chart_invalid
  */
 export function ecdf(rows: readonly EcdfRow[], options: EcdfOptions = {}): Chart<EcdfRow> {
+  onlyOptions(options, 'quantity unit log title')
   const log = options.log ?? false
   const read = readRows(rows, (row): EcdfRow => {
     const configuration = row.text('configuration')

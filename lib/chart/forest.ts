@@ -1,5 +1,6 @@
 /** Forest: the difference between two configurations in every case, and over all of them. */
 
+import { onlyOptions } from '../arguments.ts'
 import { foreign } from '../display.ts'
 import { Chart } from './chart.ts'
 import {
@@ -44,6 +45,7 @@ export type ForestOptions = Target &
  * forest([{ case: 'x', difference: 40 }]) // throws chart_invalid
  */
 export function forest(rows: readonly ForestRow[], options: ForestOptions = {}): Chart<ForestRow> {
+  onlyOptions(options, 'target level better more a b overall metric unit repeats title')
   const unit = options.unit ?? 'share'
   const metric = foreign(options.metric ?? 'share that pass', 60)
   const minus = `${foreign(options.b ?? 'B', 40)} minus ${foreign(options.a ?? 'A', 40)}`

@@ -4,6 +4,7 @@
  * Shows at a glance which cases always pass, which never do, and which are a matter of luck.
  */
 
+import { onlyOptions } from '../arguments.ts'
 import { type Column, count, foreign, pad, type Tone, table, textWidth, tone } from '../display.ts'
 import type { JsonObject } from '../json.ts'
 import { Chart } from './chart.ts'
@@ -58,6 +59,7 @@ type Grid = {
  * heat([{ case: 'a', configuration: 'naive', passes: 6, trials: 5 }]) // throws chart_invalid
  */
 export function heat(rows: readonly HeatRow[], options: HeatOptions = {}): Chart<HeatRow> {
+  onlyOptions(options, 'better more metric noun title')
   const read = readRows(rows, readHeat)
   const title =
     options.title ??

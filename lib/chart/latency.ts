@@ -5,6 +5,7 @@
  * A probe that was never answered has no time, and still counts in the share: a server that times
  * out every second probe levels off at one half, rather than looking as quick as its better half.
  */
+import { onlyOptions } from '../arguments.ts'
 import { foreign } from '../display.ts'
 import { Chart } from './chart.ts'
 import { curvesInText, drawCurves } from './curve.ts'
@@ -38,6 +39,7 @@ export function latency(
   rows: readonly LatencyRow[],
   options: LatencyOptions = {},
 ): Chart<LatencyRow> {
+  onlyOptions(options, 'title')
   const read = readRows(rows, (row): LatencyRow => {
     const server = row.text('server')
     row.once('server')

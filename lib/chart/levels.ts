@@ -1,5 +1,6 @@
 /** Levels: for each configuration, how far up the ladder of evidence its claimed effects came. */
 
+import { onlyOptions } from '../arguments.ts'
 import { count, cut, foreign, pad, textWidth, tone, wrap } from '../display.ts'
 import type { JsonObject } from '../json.ts'
 import { Chart } from './chart.ts'
@@ -63,6 +64,7 @@ type Ladder = { name: string; label: string; counts: Record<Rung, number>; total
  * levels([{ configuration: 'naive', level: 'proven', count: 3 }]) // throws chart_invalid
  */
 export function levels(rows: readonly LevelsRow[], options: LevelsOptions = {}): Chart<LevelsRow> {
+  onlyOptions(options, 'noun title')
   const noun = foreign(options.noun ?? 'effects', 40)
   const read = readRows(rows, (row): LevelsRow => {
     const configuration = row.text('configuration')

@@ -2,6 +2,7 @@
  * Noise: differences of a configuration with itself beside the differences that are claimed, on one
  * axis.
  */
+import { onlyOptions } from '../arguments.ts'
 import { foreign } from '../display.ts'
 import { Chart } from './chart.ts'
 import {
@@ -48,6 +49,7 @@ export type NoiseOptions = Counted &
  * noise([{ label: 'A/A', difference: 0.02, low: -0.08, high: 0.11 }, { label: 'A/B', difference: 0.2, low: 0.1, high: 0.3 }]).kind // 'noise'
  */
 export function noise(rows: readonly NoiseRow[], options: NoiseOptions = {}): Chart<NoiseRow> {
+  onlyOptions(options, 'cases repeats target level better metric unit title')
   const unit = options.unit ?? 'share'
   const metric = foreign(options.metric ?? 'share that pass', 60)
   const read = readRows(rows, (row) => {

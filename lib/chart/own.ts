@@ -3,6 +3,7 @@
  * others.
  */
 
+import { onlyOptions } from '../arguments.ts'
 import { type Column, foreign, table } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import type { Json, JsonObject } from '../json.ts'
@@ -40,6 +41,7 @@ export function own<Row extends object>(
   drawing: JsonObject,
   options: OwnOptions,
 ): Chart<Row> {
+  onlyOptions(options, 'title notes')
   const read = rows.map((row, i) => plainRow(row, i))
   requireOwnRows(drawing, 'drawing')
   const { title, notes = [] } = options

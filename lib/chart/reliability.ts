@@ -1,5 +1,6 @@
 /** Reliability: pass^k over k, the chance that all of k repeats of a case pass. */
 
+import { onlyOptions } from '../arguments.ts'
 import { type Column, table } from '../display.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { Chart } from './chart.ts'
@@ -49,6 +50,7 @@ export function reliability(
   rows: readonly ReliabilityRow[],
   options: ReliabilityOptions = {},
 ): Chart<ReliabilityRow> {
+  onlyOptions(options, 'cases repeats target level title')
   const read = readRows(rows, (row): Row => {
     const configuration = row.text('configuration')
     const k = row.count('k')

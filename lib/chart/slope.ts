@@ -5,6 +5,7 @@
  * Beyond twenty cases lines pile up on a handful of levels, and a table of transitions takes over.
  */
 
+import { onlyOptions } from '../arguments.ts'
 import { count, cut, foreign, pad, textWidth, tone } from '../display.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { Chart } from './chart.ts'
@@ -50,6 +51,7 @@ const LABEL_PX = 14
  * slope([{ case: 'x', a: 1, b: 4 }]) // throws chart_invalid
  */
 export function slope(rows: readonly SlopeRow[], options: SlopeOptions = {}): Chart<SlopeRow> {
+  onlyOptions(options, 'better more a b metric repeats title')
   const read = readRows(rows, (row): SlopeRow => {
     const name = row.text('case')
     row.once('case')

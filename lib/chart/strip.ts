@@ -6,6 +6,7 @@
  * deviation would pretend to more.
  */
 
+import { onlyOptions } from '../arguments.ts'
 import { count, cut, foreign, pad, textWidth, tone, wrap } from '../display.ts'
 import type { JsonObject } from '../json.ts'
 import { Chart } from './chart.ts'
@@ -70,6 +71,7 @@ const DOT_PX = 8
  * strip([{ configuration: 'a', estimate: 62, low: 50, high: 70, runs: [] }]) // throws chart_invalid
  */
 export function strip(rows: readonly StripRow[], options: StripOptions = {}): Chart<StripRow> {
+  onlyOptions(options, 'metric unit cases repeats target level title')
   const unit = options.unit ?? 'share'
   const metric = foreign(options.metric ?? 'share that pass', 60)
   const bounds = unit === 'share' ? SHARE : FINITE

@@ -1,6 +1,7 @@
 /** The files of a run on disk, and the run in a few lines for a terminal. */
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
+import { onlyMembers } from '../arguments.ts'
 import { duration, foreign, type Look, tone } from '../display.ts'
 import { unwritable } from '../files.ts'
 import type { NotebookResult } from './execute.ts'
@@ -26,6 +27,7 @@ export type Write = {
  * @throws TouchstoneError `file_unwritable`
  */
 export async function write(result: NotebookResult, options: Write): Promise<string[]> {
+  onlyMembers(options, ['folder', 'md', 'html', 'ipynb'], 'options')
   const name = basename(result.file, extname(result.file))
   const files = new Map<string, string>()
   if (options.md) for (const [file, text] of markdown(result, name).files) files.set(file, text)

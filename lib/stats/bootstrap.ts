@@ -6,7 +6,7 @@
  * (the inner draw counts their spread twice) and knows nothing of values it has not seen, so it is
  * not the default for rates.
  */
-import { drawCount, eachCase, inside, named, source } from './domain.ts'
+import { drawCount, eachCase, inside, optionsOf, source } from './domain.ts'
 import type { Interval } from './interval.ts'
 import { quantileOfSorted } from './quantile.ts'
 import { type Rng, rng as seeded } from './random.ts'
@@ -39,7 +39,7 @@ export function bootstrap(
   options: { level?: number; draws?: number; rng?: Rng } = {},
 ): Bootstrap {
   eachCase(cases)
-  named(options, 'options')
+  optionsOf(options, ['level', 'draws', 'rng'])
   const level = inside(options.level ?? 0.95, 'options.level')
   const draws = drawCount(options.draws ?? 10_000, 'options.draws')
   const random = source(options.rng ?? seeded('bootstrap'), 'options.rng')

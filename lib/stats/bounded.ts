@@ -9,7 +9,7 @@
  */
 import { TouchstoneError } from '../errors.ts'
 import { normalQuantile } from './distribution.ts'
-import { inside, named, numbers, positive, whole } from './domain.ts'
+import { inside, numbers, optionsOf, positive, whole } from './domain.ts'
 import type { Interval } from './interval.ts'
 import { weightedMeanCdf } from './weighted.ts'
 
@@ -46,7 +46,7 @@ export function boundedMean(
     level?: number
   } = {},
 ): Interval {
-  named(options, 'options')
+  optionsOf(options, ['weights', 'range', 'level'])
   const [least, most] = options.range ?? [0, 1]
   numbers(values, 'values')
   // A value that is computed may leave the range by a rounding.

@@ -4,7 +4,7 @@
  */
 import { boundedMean } from './bounded.ts'
 import { tCdf, tQuantile } from './distribution.ts'
-import { inside, list, named, numbers, share, sides as sidesOf } from './domain.ts'
+import { inside, list, numbers, optionsOf, share, sides as sidesOf } from './domain.ts'
 import { signFlip } from './exact.ts'
 import { clustered, familiesOf } from './families.ts'
 import { median, quantileOfSorted } from './quantile.ts'
@@ -67,7 +67,7 @@ export function compareMedians(
   options: { level?: number } = {},
 ): MeasureComparison {
   sidesOf(pairs)
-  named(options, 'options')
+  optionsOf(options, ['level'])
   const level = inside(options.level ?? 0.95, 'options.level')
   const used = pairs.filter((pair, i) => {
     numbers(pair.a, `pairs[${i}].a`)
@@ -140,7 +140,7 @@ export function quantileOver(
 ): MeasureFigure {
   share(q, 'q')
   inside(q, 'q')
-  const level = inside(named(options, 'options').level ?? 0.95, 'options.level')
+  const level = inside(optionsOf(options, ['level', 'families']).level ?? 0.95, 'options.level')
   for (const [i, values] of list(cases, 'measurements, one list per case', 'cases').entries())
     numbers(values, `cases[${i}]`)
   const all = Float64Array.from(cases.flat()).sort()
@@ -187,7 +187,7 @@ export function meanOver(
   cases: readonly (readonly number[])[],
   options: { level?: number; families?: readonly (string | undefined)[] } = {},
 ): MeasureFigure {
-  const level = inside(named(options, 'options').level ?? 0.95, 'options.level')
+  const level = inside(optionsOf(options, ['level', 'families']).level ?? 0.95, 'options.level')
   const usable = list(cases, 'measurements, one list per case', 'cases').map(
     (values, i) => numbers(values, `cases[${i}]`).length > 0,
   )

@@ -3,6 +3,7 @@
  * `argument_invalid` naming the value, the domain and the place. An undefined estimator is not an
  * error: it is NaN with a reason.
  */
+import { onlyMembers } from '../arguments.ts'
 import { TouchstoneError } from '../errors.ts'
 
 function fail(domain: string, value: unknown, where: string): never {
@@ -88,6 +89,12 @@ export function word<W extends string>(value: W, words: readonly W[], where: str
 export function named<T extends object>(value: T, where: string): T {
   if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value
   return fail('an object', value, where)
+}
+
+/** Named arguments of a call, and no others: a misspelt one would be passed over. */
+export function optionsOf<T extends object>(value: T, names: readonly (keyof T & string)[]): T {
+  onlyMembers(named(value, 'options'), names, 'options')
+  return value
 }
 
 /** A list, of what its reader says. */

@@ -9,6 +9,7 @@ import {
   list,
   named,
   numbers,
+  optionsOf,
   positive,
   sides,
   source,
@@ -68,7 +69,7 @@ export function signFlip(
   differences: readonly number[],
   options: { unit?: number; rng?: Rng; draws?: number } = {},
 ): SignFlip {
-  named(options, 'options')
+  optionsOf(options, ['unit', 'rng', 'draws'])
   const moving = numbers(differences, 'differences').filter((d) => d !== 0)
   // What is so large that its sum is no number any more is brought down: signs alone decide,
   // whatever the unit.
@@ -309,7 +310,7 @@ export function stratifiedPermutation(
   pairs: readonly { a: readonly number[]; b: readonly number[] }[],
   options: { rng?: Rng; draws?: number } = {},
 ): { p: number; draws: number; standardError: number } {
-  named(options, 'options')
+  optionsOf(options, ['rng', 'draws'])
   const draws = drawCount(options.draws ?? 10_000, 'options.draws')
   const random = source(options.rng ?? seeded('stratified'), 'options.rng')
   const pools = sides(pairs).map(({ a, b }, i) => {

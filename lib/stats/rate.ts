@@ -11,7 +11,7 @@
 import { bootstrap } from './bootstrap.ts'
 import { boundedMean } from './bounded.ts'
 import { tQuantile } from './distribution.ts'
-import { inside, list, named, scores, whole, word } from './domain.ts'
+import { inside, list, optionsOf, scores, whole, word } from './domain.ts'
 import { clustered, familiesOf, type Target } from './families.ts'
 import { wilsonForm } from './interval.ts'
 import type { Rng } from './random.ts'
@@ -93,7 +93,7 @@ export type Rate = {
  */
 export function rate(cases: readonly (readonly number[])[], options: RateOptions = {}): Rate {
   list(cases, 'arrays of scores, one per case', 'cases')
-  named(options, 'options')
+  optionsOf(options, ['target', 'level', 'method', 'families', 'rng'])
   const level = inside(options.level ?? 0.95, 'options.level')
   const target = word(
     options.target ?? 'like these',

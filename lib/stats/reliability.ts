@@ -3,7 +3,7 @@
  * which cases flip.
  */
 import { boundedMean } from './bounded.ts'
-import { eachCase, inside, list, named, scores, whole } from './domain.ts'
+import { eachCase, inside, list, optionsOf, scores, whole } from './domain.ts'
 import { familiesOf } from './families.ts'
 import { mean } from './variance.ts'
 
@@ -105,7 +105,7 @@ export function reliability(
   options: { least?: number; level?: number; families?: readonly (string | undefined)[] } = {},
 ): Reliability {
   whole(k, 1, MAX, 'k')
-  named(options, 'options')
+  optionsOf(options, ['least', 'level', 'families'])
   const least = whole(options.least ?? k, k, MAX, 'options.least')
   const level = inside(options.level ?? 0.95, 'options.level')
   list(cases, 'arrays of 0 and 1, one per case', 'cases')

@@ -2,7 +2,7 @@
  * Where the spread of the scores comes from: differences between cases, or differences between
  * trials of the same case.
  */
-import { eachCase, list, named, number, numbers } from './domain.ts'
+import { eachCase, list, number, numbers, optionsOf } from './domain.ts'
 
 /**
  * Mean of some numbers; NaN of none.
@@ -147,7 +147,7 @@ export function clusteredError(
   options: { corrected?: boolean } = {},
 ): number {
   list(clusters, 'arrays of numbers, one per cluster', 'clusters')
-  named(options, 'options')
+  optionsOf(options, ['corrected'])
   const used = clusters.filter((values, i) => numbers(values, `clusters[${i}]`).length > 0)
   if (used.length < 2) return NaN
   const all = used.flat()

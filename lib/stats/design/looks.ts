@@ -3,7 +3,7 @@
  * a finding. The error is held over all looks by spending it bit by bit.
  */
 import { normalCdf, normalQuantile } from '../distribution.ts'
-import { inside, list, named, positive, share, whole, word } from '../domain.ts'
+import { inside, list, optionsOf, positive, share, whole, word } from '../domain.ts'
 
 /**
  * `late`: little at first, nearly all at the end (O'Brien and Fleming). `even`: about the same at
@@ -44,7 +44,7 @@ export function looks(
   shares: readonly number[],
   options: { level?: number; spending?: Spending } = {},
 ): number[] {
-  named(options, 'options')
+  optionsOf(options, ['level', 'spending'])
   const level = inside(options.level ?? 0.95, 'options.level')
   const spending = word(options.spending ?? 'late', SPENDING, 'options.spending')
   for (const [i, at] of list(shares, 'shares of the information', 'shares').entries()) {

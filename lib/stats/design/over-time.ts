@@ -3,7 +3,7 @@
  * run is beyond that.
  */
 import { tQuantile } from '../distribution.ts'
-import { inside, list, named, number, positive, scores, whole } from '../domain.ts'
+import { inside, list, named, number, optionsOf, positive, scores, whole } from '../domain.ts'
 import { mean } from '../variance.ts'
 
 /**
@@ -99,7 +99,7 @@ export function nextRun(
   options: { noise?: { ratio: number; df: number }; level?: number } = {},
 ): { expected: number; low: number; high: number } {
   whole(list(past, 'runs', 'past').length, 1, 1e9, 'past.length')
-  const level = inside(named(options, 'options').level ?? 0.95, 'options.level')
+  const level = inside(optionsOf(options, ['noise', 'level']).level ?? 0.95, 'options.level')
   const { ratio, df } = options.noise ?? { ratio: 1, df: 0 }
   const before = weighted(past, 'past')
   const error = Math.hypot(before.error, positive(named(now, 'now').error, 'now.error'))

@@ -3,7 +3,16 @@
  * case or repeat would buy.
  */
 
-import { inside, named, positive, scores, share, sides as sidesOf, whole, word } from '../domain.ts'
+import {
+  inside,
+  optionsOf,
+  positive,
+  scores,
+  share,
+  sides as sidesOf,
+  whole,
+  word,
+} from '../domain.ts'
 import { fewestMoved } from '../exact.ts'
 import type { Pair } from '../pairs/compare.ts'
 import { mean, variance } from '../variance.ts'
@@ -131,7 +140,16 @@ export type Plan = PlanStep & {
  * p.casesNeeded // 53
  */
 export function plan(options: PlanOptions): Plan {
-  named(options, 'options')
+  optionsOf(options, [
+    'cases',
+    'repeats',
+    'between',
+    'within',
+    'target',
+    'level',
+    'power',
+    'difference',
+  ])
   const target = word(
     options.target ?? 'like these',
     ['like these', 'these'] as const,

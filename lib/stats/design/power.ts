@@ -3,7 +3,7 @@
  * found often enough.
  */
 import { normalCdf, normalDensity, tQuantile } from '../distribution.ts'
-import { finite, inside, named, positive } from '../domain.ts'
+import { finite, inside, optionsOf, positive } from '../domain.ts'
 
 /**
  * P(T > critical) for a noncentral t with noncentrality `shift`, and its derivative by the shift.
@@ -51,7 +51,7 @@ export function power(options: {
   df: number
   level?: number
 }): number {
-  named(options, 'options')
+  optionsOf(options, ['difference', 'error', 'df', 'level'])
   finite(options.difference, 'options.difference')
   const { error, df, level = 0.95 } = options
   positive(error, 'options.error')
@@ -79,7 +79,7 @@ export function detectable(options: {
   level?: number
   power?: number
 }): number {
-  named(options, 'options')
+  optionsOf(options, ['error', 'df', 'level', 'power'])
   const { error, df, level = 0.95, power: wanted = 0.8 } = options
   positive(error, 'options.error')
   positive(df, 'options.df')

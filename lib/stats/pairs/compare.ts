@@ -8,7 +8,7 @@
  */
 import { boundedMean } from '../bounded.ts'
 import { tCdf } from '../distribution.ts'
-import { inside, named, positive, scores, share, sides, whole, word } from '../domain.ts'
+import { inside, optionsOf, positive, scores, share, sides, whole, word } from '../domain.ts'
 import { cmhExact, signFlip, stratifiedPermutation } from '../exact.ts'
 import { clustered, familiesOf, type Target } from '../families.ts'
 import type { Rng } from '../random.ts'
@@ -39,6 +39,16 @@ export type CompareOptions = {
   names?: readonly [string, string]
   rng?: Rng
 }
+
+/** The members of `CompareOptions`. */
+export const COMPARE_OPTIONS = [
+  'target',
+  'better',
+  'level',
+  'equivalence',
+  'names',
+  'rng',
+] as const satisfies readonly (keyof CompareOptions)[]
 
 export type Comparison = {
   /**
@@ -175,7 +185,7 @@ function unitOf(pairs: readonly Pair[]): number | undefined {
  */
 export function compare(pairs: readonly Pair[], options: CompareOptions = {}): Comparison {
   sides(pairs)
-  named(options, 'options')
+  optionsOf(options, COMPARE_OPTIONS)
   const target = word(
     options.target ?? 'like these',
     ['like these', 'these'] as const,

@@ -1,7 +1,7 @@
 /**
  * Several differences over the same cases, tested together: configurations by metrics, one family.
  */
-import { drawCount, list, named, numbers, source, whole } from '../domain.ts'
+import { drawCount, list, numbers, optionsOf, source, whole } from '../domain.ts'
 import { type Rng, rng as seeded } from '../random.ts'
 
 /** Up to so many moved cases every sign pattern is counted: 2^13 of them. */
@@ -33,7 +33,7 @@ export function jointSignFlip(
   columns: readonly (readonly number[])[],
   options: { rng?: Rng; draws?: number } = {},
 ): number[] {
-  named(options, 'options')
+  optionsOf(options, ['rng', 'draws'])
   list(columns, 'differences, one list per comparison', 'columns')
   const size = columns[0]?.length ?? 0
   const scaled = columns.map((column, c) => {

@@ -3,7 +3,7 @@
  * case, without pretending that the steps between levels are equal.
  */
 import { tQuantile } from '../distribution.ts'
-import { inside, list, named, sides, whole } from '../domain.ts'
+import { inside, list, optionsOf, sides, whole } from '../domain.ts'
 import { signFlip } from '../exact.ts'
 import type { Rng } from '../random.ts'
 import { mean, variance } from '../variance.ts'
@@ -58,7 +58,7 @@ export function compareLevels(
   options: { level?: number; rng?: Rng } = {},
 ): OrdinalComparison {
   sides(pairs)
-  named(options, 'options')
+  optionsOf(options, ['level', 'rng'])
   for (const [i, pair] of pairs.entries())
     for (const side of ['a', 'b'] as const)
       list(pair[side], 'counts, lowest level first', `pairs[${i}].${side}`)

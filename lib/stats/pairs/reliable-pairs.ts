@@ -4,12 +4,19 @@
  */
 import { UNSEEN } from '../bounded.ts'
 import { normalQuantile } from '../distribution.ts'
-import { list, named, scores, whole } from '../domain.ts'
+import { list, named, optionsOf, scores, whole } from '../domain.ts'
 import { signFlip } from '../exact.ts'
 import { passHatK } from '../reliability.ts'
 import { type Moments, quantileOf, total } from '../same-cases.ts'
 import { mean } from '../variance.ts'
-import { type CompareOptions, type Comparison, compare, filled, type Pair } from './compare.ts'
+import {
+  COMPARE_OPTIONS,
+  type CompareOptions,
+  type Comparison,
+  compare,
+  filled,
+  type Pair,
+} from './compare.ts'
 import { judge, sentence, withhold } from './judgement.ts'
 
 /**
@@ -37,7 +44,7 @@ export function compareReliability(
   options: CompareOptions = {},
 ): Comparison {
   whole(k, 1, Number.MAX_SAFE_INTEGER, 'k')
-  named(options, 'options')
+  optionsOf(options, COMPARE_OPTIONS)
   for (const [i, pair] of list(pairs, '{ a, b } per case', 'pairs').entries())
     for (const side of ['a', 'b'] as const)
       for (const [j, score] of scores(

@@ -3,7 +3,7 @@
  * they are distributed.
  */
 import { normalCdf } from '../distribution.ts'
-import { inside, named, numbers } from '../domain.ts'
+import { inside, numbers, optionsOf } from '../domain.ts'
 import { median } from '../quantile.ts'
 
 export type Shift = {
@@ -49,7 +49,7 @@ export function shift(
 ): Shift {
   numbers(a, 'a')
   numbers(b, 'b')
-  const level = inside(named(options, 'options').level ?? 0.95, 'options.level')
+  const level = inside(optionsOf(options, ['level']).level ?? 0.95, 'options.level')
   const sizes = { a: a.length, b: b.length }
   const none = { shift: NaN, low: NaN, high: NaN, level, p: NaN, ...sizes }
   if (a.length === 0 || b.length === 0) return { ...none, reason: 'a sample is empty' }

@@ -4,7 +4,7 @@
  */
 import { TouchstoneError } from '../../errors.ts'
 import { digitsFor, percentage, pText } from '../../rounding.ts'
-import { inside, named, number, positive, share, word } from '../domain.ts'
+import { inside, number, optionsOf, positive, share, word } from '../domain.ts'
 
 export type Verdict = 'better' | 'worse' | 'cannot tell' | 'same within d'
 
@@ -43,7 +43,15 @@ export function verdict(options: {
   better?: 'higher' | 'lower'
   equivalence?: number | undefined
 }): { verdict: Verdict; reason: string } {
-  const { low, high, exact, equivalence } = named(options, 'options')
+  const { low, high, exact, equivalence } = optionsOf(options, [
+    'low',
+    'high',
+    'exact',
+    'difference',
+    'level',
+    'better',
+    'equivalence',
+  ])
   number(low, 'options.low')
   if (number(high, 'options.high') < low)
     throw new TouchstoneError(
