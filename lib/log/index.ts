@@ -60,6 +60,7 @@ export {
   orderOf,
   requireTranscript,
   type Transcript,
+  type TranscriptCall,
   type TranscriptLine,
   transcriptOf,
 } from './transcript.ts'

@@ -6,7 +6,7 @@
  */
 import { digest, digestOf } from '../../canonical.ts'
 import type { Json, JsonObject } from '../../json.ts'
-import type { Met, OfferedTools } from '../../log/index.ts'
+import type { Met, OfferedTools, TranscriptCall } from '../../log/index.ts'
 import type { Decision, PolicyRecord } from '../../receipt/surface/decision.ts'
 import { observe } from '../../receipt/surface/observe.ts'
 import { isSecretName } from '../../receipt/surface/target.ts'
@@ -27,25 +27,6 @@ export type OfferedTool = {
   name: string
   server: RunningServer
   tool: Tool
-}
-
-/** One call for the transcript: arguments without secrets, the answer as text. */
-export type RecordedCall = {
-  /** The place in the sequence of calls, from 0, by their start. */
-  seq: number
-  server: string
-  tool: string
-  input: JsonObject
-  status: string
-  answer: string
-  /** The client that called, where the agent is one of its own. */
-  client?: string
-  /**
-   * When it began and ended, on a clock that counts the beginnings and ends of calls. Two calls ran
-   * at once when each began before the other ended.
-   */
-  began: number
-  ended: number
 }
 
 /** A call that was none: no tool of that name, or arguments that are no object. */
@@ -91,7 +72,7 @@ export function offeredName(server: string, tool: string, servers: number): stri
 }
 
 /** A call that has no answer yet. */
-type OpenCall = Pick<RecordedCall, 'seq' | 'began' | 'server' | 'tool' | 'input'> & {
+type OpenCall = Pick<TranscriptCall, 'seq' | 'began' | 'server' | 'tool' | 'input'> & {
   client: string | undefined
 }
 
@@ -104,7 +85,7 @@ export type RecorderOptions = {
 
 export class Recorder {
   readonly decisions: Decision[] = []
-  readonly calls: RecordedCall[] = []
+  readonly calls: TranscriptCall[] = []
   readonly malformed: MalformedCall[] = []
   /** What was offered, first and after each change, for the transcript. */
   readonly offers: OfferedTools[]
