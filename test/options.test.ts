@@ -47,6 +47,7 @@ const MISSPELT: [call: string, misspelt: string, meant: string, make: (o: never)
   ['server.http', 'haeders', 'headers', (o) => harness.server().http(url, o)],
   ['builder.resume', 'ad', 'add', (o) => builder().resume('runs/x', o)],
   ['builder.until', 'mots', 'most', (o) => builder().until('verdict', o)],
+  ['builder.forecast', 'gate', 'gates', (o) => builder().forecast(o)],
   ['builder.limits', 'setps', 'steps', (o) => builder().limits(o)],
   ['harness.agent', 'versoin', 'version', (o) => harness.agent('a', () => '', o)],
   ['agent.http', 'ulr', 'url', (o) => harness.agent.http(o)],

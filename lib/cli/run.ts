@@ -23,7 +23,10 @@ import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb/verb.ts'
 const OPTIONS: Verb['options'] = {
   ...PLAN_OPTIONS,
   classifiers: CLASSIFIERS_OPTION,
-  'dry-run': { type: 'boolean', says: 'show the plan: trials, calls, bounds of cost; run nothing' },
+  'dry-run': {
+    type: 'boolean',
+    says: 'show the plan: trials, calls, bounds of cost, and how likely each --gate and --baseline is to hold with so many repeats; run nothing',
+  },
   ...HELD_OPTIONS,
   receipt: {
     type: 'boolean',
@@ -123,7 +126,11 @@ export const run: Verb = {
     const sealing = { key: words.text('key'), set: words.text('set'), root: words.text('sets') }
     if (words.flag('receipt')) requireIssuable(plan.plan.cases, sealing)
     if (words.flag('dry-run')) {
-      const forecast = await plan.forecast()
+      const forecast = await plan.forecast({
+        gates,
+        ...(before && { baseline: before }),
+        ...(margin !== undefined && { margin }),
+      })
       print(forecast, words.flag('json'), forecast.text(lookOf(process.stdout)))
       return EXIT.asHoped
     }

@@ -77,14 +77,35 @@ export function boundedMean(
   return { low: least + low * (most - least), high: least + high * (most - least) }
 }
 
-/** The lower end for values in [0, 1]. */
-function lowerEnd(
+/**
+ * Whether the lower end of `boundedMean` is at or above a line, or the upper one at or below it:
+ * a single look where the ends themselves take a search.
+ */
+export function endBeyond(
+  values: readonly number[],
+  line: number,
+  side: 'low' | 'high',
+  options: Parameters<typeof boundedMean>[1] = {},
+): boolean {
+  if (values.length < 2) return false
+  const [least, most] = options.range ?? [0, 1]
+  const tail = (1 - (options.level ?? 0.95)) / 2
+  const scale = (value: number) =>
+    side === 'low' ? (value - least) / (most - least) : (most - value) / (most - least)
+  const at = scale(line)
+  if (at <= 0) return true
+  const { parts, mean } = partsOf(values.map(scale), options.weights)
+  return mean >= at && below(parts, at) <= tail
+}
+
+type Parts = { value: number; weight: number; mass: number }[]
+
+/** Values that weigh the same and are the same are counted together, beside the unseen one. */
+function partsOf(
   values: readonly number[],
   weights: readonly number[] | undefined,
-  tail: number,
-): number {
-  // Values that weigh the same and are the same are counted together.
-  const counted = new Map<string, { value: number; weight: number; mass: number }>()
+): { parts: Parts; mean: number } {
+  const counted = new Map<string, Parts[number]>()
   let heaviest = 0
   let total = 0
   let sum = 0
@@ -98,22 +119,31 @@ function lowerEnd(
     total += weight
     sum += weight * value
   }
-  const mean = sum / total
-  if (mean <= 0) return 0
   // What was not seen may weigh as much as the heaviest that was.
   const parts = [{ value: 0, weight: heaviest, mass: UNSEEN }, ...counted.values()]
-  const masses = parts.map(({ mass }) => mass)
+  return { parts, mean: sum / total }
+}
+
+/** How likely the weighted mean is at or below x: where a sum of gamma x gap is at or below 0. */
+function below(parts: Parts, x: number): number {
+  return weightedMeanCdf(
+    parts.map(({ value, weight }) => weight * (value - x)),
+    parts.map(({ mass }) => mass),
+    0,
+  )
+}
+
+/** The lower end for values in [0, 1]. */
+function lowerEnd(
+  values: readonly number[],
+  weights: readonly number[] | undefined,
+  tail: number,
+): number {
+  const { parts, mean } = partsOf(values, weights)
+  if (mean <= 0) return 0
   const wanted = normalQuantile(tail)
-  // The weighted mean is at or below x where the sum of gamma x weight x (value - x) is at or below
-  // 0.
-  const gapTo = (x: number) => {
-    const below = weightedMeanCdf(
-      parts.map(({ value, weight }) => weight * (value - x)),
-      masses,
-      0,
-    )
-    return normalQuantile(Math.min(1 - 1e-15, Math.max(1e-300, below))) - wanted
-  }
+  const gapTo = (x: number) =>
+    normalQuantile(Math.min(1 - 1e-15, Math.max(1e-300, below(parts, x)))) - wanted
   // Illinois' rule of false position: on the scale of the normal quantile the distribution is
   // nearly a line.
   let [left, right] = [0, mean]

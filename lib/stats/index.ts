@@ -9,6 +9,7 @@ export {
   meanOver,
   quantileOver,
 } from './continuous.ts'
+export type { Cost } from './design/cost.ts'
 export { lookAt, looks, type Spending } from './design/looks.ts'
 export { nextRun, type RunMean, runMean, runNoise } from './design/over-time.ts'
 export {
@@ -19,7 +20,10 @@ export {
   pilot,
   plan,
 } from './design/plan.ts'
+export { type MarginPlan, type MarginPlanOptions, planMargin } from './design/plan-margin.ts'
+export { planRate, type RatePlan, type RatePlanOptions } from './design/plan-rate.ts'
 export { detectable, power } from './design/power.ts'
+export type { Chance } from './design/simulate.ts'
 export {
   betaCdf,
   betaDensity,

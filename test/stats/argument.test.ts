@@ -182,6 +182,38 @@ const calls: [string, () => unknown, RegExp][] = [
   ],
   ['half a case', () => stats.plan({ cases: 1.5, repeats: 5 }), /got 1\.5 \(options\.cases\)/],
   ['no repeats', () => stats.plan({ cases: 9, repeats: 0 }), /got 0 \(options\.repeats\)/],
+  ['no rate to plan', () => stats.planRate(none), /an object, got nothing \(options\)/],
+  [
+    'a rate in percent',
+    () => stats.planRate({ line: 0.9, rate: 97, cases: 8, repeats: 5 }),
+    /got 97 \(options\.rate\)/,
+  ],
+  [
+    'one case for others',
+    () => stats.planRate({ line: 0.9, rate: 1, cases: 1, repeats: 5, target: 'like these' }),
+    /in 2\.\.100000, got 1 \(options\.cases\)/,
+  ],
+  [
+    'more families than cases',
+    () => stats.planRate({ line: 0.9, rate: 1, cases: 5, repeats: 5, families: 6 }),
+    /got 6 \(options\.families\)/,
+  ],
+  [
+    'a budget of nothing',
+    () => stats.planRate({ line: 0.9, rate: 1, cases: 5, repeats: 5, budget: { usd: 0 } }),
+    /above 0, got 0 \(options\.budget\.usd\)/,
+  ],
+  ['no margin to plan', () => stats.planMargin(none), /an object, got nothing \(options\)/],
+  [
+    'a fall from nothing',
+    () => stats.planMargin({ rate: 0, cases: 5, repeats: 5 }),
+    /above 0, got 0 \(options\.rate\)/,
+  ],
+  [
+    'a fall below 0',
+    () => stats.planMargin({ rate: 0.5, fall: 0.6, cases: 5, repeats: 5 }),
+    /options\.rate - options\.fall/,
+  ],
   [
     'a difference of 10',
     () => stats.plan({ cases: 9, repeats: 5, difference: 10 }),

@@ -8,6 +8,7 @@ import type { Manifest } from '../../log/index.ts'
 import { Shown } from '../../shown.ts'
 import { lookAt } from '../../stats/index.ts'
 import type { Sources } from './plan-manifest.ts'
+import { type Lines, type Prospect, prospectOf, prospectText } from './prospect.ts'
 import type { RunPlan } from './run.ts'
 
 export type ForecastRow = {
@@ -40,9 +41,14 @@ export class Forecast extends Shown {
    * null.
    */
   readonly until: { looks: readonly number[]; mostTrials: number } | null
+  /** What the run could show of the gates and the earlier run that were named. */
+  readonly prospect: Prospect
 
   constructor(
-    parts: Pick<Forecast, 'cases' | 'repeats' | 'trials' | 'rows' | 'capUsd' | 'leftOut' | 'until'>,
+    parts: Pick<
+      Forecast,
+      'cases' | 'repeats' | 'trials' | 'rows' | 'capUsd' | 'leftOut' | 'until' | 'prospect'
+    >,
   ) {
     super()
     this.cases = parts.cases
@@ -52,6 +58,7 @@ export class Forecast extends Shown {
     this.capUsd = parts.capUsd
     this.leftOut = parts.leftOut
     this.until = parts.until
+    this.prospect = parts.prospect
   }
 
   /** Dollars at most over all configurations, or null when one of them has no bound. */
@@ -74,6 +81,7 @@ export class Forecast extends Shown {
       bounds.push('More only where a single tool result is larger than the limit of tokens.')
     if (this.mostUsd === null)
       bounds.push('A bound needs a limit of tokens per trial and a price for each model.')
+    const prospect = prospectText(this.prospect, look)
     return [
       `${count(cases, 'case')} x ${count(rows.length, 'configuration')} x ${count(repeats, 'repeat')} = ${count(trials, 'trial')}`,
       '',
@@ -103,11 +111,12 @@ export class Forecast extends Shown {
           ]
         : []),
       ...this.leftOut.map(({ case: id, reason }) => `Left out: ${id} (${reason}).`),
+      ...(prospect ? ['', prospect] : []),
     ].join('\n')
   }
 
   toJSON(): JsonObject {
-    const { cases, repeats, trials, rows, capUsd, mostUsd, leftOut, until } = this
+    const { cases, repeats, trials, rows, capUsd, mostUsd, leftOut, until, prospect } = this
     return JSON.parse(
       JSON.stringify({
         schema: 'touchstone.forecast.v0',
@@ -119,13 +128,19 @@ export class Forecast extends Shown {
         capUsd,
         leftOut,
         until,
+        prospect,
       }),
     ) as JsonObject
   }
 }
 
 /** What a plan whose models are found will do. */
-export function forecast(plan: RunPlan, sources: Sources, manifest: Manifest): Forecast {
+export function forecast(
+  plan: RunPlan,
+  sources: Sources,
+  manifest: Manifest,
+  lines: Lines = {},
+): Forecast {
   const { limits, prices, repeats, cases } = plan
   const trials = cases.length * repeats
   const solution = cases.reduce((sum, test) => sum + test.solution.length, 0) * repeats
@@ -167,6 +182,21 @@ export function forecast(plan: RunPlan, sources: Sources, manifest: Manifest): F
         }
       : null,
     leftOut: manifest.left_out,
+    prospect: prospectOf(
+      manifest,
+      {
+        repeats,
+        most: plan.until?.most ?? null,
+        capUsd: limits.costUsd,
+        concurrency: plan.concurrency,
+        mostUsd: new Map(
+          rows.flatMap(({ configuration, mostUsd }) =>
+            mostUsd === null ? [] : [[configuration, mostUsd / trials] as const],
+          ),
+        ),
+      },
+      lines,
+    ),
   })
 }
 

@@ -13,6 +13,7 @@ import type { Case } from '../case/case.ts'
 import { type Prices, requirePrices } from '../model/cost.ts'
 import type { Run } from '../report/result.ts'
 import type { Forecast } from './forecast.ts'
+import type { Lines } from './prospect.ts'
 import { type Until, untilOf } from './until.ts'
 
 export type Limits = {
@@ -232,16 +233,22 @@ export class RunBuilder implements PromiseLike<Run> {
   }
 
   /**
-   * What the run would do and may cost, before it does it. @throws what running it would throw
-   * before the first trial
+   * What the run would do and may cost, before it does it; and how likely it is to show what it
+   * will be held to, by simulation.
+   *
+   * @param lines.gates    as `harness.gate` takes them
+   * @param lines.baseline an earlier run of the same cases; supposed is that nothing changed
+   * @param lines.margin   the largest fall behind it that is taken, default 0.1
+   * @throws what running it would throw before the first trial
    */
-  async forecast(): Promise<Forecast> {
+  async forecast(lines: Lines = {}): Promise<Forecast> {
+    onlyMembers(lines, ['gates', 'baseline', 'margin'], 'lines')
     const [{ prepare }, { forecast }] = await Promise.all([
       import('./execute.ts'),
       import('./forecast.ts'),
     ])
     const { plan, sources, manifest } = await prepare(this.plan)
-    return forecast(plan, sources, manifest)
+    return forecast(plan, sources, manifest, lines)
   }
 
   /** Limits that differ from the default ones. @throws TouchstoneError `argument_invalid` */
