@@ -1,9 +1,10 @@
 /** `touchstone cases`: the cases that there are, with their files. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { count, foreign, lookOf, table, tone } from '../display.ts'
+import { count, foreign, type Look, lookOf, table, tone, wrap } from '../display.ts'
 import * as cases from '../harness/case/cases.ts'
 import type { Case } from '../harness/index.ts'
+import { SHIPPED } from '../world/own.ts'
 import { requireOne } from './list.ts'
 import { EXIT, JSON_OPTION, print, type Verb } from './verb/verb.ts'
 
@@ -49,18 +50,46 @@ export const caseList: Verb = {
     const look = lookOf(process.stdout)
     const columns = [
       { head: 'case' },
+      { head: 'world' },
       { head: 'attack' },
-      { head: 'file' },
       { head: 'title', min: 16 },
     ]
-    const rows = wanted.map((one) => [
-      foreign(one.id, 100),
-      one.attack ? 'yes' : '',
-      fileOf(one),
-      foreign(one.title, 200),
-    ])
-    const text = `${table(columns, rows, look)}\n${tone(`${count(wanted.length, 'case')}; touchstone run FILE runs them`, 'quiet', look)}`
+    // The file of a case stands once, above the first of its cases.
+    const rows: string[][] = []
+    const heads = new Map<number, string>()
+    for (const one of wanted) {
+      const file = fileOf(one)
+      if ([...heads.values()].at(-1) !== file) heads.set(rows.length, file)
+      const attack = one.attack ? 'yes' : ''
+      rows.push([foreign(one.id, 100), worldsOf(one).join('+'), attack, foreign(one.title, 200)])
+    }
+    const notes = [
+      `${count(wanted.length, 'case')}; touchstone run FILE runs them.`,
+      `Worlds that come with Touchstone: ${SHIPPED.join(', ')}.`,
+    ]
+    const text = [
+      listed(table(columns, rows, { ...look, width: look.width - 2 }), heads, look),
+      ...notes.map((note) => tone(wrap(note, look.width), 'quiet', look)),
+    ].join('\n')
     print({ toJSON: () => wanted }, words.flag('json'), text)
     return EXIT.asHoped
   },
+}
+
+/** The simulated providers of a case; `-` where its servers are other people's. */
+function worldsOf({ servers }: Case): string[] {
+  const names = servers.flatMap(({ world }) => (world === undefined ? [] : [world]))
+  return names.length > 0 ? [...new Set(names)].map((name) => foreign(name, 40)) : ['-']
+}
+
+/** A table with a line above some of its rows. Each row is one line: no cell can be broken. */
+function listed(text: string, heads: ReadonlyMap<number, string>, look: Look): string {
+  const [head = '', ...rows] = text.split('\n')
+  return [
+    `  ${head}`,
+    ...rows.flatMap((row, i) => {
+      const above = heads.get(i)
+      return [...(above === undefined ? [] : [tone(above, 'quiet', look)]), `  ${row}`]
+    }),
+  ].join('\n')
 }

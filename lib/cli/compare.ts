@@ -28,13 +28,13 @@ export const compare: Verb = {
     margin: {
       type: 'string',
       value: 'SHARE',
-      says: 'of two runs: the largest fall that is taken, such as 5%. With it the exit code tells',
+      says: 'of two runs: how much worse the later one may be, such as 5%. With it the exit code tells',
     },
     json: JSON_OPTION,
   },
   exits: {
-    0: 'compared; with --margin: no rate fell by more',
-    1: 'with --margin: a rate fell for sure',
+    0: 'compared; with --margin: no rate is worse by more',
+    1: 'with --margin: a rate is worse for sure',
     4: 'with --margin: undecided, the runs are too small to say',
   },
   examples: ['compare', 'compare checked --metric attack', 'compare checked again --margin 20%'],

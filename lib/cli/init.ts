@@ -1,6 +1,6 @@
 /** `touchstone init`: a first case, configurations, and a workflow, in a folder of one's own. */
-import { existsSync, mkdirSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, lstatSync, mkdirSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { TouchstoneError } from '../errors.ts'
 import { readText, writeNew, writing } from '../files.ts'
 import { ownVersion } from '../harness/run/packages.ts'
@@ -25,11 +25,9 @@ export const init: Verb = {
   takes: { least: 0, most: 1 },
   async run(words) {
     const [folder = '.'] = words.positionals
-    const there = Object.keys(FILES).find((path) => existsSync(join(folder, path)))
-    if (there !== undefined)
-      throw new TouchstoneError('file_exists', 'expected a path where nothing is yet, got a file', {
-        where: join(folder, there),
-      })
+    if (folder.trim() === '')
+      throw new TouchstoneError('usage', 'expected a folder, got an empty text', { where: 'DIR' })
+    for (const path of Object.keys(FILES)) requireFree(folder, path)
     for (const [path, from] of Object.entries(FILES)) {
       const to = join(folder, path)
       writing(to, () => mkdirSync(dirname(to), { recursive: true }))
@@ -50,4 +48,30 @@ export const init: Verb = {
     )
     return EXIT.asHoped
   },
+}
+
+/**
+ * Nothing is written where any of it would not go through.
+ *
+ * @throws TouchstoneError `file_exists` for what is there, `file_unwritable` for a way that is no
+ *   folder
+ */
+function requireFree(folder: string, path: string): void {
+  const file = join(folder, path)
+  const there = (at: string) => lstatSync(at, { throwIfNoEntry: false })
+  for (let at = dirname(resolve(file)); ; at = dirname(at)) {
+    const found = there(at)
+    if (found === undefined) continue
+    if (found.isSymbolicLink() && !existsSync(at))
+      throw new TouchstoneError('file_unwritable', 'expected a folder, got a link to nothing', {
+        where: at,
+      })
+    if (!statSync(at).isDirectory())
+      throw new TouchstoneError('file_unwritable', 'expected a folder, got a file', { where: at })
+    break
+  }
+  if (there(file) !== undefined)
+    throw new TouchstoneError('file_exists', 'expected a path where nothing is yet, got a file', {
+      where: file,
+    })
 }

@@ -64,18 +64,20 @@ const MORE = `MODEL:
   sim/naive sim/careful sim/perfect sim/gullible   simulated: scripts, offline, no language model
 ${providerLines()}
 
-FILE, a YAML mapping of names to a model with its settings (instructions, temperature, topP, maxOutputTokens,
+FILE, a YAML mapping of names to a model with its settings (instructions, temperature, topP, maxOutputTokens, \
 providerOptions, baseURL, apiKey: $NAME, headers), or to an agent:
   warm: { model: groq/openai/gpt-oss-20b, temperature: 0.7 }
   own:  { model: local/qwen3, baseURL: "http://127.0.0.1:11434/v1" }
-  mine: { agent: { command: my-agent, args: ["--mcp-config", "{mcp_config}", "{task}"], output: result } }
+  mine: { agent: { command: my-agent, args: ["{mcp_config}", "{task}"], output: result } }
   far:  { agent: { url: "http://127.0.0.1:8000/run", response: output.text } }
 
 COMMAND is started anew for each trial, without a shell. In its words these are filled in:
   {task} {task_file}    what the agent is asked to do, as text and as a file
-  {mcp_config}          a file with the case's MCP servers, as Claude Code, Cursor and others read it; in a FILE
-                        format: vscode | codex and transport: stdio choose other forms
-  {url} {seed} {folder} the first server's address; a number for the agent's draws; a folder that is deleted afterwards
+  {mcp_config}          a file with the case's MCP servers, as Claude Code, Cursor and others read it; in a FILE \
+format: vscode | codex and transport: stdio choose other forms
+  {url}                 the first server's address
+  {seed}                a number for the agent's draws
+  {folder}              a folder that is deleted afterwards
   Its standard output is its answer. It may call the tool "report" of the server "report" to say what it did.
 
 GATE: [CONFIGURATION:]METRIC OPERATOR VALUE[@BOUND][@QUESTION]
@@ -91,8 +93,8 @@ export const run: Verb = {
   options: OPTIONS,
   more: MORE,
   exits: {
-    0: 'the run is complete; every gate is met, and no rate fell behind the baseline',
-    1: 'a gate is missed for sure, or a rate fell for sure',
+    0: 'the run is complete; every gate is met, and no rate is worse than in the baseline by more than the margin',
+    1: 'a gate is missed for sure, or a rate is worse than in the baseline for sure',
     3: 'the run is not complete: trials ended in an error, or did not run. Standard error says how to go on',
     4: 'undecided: the run is too small to say',
   },

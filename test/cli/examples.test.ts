@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { parse } from 'yaml'
-import { helpOf, readWords } from '../../lib/cli/verb/verb.ts'
+import { helpOf, readWords, type Verb } from '../../lib/cli/verb/verb.ts'
 import { VERBS } from '../../lib/cli/verbs.ts'
 import { cases, harness } from '../../lib/index.ts'
 
@@ -140,11 +140,26 @@ describe('an example of --help', () => {
     }
   })
 
-  it('an unknown option of any verb is refused with those there are', async () => {
+  it('an unknown option of any verb is refused in a line, with what was meant or where they stand', async () => {
     for (const [name, load] of Object.entries(VERBS)) {
       const verb = await load()
-      assert.throws(() => readWords(name, verb, ['--no-such-option']), { code: 'usage' })
+      const told = `touchstone ${name} --help lists them`
+      assert.throws(() => readWords(name, verb, ['--no-such-option']), {
+        code: 'usage',
+        message: `expected an option of touchstone ${name}, got --no-such-option; ${told}`,
+      })
+      assert.throws(() => readWords(name, verb, ['--hepl']), {
+        message: `expected an option of touchstone ${name}, got --hepl; did you mean --help? ${told}`,
+      })
     }
+  })
+
+  it('breaks a row of two columns under its second one', async () => {
+    const text = helpOf(await (VERBS['run'] as () => Promise<Verb>)(), 80)
+    assert.match(text, /^ {2}\{mcp_config\} {10}a file with.*\n {24}\S/m)
+    assert.match(text, /^ {2}local\/NAME {39}any server.*\n {51}\S/m)
+    for (const line of text.split('\n'))
+      if (!/^ {2}(touchstone|\w+: +\{)/.test(line)) assert.ok(line.length <= 80, line)
   })
 })
 
@@ -172,6 +187,20 @@ describe('touchstone init', () => {
     }
     for (const file of ['junit.xml', 'summary.md', 'touchstone-run/report.md'])
       assert.ok(existsSync(at(file)), file)
+  })
+
+  it('without a name, or through a link to nothing, says so and writes nothing', () => {
+    assert.match(shell("touchstone init ''").stderr, /^usage: expected a folder, got an empty text/)
+    mkdirSync(join(work, 'linked'))
+    symlinkSync(join(work, 'nowhere'), join(work, 'linked', '.github'))
+    symlinkSync(join(work, 'nowhere'), join(work, 'dangling'))
+    for (const name of ['linked', 'dangling', 'dangling/below']) {
+      const { status, stderr } = shell(`touchstone init ${name}`)
+      assert.equal(status, 2)
+      assert.match(stderr, /^file_unwritable: expected a folder, got a link to nothing \(\//)
+    }
+    assert.ok(!existsSync(join(work, 'nowhere')))
+    assert.ok(!existsSync(join(work, 'linked', 'touchstone')))
   })
 
   it('overwrites nothing, and writes nothing beside it', () => {

@@ -68,6 +68,25 @@ describe('touchstone show', () => {
     }
   })
 
+  it('an answer in JSON breaks between its members, and its numbers stay as they were', async () => {
+    const run = await harness.open(join(cwd, 'other'))
+    const [record] = run.trials
+    const transcript = run.transcript(record?.key ?? '')
+    const names = Array.from({ length: 20 }, (_, i) => `"deploy_key_number_${i}":"a:b,{c}"`)
+    const answer = `{"id":12345678901234567890,"empty":{},"list":[1,[2]],${names.join(',')}}`
+    const call = transcript.entries.find(({ kind }) => kind === 'call')
+    const entries = [{ ...call, answer }] as typeof transcript.entries
+    const text = harness.trialText(
+      record as harness.TrialRecord,
+      { ...transcript, entries },
+      { width: 60 },
+    )
+    const said = text.slice(text.indexOf('->')).split(/\s+/)
+    for (let i = 0; i < 20; i++) assert.ok(said.includes(`"deploy_key_number_${i}":`), text)
+    assert.ok(said.includes('12345678901234567890,') && said.includes('"a:b,{c}",'), text)
+    assert.match(text.replace(/\s+/g, ' '), /"empty": \{\}, "list": \[ 1, \[ 2 \] \],/)
+  })
+
   it('a text breaks within the width, whatever stands in it, and holds no control character', async () => {
     const run = await harness.open(join(cwd, 'other'))
     const [record] = run.trials
@@ -157,6 +176,8 @@ describe('touchstone cases', () => {
   it('lists cases with the files that touchstone run takes', () => {
     const { stdout } = touchstone('cases', '--kind', 'lying_success')
     const [, file = ''] = /(cases\/\S+\.yaml)/.exec(stdout) ?? []
+    assert.match(stdout, /^ {2}lying_success\/refund +payments +\S/m)
+    assert.match(stdout, /^Worlds that come with Touchstone: files, github, /m)
     assert.ok(existsSync(join(root, file)), file)
     assert.equal(JSON.parse(touchstone('cases', file, '--json').stdout).length, 2)
     assert.match(

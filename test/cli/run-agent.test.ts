@@ -54,6 +54,18 @@ describe('--agent', () => {
     ])
   })
 
+  for (const [text, name] of [
+    ['python3 my.py {task}', 'my'],
+    ['python3.12 -m own.agent {task}', 'own'],
+    ['node --import tsx src/agent.ts {task}', 'agent'],
+    ['npx -y @acme/helper@2 {task}', 'helper'],
+    ['uv run bin/one.py {task}', 'one'],
+    ['sh -c true {task}', 'sh'],
+    ['docker run image {task}', 'docker'],
+  ])
+    it(`${text}: without a name it is called ${name}`, () =>
+      assert.equal(read(text as string)[0], name))
+
   it('without a command: usage', () =>
     assert.throws(() => agentConfiguration(' '), { code: 'usage' }))
 

@@ -1,6 +1,7 @@
 /** A run as workflow commands: what GitHub shows beside the job and in its log. */
 import { count, foreign } from '../../display.ts'
 import { type Held, type Run, type TrialRecord, why } from '../../harness/index.ts'
+import { type ComparedMetric, metricNamed } from '../../log/index.ts'
 
 /** GitHub shows this many per kind and step. */
 const MOST = 10
@@ -27,9 +28,15 @@ export function annotations(run: Run, held: Held = { gates: [], baseline: [] }):
       )
   for (const { configuration, baseline, worse, undecided } of held.baseline) {
     const title = `${configuration} against ${baseline}`
-    if (worse.length > 0) errors.push(command('error', title, `worse on ${worse.join(', ')}`))
+    if (worse.length > 0) errors.push(command('error', title, `worse on ${labels(worse)}`))
     for (const { metric, reason } of undecided)
-      warnings.push(command('warning', title, `undecided whether ${metric} fell: ${reason}`))
+      warnings.push(
+        command(
+          'warning',
+          title,
+          `${metricNamed(metric).label}: undecided whether it is worse: ${reason}`,
+        ),
+      )
   }
   const groups = [...Map.groupBy(run.trials, (row) => `${row.case}|${row.configuration}`).values()]
     .map((rows) => ({ rows, short: rows.filter(({ outcome }) => outcome !== 'pass') }))
@@ -42,6 +49,11 @@ export function annotations(run: Run, held: Held = { gates: [], baseline: [] }):
     warnings.push(command('warning', title, said))
   }
   return [...errors.slice(0, MOST), ...warnings.slice(0, MOST)]
+}
+
+/** Metrics as people read them. */
+function labels(metrics: readonly ComparedMetric[]): string {
+  return metrics.map((metric) => metricNamed(metric).label).join(', ')
 }
 
 /** A workflow command. What stands in it cannot begin another one. */

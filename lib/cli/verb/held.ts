@@ -24,6 +24,7 @@ import {
   sarif,
   stepSummary,
 } from '../../harness/index.ts'
+import { metricNamed } from '../../log/index.ts'
 import { annotations } from './annotations.ts'
 import type { Verb, Words } from './verb.ts'
 
@@ -42,7 +43,7 @@ export const HELD_OPTIONS: Verb['options'] = {
   margin: {
     type: 'string',
     value: 'SHARE',
-    says: 'the largest fall behind the baseline that is taken, such as 5%. Default: 10%',
+    says: 'how much worse than in the baseline a rate may be, such as 5%. Default: 10%',
   },
   annotate: {
     type: 'boolean',
@@ -77,7 +78,7 @@ export function gatesOf(words: Words, configurations: readonly string[]): Gate[]
   return gates
 }
 
-/** The largest fall behind a baseline that is taken. @throws TouchstoneError `usage` */
+/** How much worse than in a baseline a rate may be. @throws TouchstoneError `usage` */
 export function marginOf(words: Words): number | undefined {
   const text = words.text('margin')
   if (text === undefined) return undefined
@@ -99,15 +100,20 @@ export function heldLines({ gates, baseline }: Held): string[] {
     ...baseline.flatMap(
       ({ configuration, baseline: before, comparison, margin, worse, undecided, differs }) => {
         const points = Number((margin * 100).toFixed(2))
-        const short = worse.length > 0 ? `; WORSE on ${worse.join(', ')}` : ''
+        const short =
+          worse.length > 0
+            ? `; WORSE: ${worse.map((metric) => metricNamed(metric).label).join(', ')}`
+            : ''
         const fine =
-          worse.length + undecided.length === 0 ? `; no fall by more than ${points} points` : ''
+          worse.length + undecided.length === 0
+            ? `; no rate is worse by more than ${points} points`
+            : ''
         return [
           `${configuration} against ${before}: goal met: ${comparison.primary.verdict}${short}${fine}`,
           ...differs.map((what) => `  not the same as then: ${foreign(what, 300)}`),
           ...undecided.map(
             ({ metric, reason }) =>
-              `  undecided whether ${metric} fell by more than ${points} points: ${reason}`,
+              `  ${metricNamed(metric).label}: undecided whether it is worse by more than ${points} points: ${reason}`,
           ),
         ]
       },

@@ -134,7 +134,7 @@ function requireKnown(name: string, verb: Verb, args: readonly string[]): void {
     ).replaceAll('"', '')
     throw new TouchstoneError(
       'usage',
-      `expected an option of touchstone ${name} (${names.map((one) => `--${one}`).join(' ')}), ${got}`,
+      `expected an option of touchstone ${name}, ${got}${got.endsWith('?') ? '' : ';'} touchstone ${name} --help lists them`,
     )
   }
 }
@@ -170,10 +170,17 @@ export function helpOf(verb: Verb, width = 100): string {
   ].join('\n')
 }
 
-/** A line broken where it is too wide, each part behind its indentation. */
+/**
+ * A line broken where it is too wide. Its parts stand under its text: of a row of two columns,
+ * under the second.
+ */
 function fitted(line: string, width: number): string {
-  const [indent = ''] = /^ */.exec(line) ?? []
-  return line.length > width ? wrap(line.slice(indent.length), width, indent) : line
+  if (line.length <= width) return line
+  const [head = ''] = /^ +\S.*? {2,}(?=\S)/.exec(line) ?? /^ */.exec(line) ?? []
+  // In a narrow terminal the second column has no room.
+  const hang = width - head.length < 24 ? 4 : head.length
+  const text = wrap(line.slice(Math.min(hang, head.length)), width, ' '.repeat(hang))
+  return line.slice(0, Math.min(hang, head.length)) + text.slice(hang)
 }
 
 /** Print a value for programs, or for people. */

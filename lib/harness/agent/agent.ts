@@ -232,11 +232,30 @@ function command(options: CommandAgent & { name?: string }): Agent {
     invalid('a list of texts', how.args, 'agent.command: args')
   if (how.env !== undefined && !isTexts(Object.values(how.env)))
     invalid('texts by name', how.env, 'agent.command: env')
-  const base = how.command.split(/[\\/]/).at(-1) ?? 'agent'
-  const made =
-    name ?? (base.replace(/[^A-Za-z0-9_.-]/g, '-').replace(/^[^A-Za-z0-9]+/, '') || 'agent')
+  const made = name ?? nameOfProgram(how.command, how.args ?? [])
   requireName(made)
   return new Agent(made, version ?? null, { kind: 'command', options: how })
+}
+
+/** Programs that run a script, or another program, which is what a person calls the agent. */
+const RUNNERS =
+  /^(python|pypy|node|deno|bun|ruby|perl|php|java|tsx|npx|bunx|uvx?|pipx|env|(ba|z)?sh)[\d.]*(\.exe)?$/
+
+/** `python3 my_agent.py` is my_agent; `npx -y @acme/agent@2` is agent. */
+function nameOfProgram(command: string, args: readonly string[]): string {
+  const baseOf = (path: string) => path.split(/[\\/]/).at(-1) ?? ''
+  const words = args.filter((word) => !/^-|[{}\s=]|^(run|exec)$/.test(word))
+  // An option before the script may have a value of its own.
+  const script =
+    RUNNERS.test(baseOf(command)) && !args.some((word) => /^-[ce]$|^--eval$/.test(word))
+      ? (words.find((word) => /\.([cm]?[jt]s|py|rb|pl|php|sh|jar)$/.test(word)) ?? words[0])
+      : undefined
+  const named = script?.replace(/(?<=.)@[^/]*$/, '').replace(/\.[A-Za-z]+$/, '')
+  const safe = (text: string) =>
+    baseOf(text)
+      .replace(/[^A-Za-z0-9_.-]/g, '-')
+      .replace(/^[^A-Za-z0-9]+/, '')
+  return safe(named ?? '') || safe(command) || 'agent'
 }
 
 /**

@@ -64,6 +64,8 @@ export type Overview = {
   /** Over how many trials the rates speak: tables as text. */
   coverage: string
   cases: CaseShown[]
+  /** The kind that comes out worst first. */
+  kinds: string[]
   repeats: number
   charts: { title: string; notes: string; light: string; dark: string; link: string }[]
   /** The folder beside the page that holds its parts. null: the parts are in the page. */

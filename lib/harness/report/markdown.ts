@@ -15,6 +15,7 @@ import {
 import { differenceText, pText, rateText } from '../../rounding.ts'
 import { why } from '../page/why.ts'
 import { comparisonNotes } from './comparison-text.ts'
+import { kindsWorstFirst } from './kinds.ts'
 import type { Run } from './result.ts'
 import type { RunComparison } from './run-comparison.ts'
 import { headlineOf, leadOf, pageOf } from './run-page.ts'
@@ -121,15 +122,11 @@ function comparisonLines(comparison: RunComparison): string[] {
 
 /** Trials by kind, the kind that comes out worst first. */
 function kinds(run: Run): string[] {
-  const kindOf = new Map(run.manifest.cases.map(({ id, kind }) => [id, kind]))
-  const groups = Map.groupBy(
-    run.trials.filter((row) => row.outcome !== 'error'),
-    (row) => kindOf.get(row.case) ?? '',
-  )
   const metrics = SHOWN.filter((metric) =>
     run.trials.some((row) => metricNamed(metric).score(row) !== null),
   )
-  const rows = [...groups].map(([kind, trials]) => {
+  const ended = kindsWorstFirst(run).filter(({ trials }) => trials.length > 0)
+  const rows = ended.map(({ kind, trials, share }) => {
     const of = (configuration: string, metric: Metric) => {
       const scores = trials
         .filter((row) => row.configuration === configuration)
@@ -137,16 +134,15 @@ function kinds(run: Run): string[] {
         .filter((score) => score !== null)
       return { yes: scores.filter((score) => score === 1).length, n: scores.length }
     }
-    const passed = trials.filter((row) => row.outcome === 'pass').length
     const cells = run.configurations.flatMap((name) =>
       metrics.map((metric) => {
         const { yes, n } = of(name, metric)
         return n > 0 ? `${yes}/${n}` : '-'
       }),
     )
-    return { kind, share: passed / trials.length, cells }
+    return { kind, share, cells }
   })
-  const short = rows.filter(({ share }) => share < 1).sort((p, q) => p.share - q.share)
+  const short = rows.filter(({ share }) => share < 1)
   const shown = short.slice(0, MOST.kinds)
   const rest = rows.length - shown.length
   return [

@@ -26,6 +26,7 @@ import { requireSameCases } from './apart.ts'
 import { comparisonNotes } from './comparison-text.ts'
 import { coverageText } from './coverage-text.ts'
 import { identicalText, repeatsOf } from './identical.ts'
+import { kindsWorstFirst } from './kinds.ts'
 import { Run } from './result.ts'
 import type { RunComparison } from './run-comparison.ts'
 import {
@@ -114,6 +115,7 @@ export async function pageOf(run: Run, parts?: Parts): Promise<RunPage> {
       adversarial,
       twin,
     })),
+    kinds: kindsWorstFirst(run).map(({ kind }) => kind),
     repeats: manifest.repeats,
     charts: sound ? await chartsOf(run) : [],
     beside: null,

@@ -170,7 +170,13 @@ export function runText(run: Run, look: Look = {}): string {
     // A server that drops tools, or a model that knows none, looks like an agent that fails
     // everything.
     if (ended.length > 0 && ended.every(({ calls }) => calls === 0)) {
-      const silent = `${foreign(name, 64)}: no tool was called in ${count(ended.length, 'trial')}. Does this model take tools, and does its server hand them on?`
+      const own = manifest.configurations.some(
+        (one) => one.name === name && one.model.startsWith('agent/'),
+      )
+      const ask = own
+        ? 'Does this agent reach the servers that it is handed, and does it call their tools?'
+        : 'Does this model take tools, and does its server hand them on?'
+      const silent = `${foreign(name, 64)}: no tool was called in ${count(ended.length, 'trial')}. ${ask}`
       lines.push(tone(wrap(silent, look.width ?? 100), 'unsure', look))
     }
   }

@@ -108,7 +108,7 @@ function told(entry: Entry, record: TrialRecord): Told[] {
         ...met.map(({ what }): Told => ['', `here: ${what}`, 'unsure']),
         [
           entry.status === 'success' ? '' : entry.status,
-          `-> ${entry.answer === '' ? 'no text' : entry.answer}`,
+          `-> ${entry.answer === '' ? 'no text' : laidOut(entry.answer)}`,
           entry.status === 'success' ? 'quiet' : 'bad',
         ],
       ]
@@ -150,10 +150,32 @@ function spaced(value: JsonObject): string {
   return JSON.stringify(value, null, 1).replace(/\n */g, ' ')
 }
 
-/** A text without words that no line holds: they are broken where the line ends. */
+/**
+ * JSON text with spaces between its members; any other text as it is. It is not written anew from
+ * its value: a number of many digits would come out as another.
+ */
+function laidOut(text: string): string {
+  if (!/^\s*[[{]/.test(text)) return text
+  try {
+    JSON.parse(text)
+  } catch {
+    return text
+  }
+  return text.replace(
+    /("(?:[^"\\]|\\.)*")|([[{])(?=[^\s\]}])|(?<=[^\s[{])([\]}])|([,:])(?=\S)/g,
+    (all, string, opens, closes) =>
+      string ? all : opens ? `${all} ` : closes ? ` ${all}` : `${all} `,
+  )
+}
+
+/**
+ * A text without words that no line holds: they are broken behind a mark between two words, or
+ * where the line ends when there is none.
+ */
 function broken(text: string, room: number): string {
-  const long = new RegExp(`\\S{${room}}(?=\\S)`, 'gu')
-  return text.replaceAll('\t', '  ').replace(long, '$& ')
+  const long = new RegExp(`\\S{${room + 1},}`, 'gu')
+  const part = new RegExp(`\\S{${room >> 1},${room - 1}}[^\\w\\s](?=\\S)|\\S{${room}}(?=\\S)`, 'gu')
+  return text.replaceAll('\t', '  ').replace(long, (word) => word.replace(part, '$& '))
 }
 
 function clipped(text: string, most: number): string {

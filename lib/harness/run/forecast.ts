@@ -2,7 +2,7 @@
  * What a run will do and may cost, said before it does it. Bounds, not promises: how an agent
  * behaves is what the run is for.
  */
-import { count, foreign, type Look, table } from '../../display.ts'
+import { count, foreign, type Look, table, wrap } from '../../display.ts'
 import type { JsonObject } from '../../json.ts'
 import type { Manifest } from '../../log/index.ts'
 import { Shown } from '../../shown.ts'
@@ -71,16 +71,20 @@ export class Forecast extends Shown {
 
   text(look: Look = {}): string {
     const { cases, repeats, trials, rows } = this
-    const dollars = (value: number | null) => (value === null ? 'no bound' : `$${value.toFixed(2)}`)
+    const dollars = (value: number | null) =>
+      value === null ? 'not known' : `$${value.toFixed(2)}`
     const between = ({ expected, most }: { expected: number; most: number }) =>
       `about ${expected}, at most ${most}`
     const bounds = [
-      `Cost at most ${dollars(this.mostUsd)}${this.capUsd === null ? '' : `; the run stops at ${dollars(this.capUsd)}`}.`,
+      this.mostUsd === null
+        ? 'What it may cost has no bound that is known: a bound needs a limit of tokens per trial and a price for each model.'
+        : `Cost at most ${dollars(this.mostUsd)}.`,
     ]
+    if (this.capUsd !== null) bounds.push(`The run stops at ${dollars(this.capUsd)}.`)
     if (this.mostUsd !== null && this.mostUsd > 0)
       bounds.push('More only where a single tool result is larger than the limit of tokens.')
-    if (this.mostUsd === null)
-      bounds.push('A bound needs a limit of tokens per trial and a price for each model.')
+    if (rows.some(({ modelCalls }) => modelCalls === null))
+      bounds.push('What an agent of your own asks of models is not seen.')
     const prospect = prospectText(this.prospect, look)
     return [
       `${count(cases, 'case')} x ${count(rows.length, 'configuration')} x ${count(repeats, 'repeat')} = ${count(trials, 'trial')}`,
@@ -104,7 +108,7 @@ export class Forecast extends Shown {
         ]),
         look,
       ),
-      bounds.join(' '),
+      wrap(bounds.join(' '), look.width ?? 100),
       ...(this.until
         ? [
             `The table is for the first look. Looks at ${this.until.looks.join(', ')} repeats, so that there are at most ${count(this.until.mostTrials, 'trial')}: ${Number((this.until.mostTrials / trials).toFixed(1))} times as many.`,

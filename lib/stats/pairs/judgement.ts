@@ -43,7 +43,8 @@ export function judge(result: Comparison, flips: SignFlip, better: 'higher' | 'l
   const alpha = Number((1 - level).toPrecision(2))
   const fewest = fewestMoved(level)
   if (target === 'like these' && flips.moved < fewest) {
-    const noun = result.families < result.cases ? 'families' : 'cases'
+    const [one, more] = result.families < result.cases ? ['family', 'families'] : ['case', 'cases']
+    const noun = flips.moved === 1 ? one : more
     const moved = flips.moved === 0 ? `no ${noun}` : `only ${flips.moved} ${noun}`
     reasons.push(
       `${moved} moved: with fewer than ${fewest} the sign-flip test cannot reach ${alpha}`,

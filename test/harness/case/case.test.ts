@@ -89,6 +89,10 @@ describe('harness.case', () => {
     })
     assert.doesNotMatch(run.text(), /no tool was called/)
     assert.match(silent.text(), /^p: no tool was called in 2 trials\. Does this model take tools/m)
+    const [one] = manifest.configurations
+    const own = { ...manifest, configurations: [{ ...(one as never as object), model: 'agent/p' }] }
+    const agent = new harness.Run({ dir, manifest: own as never, trials: silent.trials })
+    assert.match(agent.text(), /^p: no tool was called in 2 trials\. Does this agent reach/m)
   })
 
   it('shows its trials in a row each, and stays a plain list', async () => {

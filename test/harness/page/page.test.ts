@@ -107,6 +107,10 @@ describe('the page of a run', { skip: withoutChromium }, () => {
       assert.ok(text.includes(found), found)
     }
     assert.match(text, /met lying_success/)
+    assert.match(text, new RegExp(`Trial ${record.trial} of naive`))
+    assert.match(text, /Call 0: add_deploy_key/)
+    const { calls } = run.transcript(record.key)
+    assert.ok(!text.includes(`Call ${calls.length}:`))
     assert.match(text, /Evidence of each write/)
     assert.match(text, /why not higher/)
   })
@@ -122,6 +126,16 @@ describe('the page of a run', { skip: withoutChromium }, () => {
           `${configuration} ${metric}`,
         )
       }
+  })
+
+  it('lists kinds in the order of report.md, the worst first', async () => {
+    const text = readFileSync(await harness.writeReport(run), 'utf8')
+    const kinds = [...text.matchAll(/\?kind=(\w+)\)/g)].map(([, kind]) => kind)
+    await show('#/')
+    const table = shown.page.getByRole('region', { name: 'Kinds of cases' })
+    const listed = await table.locator('tbody th').allTextContents()
+    assert.ok(kinds.length >= 2)
+    assert.deepEqual(listed.slice(0, kinds.length), kinds)
   })
 
   it('filters and sorts cases, and says so to who cannot see it', async () => {

@@ -56,6 +56,7 @@ test('four moved cases cannot carry a verdict about other cases, five can, and t
   )
   assert.equal(enough.verdict, 'better')
   assert.doesNotMatch(enough.reasons.join(), /fewer than/)
+  assert.match(compare(clean(1)).reasons.join(), /only 1 case moved: /)
 })
 
 test('two questions, two answers: 4 cases that all move say enough of themselves and nothing of others', () => {

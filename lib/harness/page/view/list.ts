@@ -140,7 +140,7 @@ function trialRow(one: TrialShown): HTMLElement {
     h(
       'th',
       { scope: 'row' },
-      link(hrefOf(`trial/${one.key}`), {}, `${id}, ${one.trial + 1}`),
+      link(hrefOf(`trial/${one.key}`), {}, `${id}, ${one.trial}`),
       h('div', { class: 'dim small' }, configurationAt(one.configuration)),
       whyText(one) && h('div', { class: 'why clamp' }, whyText(one)),
     ),

@@ -7,7 +7,7 @@ const SIGNS: { [outcome: string]: string } = { pass: '✓', fail: '✕', unjudge
 
 /** A trial as one small mark that leads to it. */
 export function markOf(trial: TrialShown): HTMLElement {
-  const label = `trial ${trial.trial + 1}: ${trial.outcome}`
+  const label = `trial ${trial.trial}: ${trial.outcome}`
   return link(
     hrefOf(`trial/${trial.key}`),
     { class: `mark ${trial.outcome}`, title: label, 'aria-label': label },

@@ -290,10 +290,10 @@ function kindsBody(
   byKind: ReadonlyMap<string, readonly TrialShown[]>,
   shown: readonly Metric[],
 ): HTMLElement {
-  const { cases, configurations, metrics } = held.overview
+  const { cases, configurations, kinds, metrics } = held.overview
   const counts = new Map<string, number>()
   for (const { kind } of cases) counts.set(kind, (counts.get(kind) ?? 0) + 1)
-  const rows = [...counts].map(([kind, n]) => {
+  const rows = kinds.map((kind) => {
     const cells = shown.flatMap((metric) =>
       configurations.map(({ name }, i) => {
         const { yes, of, share } = shareOf(byKind.get(`${kind}|${i}`) ?? [], metric)
@@ -301,15 +301,8 @@ function kindsBody(
         return { metric, name, good, said: `${yes}/${of}` }
       }),
     )
-    const known = cells.flatMap(({ good }) => (good === null ? [] : [good]))
-    return {
-      kind,
-      n,
-      cells,
-      worst: known.reduce((sum, good) => sum + good, 0) / (known.length || 1),
-    }
+    return { kind, n: counts.get(kind) ?? 0, cells }
   })
-  rows.sort((p, q) => p.worst - q.worst)
   const body = h('tbody', {})
   const fill = (from: number, to: number) =>
     append(

@@ -82,7 +82,7 @@ function trialCard(trial: TrialShown): HTMLElement {
     h(
       'h2',
       { class: 'trial-name' },
-      link(hrefOf(`trial/${trial.key}`), {}, `Trial ${trial.trial + 1}`),
+      link(hrefOf(`trial/${trial.key}`), {}, `Trial ${trial.trial}`),
       h('span', { class: 'only-narrow dim' }, ` of ${configurationAt(trial.configuration)}`),
       ' ',
       outcomeChip(trial.outcome),

@@ -54,7 +54,7 @@ export function trialView(trial: TrialShown): Child[] {
       ' / ',
       link(hrefOf(`case/${id}`), {}, title),
     ),
-    h('h1', { tabindex: -1 }, `Trial ${trial.trial + 1} of ${name} `, outcomeChip(trial.outcome)),
+    h('h1', { tabindex: -1 }, `Trial ${trial.trial} of ${name} `, outcomeChip(trial.outcome)),
     h(
       'p',
       { class: 'dim' },
@@ -63,8 +63,8 @@ export function trialView(trial: TrialShown): Child[] {
     h(
       'nav',
       { class: 'steps-nav', 'aria-label': 'Other trials' },
-      to(all[place - 1], `← Trial ${trial.trial}`),
-      to(all[place + 1], `Trial ${trial.trial + 2} →`),
+      to(all[place - 1], `← Trial ${all[place - 1]?.trial}`),
+      to(all[place + 1], `Trial ${all[place + 1]?.trial} →`),
       beside.map((one) => to(one, `same trial of ${configurationAt(one.configuration)}`)),
     ),
     inside,
@@ -177,7 +177,7 @@ function metList({ record }: Details): Child {
         'Met: ',
         met.map(({ call, tool, what }, i) => [
           i > 0 && ', ',
-          link(`#call-${call}`, { class: 'inner' }, `call ${call + 1}, ${tool}, ${what}`),
+          link(`#call-${call}`, { class: 'inner' }, `call ${call}, ${tool}, ${what}`),
         ]),
       ),
     typeof exposed.attack === 'number' &&
@@ -185,7 +185,7 @@ function metList({ record }: Details): Child {
         'p',
         {},
         'The words of the attack stand in the answer to ',
-        link(`#call-${exposed.attack}`, { class: 'inner' }, `call ${exposed.attack + 1}`),
+        link(`#call-${exposed.attack}`, { class: 'inner' }, `call ${exposed.attack}`),
         '.',
       ),
     exposed.attack === 'list' && h('p', {}, 'The words of the attack stand in the list of tools.'),
@@ -277,7 +277,7 @@ function entryView(entry: Entry, { writes, record }: Details): Child {
         h(
           'p',
           { class: 'who' },
-          `Call ${entry.seq + 1}: `,
+          `Call ${entry.seq}: `,
           h('code', {}, entry.tool),
           h('span', { class: 'dim' }, ` of ${entry.server} `),
           h(
@@ -331,7 +331,7 @@ function writeView(
     h(
       'p',
       {},
-      link(`#call-${seq}`, { class: 'inner' }, `Call ${seq + 1}`),
+      link(`#call-${seq}`, { class: 'inner' }, `Call ${seq}`),
       ' ',
       call?.kind === 'call' && h('code', {}, call.tool),
       ' ',

@@ -234,7 +234,7 @@ export type BaselineResult = {
 }
 
 export type BaselineOptions = {
-  /** The largest fall that is taken, in (0, 1]; default 0.1, ten points. */
+  /** The largest loss that is taken, in (0, 1]; default 0.1, ten points. */
   margin?: number
   /** `these` (default): the same cases run again; `like these`: other cases. */
   target?: Target
@@ -244,11 +244,11 @@ export type BaselineOptions = {
  * Compare a run with an earlier one of the same cases, configuration by configuration of the same
  * name. Where no name is in both and each run has one configuration, these two are compared.
  *
- * A metric is `worse` where its verdict is worse and the fall is not known to be within the margin;
- * it is as hoped where the interval rules out a fall by more than the margin (non-inferiority);
- * else it is undecided.
+ * A metric is `worse` where its verdict is worse and the loss is not known to be within the margin;
+ * it is as hoped where the interval rules out a loss of more than the margin (non-inferiority);
+ * else it is undecided. Of attacks and overclaims a loss is a rise.
  *
- * @param options.margin the largest fall that is taken, in (0, 1]; default 0.1
+ * @param options.margin the largest loss that is taken, in (0, 1]; default 0.1
  * @param options.target `these` (default) or `like these`
  * @see Piaggio et al. 2012 (CONSORT, non-inferiority)
  * @throws TouchstoneError `argument_invalid`; `run_differs` when the cases are not the same, or no
@@ -342,7 +342,7 @@ function withLost({ metric, bounds }: Adjusted): number {
 }
 
 /**
- * Why a fall by more than the margin is not ruled out, and how much more would decide it if the
+ * Why a loss of more than the margin is not ruled out, and how much more would decide it if the
  * difference stayed.
  */
 function openBecause(run: Run, one: Adjusted, margin: number, target: Target): string {
@@ -350,9 +350,10 @@ function openBecause(run: Run, one: Adjusted, margin: number, target: Target): s
   const [repeats, what] =
     target === 'these' ? [run.manifest.repeats, 'repeats'] : [one.cases, 'cases']
   if (!Number.isFinite(least)) return one.reasons.at(-1) ?? 'nothing to compare'
-  const figures = `${differenceText(one.difference, one.alone.low, one.alone.high)} points`
+  const more = metricNamed(one.metric).better === 'higher' ? '' : ', where more is worse'
+  const figures = `${differenceText(one.difference, one.alone.low, one.alone.high)} points${more}`
   if (least >= -margin) return `${figures}; trials that ended in an error leave it open`
-  // From here the fall itself is either ruled out or shown, whichever is nearer.
+  // From here the loss itself is either ruled out or shown, whichever is nearer.
   const room = Math.max(now + margin, -now)
   const needed = Math.ceil(repeats * ((now - least) / room) ** 2)
   return `${figures}; about ${needed} ${what} in both runs instead of ${repeats} would decide it, if the difference stays`

@@ -6,9 +6,9 @@
  * Jenkins' xUnit plugin publishes (junit-10.xsd), the strictest in use.
  */
 import { onlyMembers } from '../../../arguments.ts'
-import { escapeMarkup } from '../../../display.ts'
+import { count, escapeMarkup } from '../../../display.ts'
 import { TouchstoneError } from '../../../errors.ts'
-import type { TrialRecord } from '../../../log/index.ts'
+import { metricNamed, type TrialRecord } from '../../../log/index.ts'
 import { why } from '../../page/why.ts'
 import type { Run } from '../result.ts'
 import type { Held } from './step-summary.ts'
@@ -136,8 +136,10 @@ function heldSuites(run: Run, { gates, baseline }: Held) {
     classname: `baseline.${one.configuration}`,
     state: one.worse.length > 0 ? 'missed' : one.undecided.length > 0 ? 'undecided' : 'met',
     reasons: [
-      ...one.worse.map((metric) => `worse on ${metric}`),
-      ...one.undecided.map(({ metric, reason }) => `${metric} is undecided: ${reason}`),
+      ...one.worse.map((metric) => `worse on ${metricNamed(metric).label}`),
+      ...one.undecided.map(
+        ({ metric, reason }) => `${metricNamed(metric).label} is undecided: ${reason}`,
+      ),
     ],
   }))
   return Object.entries({ gates: gateTests, baseline: baselineTests })
@@ -186,12 +188,12 @@ function verdictOf(
   // Had all that is not known passed, it would still be too few: that is a failure whatever the
   // machinery did.
   if (repeats - failed.length < needed) {
-    const message = `${passed} of ${repeats} trials passed, ${needed} needed`
+    const message = `${passed} of ${count(repeats, 'trial')} passed, ${needed} needed`
     return { word: 'failure', lines: element('failure', { type: 'fail', message }, failed) }
   }
   const [first] = errors
   const unjudged = rows.filter((row) => row.outcome === 'unjudged').length
-  const message = `${errors.length} trials ended in an error, ${unjudged} could not be judged, ${repeats - rows.length} did not run`
+  const message = `${count(errors.length, 'trial')} ended in an error, ${unjudged} could not be judged, ${repeats - rows.length} did not run`
   const type = first?.error?.code ?? (unjudged > 0 ? 'unjudged' : 'not_run')
   const told = [...errors, ...rows.filter((row) => row.outcome === 'unjudged')]
   return { word: 'error', lines: element('error', { type, message }, told) }
@@ -206,7 +208,7 @@ function element(
   const body = told
     .slice(0, MOST_TOLD)
     .flatMap((row) => [`trial ${row.trial}:`, ...why(row).map((line) => `  ${line}`)])
-  if (told.length > MOST_TOLD) body.push(`and ${told.length - MOST_TOLD} more trials`)
+  if (told.length > MOST_TOLD) body.push(`and ${count(told.length - MOST_TOLD, 'more trial')}`)
   if (body.length === 0) return [`      <${name}${attributes(values)}/>`]
   const text = body.map(escapeMarkup).join('\n')
   return [`      <${name}${attributes(values)}>${text}</${name}>`]
@@ -218,7 +220,7 @@ function trialLine(row: TrialRecord): string {
     `goal ${row.goal ?? 'unknown'}`,
     ...(row.attack === null ? [] : [`attack ${row.attack}`]),
     `overclaims ${row.overclaims ?? 'unknown'}`,
-    `${row.calls} calls`,
+    count(row.calls, 'call'),
     ...(row.attempt > 0 ? [`attempt ${row.attempt + 1}`] : []),
     ...(row.error ? [`${row.error.code}: ${row.error.message}`] : []),
   ]

@@ -3,6 +3,7 @@
  * what it showed.
  */
 import { foreign } from '../../../display.ts'
+import { metricNamed } from '../../../log/index.ts'
 import type { Run } from '../result.ts'
 import type { BaselineResult, GateResult } from './gate.ts'
 
@@ -49,9 +50,11 @@ export function stepSummary(run: Run, held: Held): string {
       '|---|---|---|---|---|',
     )
     for (const { configuration, baseline, comparison, worse, undecided } of held.baseline) {
-      const open = undecided.map(({ metric, reason }) => `${metric}: ${reason}`).join('; ')
+      const open = undecided
+        .map(({ metric, reason }) => `${metricNamed(metric).label}: ${reason}`)
+        .join('; ')
       lines.push(
-        `| ${cell(configuration)} | ${cell(baseline)} | ${comparison.primary.verdict} | ${worse.join(', ') || 'none'} | ${cell(open) || 'none'} |`,
+        `| ${cell(configuration)} | ${cell(baseline)} | ${comparison.primary.verdict} | ${worse.map((metric) => metricNamed(metric).label).join(', ') || 'none'} | ${cell(open) || 'none'} |`,
       )
     }
     lines.push('')
