@@ -17,9 +17,10 @@ import { join } from 'node:path'
 import { type Digest, digest } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
 import { readJson, unwritable } from '../files.ts'
-import type { Json, JsonObject } from '../json.ts'
-import { LineWriter, readLines } from '../lines.ts'
+import { decode, type Json, type JsonObject } from '../json.ts'
+import { LineWriter } from '../lines.ts'
 import { redactedJson } from '../secrets.ts'
+import { LineWindow } from '../window.ts'
 import type { Place, Placed } from './cell.ts'
 import type { Columns } from './columns.ts'
 import type { Manifest, TrialRecord } from './records.ts'
@@ -254,19 +255,36 @@ export type RunFolder = { dir: string; manifest: Manifest; columns: Columns; att
  */
 export type ReadRecord = { record: TrialRecord; line: number; place: Place }
 
+/** Lines after which readers let other work go on. */
+export const BREATH_LINES = 1 << 12
+
+/** Let other work go on. */
+export function breathe(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
 /**
  * The records of a run's folder, in the order written. A torn last line, which a crash leaves, is
  * no record.
  *
  * @throws TouchstoneError `run_invalid` or a reading error with file and line
  */
-export async function* readRecords(dir: string): AsyncGenerator<ReadRecord> {
-  const { requireTrialRecord } = await import('./records.ts')
+export async function eachRecord(dir: string, see: (read: ReadRecord) => void): Promise<void> {
+  const { recordIn } = await import('./record-line.ts')
   const path = join(dir, FILES.trials)
   if (!existsSync(path)) return
-  for await (const { value, line, next, sizeBytes } of readLines(path)) {
-    const record = requireTrialRecord(value, `${path}:${line}`)
-    yield { record, line, place: { from: next - sizeBytes - 1, sizeBytes } }
+  const window = new LineWindow(path)
+  try {
+    while (window.next() && window.whole) {
+      const { line, place: from, sizeBytes } = window
+      const where = () => `${path}:${line}`
+      const text = decode(window.bytes, where())
+      if (text.trim() !== '')
+        see({ record: recordIn(text, where), line, place: { from, sizeBytes } })
+      if (line % BREATH_LINES === 0) await breathe()
+    }
+  } finally {
+    window.close()
   }
 }
 

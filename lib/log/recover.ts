@@ -18,15 +18,18 @@ import {
 import { join } from 'node:path'
 import { TouchstoneError } from '../errors.ts'
 import { tornTail } from '../lines.ts'
+import { LineWindow } from '../window.ts'
 import { Columns } from './columns.ts'
-import { groups, type Kind, Named } from './evidence.ts'
+import { digestOfGroup, groups, type Kind, Named } from './evidence.ts'
 import {
+  BREATH_LINES,
+  breathe,
+  eachRecord,
   FILES,
   MOST_UNRECORDED,
   type ReadRecord,
   type RunFolder,
   readManifest,
-  readRecords,
 } from './folder.ts'
 import { LogReader } from './read.ts'
 import type { Manifest } from './records.ts'
@@ -68,7 +71,7 @@ export async function inspectRun(
   const others = new Map<string, number>()
   let attempts = 0
   let lines = 0
-  for await (const read of readRecords(dir)) {
+  await eachRecord(dir, (read) => {
     const { record, line, place } = read
     const { key, attempt, digests } = record
     const before = { attempt: columns.attempt(key), line: columns.line(key) }
@@ -83,7 +86,7 @@ export async function inspectRun(
     attempts++
     lines = line
     see(manifest, read)
-  }
+  })
   const tails: Tail[] = []
   const torn = tornTail(join(dir, FILES.trials))
   if (torn.sizeBytes > 0) tails.push({ file: FILES.trials, ...torn })
@@ -101,20 +104,31 @@ export async function inspectRun(
     }
     let end = 0
     let behind: { key: string; attempt: number }[] = []
-    for await (const group of groups(path, kind)) {
-      const { key, attempt, from } = group
-      const line = lineOf(group)
-      if (!line) {
-        behind.push({ key, attempt })
-        continue
+    if (existsSync(path)) {
+      const window = new LineWindow(path)
+      let seen = 0
+      try {
+        for (const group of groups(window)) {
+          if (!group.whole) break
+          if (++seen % BREATH_LINES === 0) await breathe()
+          if (group.key === null) continue
+          const { key, attempt, from, bytes } = group
+          const line = lineOf(group)
+          if (!line) {
+            behind.push({ key, attempt })
+            continue
+          }
+          for (const one of behind)
+            unrecorded.set(one.key, Math.max(one.attempt, unrecorded.get(one.key) ?? 0))
+          behind = []
+          end = from + bytes.length
+          named.found(line, kind, digestOfGroup(group, kind))
+          if (kind !== 'audit' && line === columns.line(key))
+            columns.setPlace(key, PLACED[kind], { from, sizeBytes: bytes.length - 1 })
+        }
+      } finally {
+        window.close()
       }
-      for (const one of behind)
-        unrecorded.set(one.key, Math.max(one.attempt, unrecorded.get(one.key) ?? 0))
-      behind = []
-      end = group.end
-      named.found(line, kind, group.digest)
-      if (kind !== 'audit' && line === columns.line(key))
-        columns.setPlace(key, PLACED[kind], { from, sizeBytes: end - from - 1 })
     }
     for (const one of behind) lost.add(idOf(one))
     const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
