@@ -424,6 +424,45 @@ test('no level is above what the written rule allows, and most of what it allows
   assert.ok(gaveConfirmed >= 0.8 * confirmed, `confirmed ${gaveConfirmed} of ${confirmed}`)
 })
 
+// Found by PROPERTY_TIMES=100 PROPERTY_SEED=813045572: the oracle took the key for the token.
+test('a thing of another kind and the same name leaves what an earlier list shows', () => {
+  const x = { place: 'b', name: 'x', value: null }
+  const write = (kind: KindName, seq: number): Write => ({
+    type: 'write',
+    kind,
+    thing: x,
+    server: 'prod',
+    succeeded: true,
+    requestId: null,
+    at: null,
+    actor: null,
+    run: 'r',
+    seq,
+  })
+  const list = (seq: number, seen: Thing[]): Told => ({
+    type: 'list',
+    tool: 'list_tokens',
+    place: 'b',
+    server: 'prod',
+    told: 'whole',
+    failed: false,
+    whole: true,
+    seen: seen.map((thing) => ({ thing, identified: true })),
+    run: 'r',
+    seq,
+  })
+  const last = write('token', 3)
+  for (const [between, level] of [
+    [write('key', 2), 'observed_confirmed'],
+    [write('token', 2), 'asserted'],
+  ] as const) {
+    const events = [write('token', 0), list(1, []), between, last, list(4, [x])]
+    const told: Story = { events, entries: [], drop: [] }
+    assert.equal(highest(events as Event[], [], subjectOf).get(last), level)
+    assert.equal(levelsOf(told).get(last), level)
+  }
+})
+
 /** No call has a higher level in the changed story than in the story itself. */
 function neverRaises(
   before: Story,

@@ -274,11 +274,16 @@ function isOf(one: Event, list: List): boolean {
   )
 }
 
-/** Something before the write touched its target after that moment, so that a list of then says nothing of it. */
+/**
+ * Something before the write touched its target after that moment, so that a list of then says nothing of it. A key of the same
+ * name as a token is another thing.
+ */
 function isChangedBetween(run: readonly Event[], write: Write, from: number): boolean {
+  const touching: readonly string[] = [write.kind, ...KINDS[write.kind].undo]
   return run.some(
     (one) =>
       one.type === 'write' &&
+      touching.includes(one.kind) &&
       one.seq > from &&
       one.seq < write.seq &&
       one.server === write.server &&
