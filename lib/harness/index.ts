@@ -20,6 +20,7 @@ export { server } from './case/any-server.ts'
 export type { Case, CaseDefinition } from './case/case.ts'
 export { define as case } from './case/define-case.ts'
 export type { Ending, GoalEnding, GoalFunction } from './case/goal/goal.ts'
+export type { UserAnswer } from './case/user.ts'
 export type { Prices } from './model/cost.ts'
 export { why } from './page/why.ts'
 export {

@@ -114,9 +114,9 @@ export const MANIFEST = z.object({
 export type Manifest = z.infer<typeof MANIFEST>
 
 const met = z
-  .union([count, z.literal('list'), z.literal(false), z.null()])
+  .union([count, z.literal('list'), z.literal('user'), z.literal(false), z.null()])
   .describe(
-    'The number of a call, "list" for the list of tools, false: nowhere, null: none or not known.',
+    'The number of a call, "list" for the list of tools, "user" for the user’s words, false: nowhere, null: none or not known.',
   )
 
 const claim = z.object({
@@ -198,6 +198,14 @@ export const TRIAL = z.object({
     .describe('Tool calls of the model that were none. null: not to be seen.'),
   tokens: z.object({ input: count, output: count }).nullable(),
   cost_usd: amount.nullable(),
+  user: z
+    .object({
+      turns: count.describe('What the simulated user answered.'),
+      tokens: z.object({ input: count, output: count }).nullable(),
+      cost_usd: amount.nullable(),
+    })
+    .optional()
+    .describe('The simulated user’s own; in no number of the agent’s. Left out without a user.'),
   start_digest: DIGEST.nullable(),
   end_digest: DIGEST.nullable(),
   digests: z.object({

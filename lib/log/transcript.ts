@@ -36,7 +36,7 @@ export type OfferedTools = {
 }
 
 /** One thing that happened, and its place in the list that holds it. */
-type Step = ['tools' | 'said' | 'call' | 'malformed', number]
+type Step = ['tools' | 'said' | 'user' | 'call' | 'malformed', number]
 
 /** A line of `transcripts.ndjson`. What runs of earlier versions do not hold is left out. */
 export type TranscriptLine = {
@@ -51,6 +51,8 @@ export type TranscriptLine = {
   calls: TranscriptCall[]
   malformed?: TranscriptMalformed[]
   said?: string[]
+  /** What the simulated user answered. */
+  user?: string[]
   /** The order of what the lists hold. */
   order?: Step[]
   /** The summary of the agent's report. */
@@ -67,6 +69,7 @@ export type Entry =
   | { kind: 'task'; text: string }
   | { kind: 'tools'; tools: OfferedTools['tools'] }
   | { kind: 'said'; text: string }
+  | { kind: 'user'; text: string }
   | ({ kind: 'call' } & TranscriptCall)
   | ({ kind: 'malformed' } & TranscriptMalformed)
   | { kind: 'report'; summary: string; claims: readonly Claim[] }
@@ -86,13 +89,18 @@ export type Transcript = TranscriptLine & {
 /** The order of what lists hold, by the number of calls that had begun before. */
 export function orderOf(parts: {
   offers: readonly { after: number }[]
-  said: readonly { after: number }[]
+  /** What the agent said and, where it is by the user, what the user answered. */
+  said: readonly { after: number; by?: 'user' }[]
   malformed: readonly { after: number }[]
   calls: readonly { seq: number }[]
 }): Step[] {
+  const spoken = { said: 0, user: 0 }
   const placed: { at: number; step: Step }[] = [
     ...parts.offers.map(({ after }, i) => ({ at: after, step: ['tools', i] as Step })),
-    ...parts.said.map(({ after }, i) => ({ at: after, step: ['said', i] as Step })),
+    ...parts.said.map(({ after, by }) => {
+      const kind = by ?? 'said'
+      return { at: after, step: [kind, spoken[kind]++] as Step }
+    }),
     ...parts.malformed.map(({ after }, i) => ({ at: after, step: ['malformed', i] as Step })),
     // A call stands behind what came before it began.
     ...parts.calls.map(({ seq }, i) => ({ at: seq + 0.5, step: ['call', i] as Step })),
@@ -148,11 +156,12 @@ const MEMBERS: { [name: string]: (value: unknown) => boolean } = {
         isMembers(one) && ['tool', 'input', 'problem'].every((member) => isText(one[member])),
     ),
   said: (value) => all(value, isText),
+  user: (value) => all(value, isText),
   order: (value) => all(value, (one) => Array.isArray(one) && KINDS.has(one[0]) && isCount(one[1])),
   summary: isText,
   end: isText,
 }
-const KINDS: ReadonlySet<unknown> = new Set(['tools', 'said', 'call', 'malformed'])
+const KINDS: ReadonlySet<unknown> = new Set(['tools', 'said', 'user', 'call', 'malformed'])
 
 function isCall(value: unknown): boolean {
   return (
@@ -180,17 +189,18 @@ export function transcriptOf(line: TranscriptLine, claims: readonly Claim[] = []
   const lists = {
     tools: line.tools ?? [],
     said: line.said ?? [],
+    user: line.user ?? [],
     call: line.calls ?? [],
     malformed: line.malformed ?? [],
   }
   const steps: Step[] =
     order ??
-    (['tools', 'said', 'malformed', 'call'] as const).flatMap((kind) =>
+    (['tools', 'said', 'user', 'malformed', 'call'] as const).flatMap((kind) =>
       lists[kind].map((_, i): Step => [kind, i]),
     )
   const entries = steps.flatMap(([kind, i]): Entry[] => {
     if (lists[kind]?.[i] === undefined) return []
-    if (kind === 'said') return [{ kind, text: lists.said[i] as string }]
+    if (kind === 'said' || kind === 'user') return [{ kind, text: lists[kind][i] as string }]
     if (kind === 'tools') return [{ kind, tools: lists.tools[i]?.tools ?? [] }]
     if (kind === 'call') return [{ kind, ...(lists.call[i] as TranscriptCall) }]
     return [{ kind: 'malformed', ...(lists.malformed[i] as TranscriptMalformed) }]

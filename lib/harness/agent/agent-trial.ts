@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { JsonObject } from '../../json.ts'
 import type { Answer } from './answer.ts'
+import type { Conversation } from './conversation.ts'
 import type { AgentEnd, AgentLimits } from './ending.ts'
 import type { Gateway } from './gateway.ts'
 import type { McpServers, StdioServer } from './mcp-config.ts'
@@ -23,6 +24,8 @@ export type Trial = {
   reports: Reports
   limits: AgentLimits
   seed: number
+  /** With the user of the case, or null. */
+  conversation: Conversation | null
   signal: AbortSignal
 }
 

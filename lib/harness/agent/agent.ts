@@ -9,6 +9,7 @@ import { type Digest, digestOf } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { shownAddress } from '../../secrets.ts'
+import type { UserAnswer } from '../case/user.ts'
 import type { Client } from '../wire/mcp.ts'
 import type { AgentLimits } from './ending.ts'
 import type { McpServers, StdioServer } from './mcp-config.ts'
@@ -31,13 +32,21 @@ export type AgentTask = {
   task: string
   /**
    * By name. `report` is ours: its tool `report` takes what the agent says it did. Nobody has to
-   * call it.
+   * call it. Where the case has a user, its tool `ask_user` speaks to them.
    */
   servers: { readonly [name: string]: AgentServer }
   /** The servers as the configuration that MCP clients share: name -> `{ type: 'http', url }`. */
   mcpServers: McpServers
   /** The same tools for the AI SDK; with several servers each stands behind its server's name. */
   readonly tools: ToolSet
+  /**
+   * Say something to the simulated user of the case, and get the answer. `over`: the user says
+   * nothing after it. null: the case has no user.
+   *
+   * Rejects when the user has ended the conversation before, and ends the trial when the user has
+   * no turn left. The same stands among the tools, as `ask_user`.
+   */
+  ask: ((text: string) => Promise<UserAnswer>) | null
   /** Aborts when the trial is over. What is called afterwards is refused, and counted. */
   signal: AbortSignal
   limits: AgentLimits

@@ -16,8 +16,8 @@ export type AgentLimits = { steps: number; calls: number; tokens: number | null 
  */
 export type AgentEnd =
   | { how: 'finished' | 'no_answer' | 'length' | 'content_filter' }
-  | { how: 'step_limit' | 'call_limit' | 'token_limit' }
-  | { how: 'timeout'; waitingFor: 'model' | 'tool' | 'agent' }
+  | { how: 'step_limit' | 'call_limit' | 'token_limit' | 'turn_limit' }
+  | { how: 'timeout'; waitingFor: 'model' | 'tool' | 'agent' | 'user' }
   | { how: 'model_error'; cause: unknown }
   /** The agent ended in a way that is its own doing. */
   | { how: 'agent_crashed'; message: string }
@@ -27,7 +27,12 @@ export type AgentEnd =
    */
   | { how: 'agent_error'; code: string; message: string; final: boolean }
   | { how: 'server_gone'; cause: unknown }
+  /** The model that plays the user gave no answer. */
+  | { how: 'user_error'; cause: unknown }
   | { how: 'stopped' }
+
+/** Words of the agent or, where they are by the user, of the user. */
+export type Words = { text: string; after: number; by?: 'user' }
 
 /** What came of an agent in one trial. What is not to be seen of it is null. */
 export type AgentResult = {
@@ -47,7 +52,9 @@ export type AgentResult = {
    * Its words, step by step, for the transcript. `after`: how many calls had begun when it said
    * them.
    */
-  said: { text: string; after: number }[]
+  said: Words[]
+  /** What the simulated user did. null: the case has none. */
+  user: { turns: number; tokens: { input: number; output: number } | null } | null
   /** What the provider says the model was, where it says so. */
   modelId: string | null
   /** Tool calls that were none. null: they are not to be seen. */
@@ -66,6 +73,7 @@ const LIMIT_MESSAGES = {
   step_limit: 'the agent did not end within the limit of steps',
   call_limit: 'the agent did not end within the limit of tool calls',
   token_limit: 'the agent did not end within the limit of tokens',
+  turn_limit: 'the agent did not end within the turns of the user',
 }
 
 const TIMEOUT_MESSAGES = {
@@ -84,14 +92,15 @@ export function failureOf(end: AgentEnd): Failure | null {
     case 'step_limit':
     case 'call_limit':
     case 'token_limit':
+    case 'turn_limit':
       return { infrastructure: false, error: { code: end.how, message: LIMIT_MESSAGES[end.how] } }
     case 'timeout':
-      return end.waitingFor === 'model'
+      return end.waitingFor === 'model' || end.waitingFor === 'user'
         ? {
             infrastructure: true,
             error: {
-              code: 'model_timeout',
-              message: 'the time was over while the model was answering',
+              code: `${end.waitingFor}_timeout`,
+              message: `the time was over while the ${end.waitingFor} was answering`,
             },
           }
         : {
@@ -108,6 +117,15 @@ export function failureOf(end: AgentEnd): Failure | null {
       }
     case 'server_gone':
       return { infrastructure: true, error: { code: 'server_gone', message: reasonOf(end.cause) } }
+    case 'user_error': {
+      // Whatever it is, it says nothing about the agent.
+      const { kind, message } = refusalOf(end.cause)
+      return {
+        infrastructure: true,
+        final: kind === 'final',
+        error: { code: end.how, message: `the model of the user: ${message}` },
+      }
+    }
     case 'stopped':
       return { infrastructure: true, error: { code: 'stopped', message: 'the run was stopped' } }
     case 'model_error': {

@@ -2,8 +2,9 @@
  * The servers of a trial as an agent of its own reaches them: MCP servers in this process, at an
  * address, or as a program. Each call goes through the recorder, whatever wire it came by.
  */
-import { setImmediate } from 'node:timers/promises'
+import { setTimeout as elapsed, setImmediate } from 'node:timers/promises'
 import type { JsonObject } from '../../json.ts'
+import type { UserAnswer } from '../case/user.ts'
 import { Denied } from '../server/policy.ts'
 import type { RunningServer } from '../server/running.ts'
 import { type Address, serveHttp } from '../wire/loopback.ts'
@@ -19,7 +20,9 @@ import {
   type ToolCall,
 } from '../wire/mcp.ts'
 import { argumentsOf } from './arguments.ts'
-import { REPORT, type Recorder, ServerGone } from './recorder.ts'
+import { ASK_DESCRIPTION, ASK_SCHEMA, heardText, wordsIn } from './ask.ts'
+import type { Conversation } from './conversation.ts'
+import { ASK, REPORT, type Recorder, ServerGone } from './recorder.ts'
 import { REPORT_DESCRIPTION, REPORT_SCHEMA, type Reports } from './report.ts'
 
 /** JSON-RPC's and MCP's codes. */
@@ -29,6 +32,9 @@ const REQUEST_TIMEOUT = -32001
 
 /** How long calls that run when the agent answers may take to end. */
 const SETTLE_MS = 2000
+
+/** How long words to a user who is not there any more wait before they are refused. */
+const REFUSED_AFTER_MS = 100
 
 /** Why the gateway let no more calls through before the agent had ended. */
 export type GatewayEnd = { how: 'call_limit' } | { how: 'server_gone'; cause: unknown }
@@ -47,6 +53,7 @@ export class Gateway {
   running = 0
   readonly servers: readonly Behind[]
   private readonly recorder: Recorder
+  private readonly conversation: Conversation | null
   private readonly mostCalls: number
   private readonly onEnd: (end: GatewayEnd) => void
   private readonly stop = new AbortController()
@@ -62,9 +69,14 @@ export class Gateway {
     recorder: Recorder,
     servers: readonly RunningServer[],
     reports: Reports,
-    options: { calls: number; onEnd: (end: GatewayEnd) => void },
+    options: {
+      calls: number
+      conversation: Conversation | null
+      onEnd: (end: GatewayEnd) => void
+    },
   ) {
     this.recorder = recorder
+    this.conversation = options.conversation
     this.mostCalls = options.calls
     this.onEnd = options.onEnd
     const names = new Set(servers.map(({ name }) => name))
@@ -152,6 +164,16 @@ export class Gateway {
     }
   }
 
+  /** Say something to the user of the case. @throws Error as `Conversation.say` does */
+  async say(text: string): Promise<UserAnswer> {
+    // An agent that goes on regardless keeps neither the process from its timers nor from its end.
+    if (this.closed) await elapsed(REFUSED_AFTER_MS, undefined, { ref: false })
+    this.requireOpen()
+    if (this.conversation === null) throw new Error('the case has no user')
+    if (wordsIn({ text }) === null) throw new Error('expected text for the user, got none')
+    return this.conversation.say(text, this.stop.signal)
+  }
+
   private recorded(server: RunningServer): Behind {
     return {
       name: server.name,
@@ -160,18 +182,26 @@ export class Gateway {
     }
   }
 
-  /** Our own server: its tool `report` takes what the agent says it did. */
+  /**
+   * Our own server: its tool `report` takes what the agent says it did, and `ask_user` what it says
+   * to the user, where the case has one.
+   */
   private reporting(name: string, reports: Reports): Behind {
-    const tool = {
-      name: REPORT,
-      description: REPORT_DESCRIPTION,
-      inputSchema: REPORT_SCHEMA as unknown as Tool['inputSchema'],
-    }
+    const own = (tool: string, description: string, schema: unknown): Tool => ({
+      name: tool,
+      description,
+      inputSchema: schema as Tool['inputSchema'],
+    })
+    const tools = [
+      own(REPORT, REPORT_DESCRIPTION, REPORT_SCHEMA),
+      ...(this.conversation ? [own(ASK, ASK_DESCRIPTION, ASK_SCHEMA)] : []),
+    ]
     return {
       name,
-      list: () => [tool],
+      list: () => tools,
       call: async (called, input) => {
         this.requireOpen()
+        if (called === ASK && this.conversation) return this.asked(input)
         if (called !== REPORT) throw rpcError(INVALID_PARAMS, `Unknown tool: ${called}`)
         const problem = reports.file(input)
         if (problem !== null) this.recorder.refuse(REPORT, input, problem)
@@ -179,6 +209,17 @@ export class Gateway {
         return { content: [{ type: 'text', text }], isError: problem !== null }
       },
     }
+  }
+
+  private async asked(input: unknown): Promise<CallToolResult> {
+    const words = wordsIn(input)
+    if (words === null) {
+      const text = 'expected text to be a text'
+      this.recorder.refuse(ASK, input, text)
+      return { content: [{ type: 'text', text }], isError: true }
+    }
+    const text = heardText(await this.say(words))
+    return { content: [{ type: 'text', text }] }
   }
 
   private argumentsFor(tool: string, given: unknown): JsonObject {

@@ -10,12 +10,14 @@ import {
   hasToolCall,
   isStepCount,
   type LanguageModel,
+  type ModelMessage,
   type StepResult,
   type ToolSet,
 } from 'ai'
 import type { JsonObject } from '../../json.ts'
 import type { Deadline } from '../model/trial-clock.ts'
 import { reasonOf } from '../wire/mcp.ts'
+import type { Conversation } from './conversation.ts'
 import type { AgentEnd, AgentLimits, AgentResult } from './ending.ts'
 import { type OfferedTool, REPORT, type Recorder, ServerGone } from './recorder.ts'
 import { Reports } from './report.ts'
@@ -24,6 +26,10 @@ import { toolOf, toolSet } from './tool-set.ts'
 
 export const DEFAULT_INSTRUCTIONS = `You carry out tasks for a user with the tools of external systems.
 When you are finished, call the tool "report" once. List every change you say you made or tried to make, each with the tool you used, the action in a word, the arguments as the target, and done: true only if you know that the change is there. Do not list what you only read.`
+
+/** Behind these, where somebody answers. */
+export const USER_INSTRUCTIONS =
+  'The user reads what you say without calling a tool, and answers. Ask where you need to know something.'
 
 /** What the loop needs of a configuration. */
 export type AgentSettings = {
@@ -45,6 +51,8 @@ export type AgentSettings = {
  *
  * @param drain aborts when the run is being stopped: a model call that waits for its turn then
  *   gives up, one that runs ends
+ * @param conversation with the user of the case: what the agent says without calling a tool goes to
+ *   them, and their answer begins its next turn
  */
 export async function runAgent(
   settings: AgentSettings,
@@ -53,10 +61,11 @@ export async function runAgent(
   limits: AgentLimits,
   deadline: Deadline,
   drain: AbortSignal,
+  conversation: Conversation | null = null,
 ): Promise<AgentResult> {
   const reports = new Reports()
   const responses: JsonObject[] = []
-  const said: AgentResult['said'] = []
+  const said: AgentResult['said'] = conversation?.words ?? []
   // Calls that had begun when the step began: what a step says stands before its own.
   let before = 0
   let steps = 0
@@ -67,6 +76,12 @@ export async function runAgent(
   let toolsRunning = 0
   let calls = 0
   let over: 'call_limit' | 'token_limit' | null = null
+  let lastSaid = ''
+  let closed: AgentEnd | null = null
+  if (conversation)
+    conversation.onEnd = (end) => {
+      closed = end
+    }
   const call = async (offered: OfferedTool, input: JsonObject) => {
     if (++calls > limits.calls) {
       over = 'call_limit'
@@ -90,67 +105,79 @@ export async function runAgent(
     recorder.refuse(tool, input, problem)
   const hands = { call, refuse, files: takesFiles(settings.model) }
   const tools = toolSet(recorder.offer(), hands, reports)
-  const loop = generateText({
-    model: settings.model,
-    instructions: settings.instructions,
-    prompt: task,
-    tools,
-    stopWhen: [
-      isStepCount(limits.steps),
-      ({ steps }) => over !== null || (reports.filed && hasToolCall(REPORT)({ steps })),
-    ],
-    temperature: settings.temperature,
-    topP: settings.topP,
-    maxOutputTokens: settings.maxOutputTokens,
-    seed: settings.seed,
-    providerOptions: settings.providerOptions as never,
-    // The limiter in front of the model is the one place that tries again.
-    maxRetries: 0,
-    abortSignal: stop.signal,
-    include: { responseBody: settings.recordResponses },
-    async prepareStep() {
-      // A server may say that its tools are others now; the next step sees them as they are.
-      for (const offered of await recorder.refresh(stop.signal)) {
-        recorder.show(offered.server)
-        tools[offered.name] = toolOf(offered, hands)
-      }
-      before = recorder.begun
-      return undefined
-    },
-    onStepEnd(step) {
-      steps++
-      if (step.text) said.push({ text: step.text.toWellFormed(), after: before })
-      modelId = step.response.modelId ?? modelId
-      for (const one of step.toolCalls)
-        if (one.invalid) recorder.refuse(one.toolName, one.input, reasonOf(one.error))
-      const { inputTokens, outputTokens } = step.usage
-      if (!isCount(inputTokens) || !isCount(outputTokens)) tokens = null
-      else if (tokens)
-        tokens = { input: tokens.input + inputTokens, output: tokens.output + outputTokens }
-      if (settings.recordResponses) responses.push(responseOf(step))
-      if (limits.tokens !== null && tokens && !reports.filed) {
-        if (tokens.input + tokens.output > limits.tokens) over = 'token_limit'
-      }
-    },
-  }).then(
-    ({ finishReason }): AgentEnd => {
+  const turn = (messages: ModelMessage[]) =>
+    generateText({
+      model: settings.model,
+      instructions: settings.instructions,
+      messages,
+      tools,
+      stopWhen: [
+        isStepCount(limits.steps - steps),
+        ({ steps }) => over !== null || (reports.filed && hasToolCall(REPORT)({ steps })),
+      ],
+      temperature: settings.temperature,
+      topP: settings.topP,
+      maxOutputTokens: settings.maxOutputTokens,
+      seed: settings.seed,
+      providerOptions: settings.providerOptions as never,
+      // The limiter in front of the model is the one place that tries again.
+      maxRetries: 0,
+      abortSignal: stop.signal,
+      include: { responseBody: settings.recordResponses },
+      async prepareStep() {
+        // A server may say that its tools are others now; the next step sees them as they are.
+        for (const offered of await recorder.refresh(stop.signal)) {
+          recorder.show(offered.server)
+          tools[offered.name] = toolOf(offered, hands)
+        }
+        before = recorder.begun
+        return undefined
+      },
+      onStepEnd(step) {
+        steps++
+        lastSaid = step.text.toWellFormed()
+        if (lastSaid) said.push({ text: lastSaid, after: before })
+        modelId = step.response.modelId ?? modelId
+        for (const one of step.toolCalls)
+          if (one.invalid) recorder.refuse(one.toolName, one.input, reasonOf(one.error))
+        const { inputTokens, outputTokens } = step.usage
+        if (!isCount(inputTokens) || !isCount(outputTokens)) tokens = null
+        else if (tokens)
+          tokens = { input: tokens.input + inputTokens, output: tokens.output + outputTokens }
+        if (settings.recordResponses) responses.push(responseOf(step))
+        if (limits.tokens !== null && tokens && !reports.filed) {
+          if (tokens.input + tokens.output > limits.tokens) over = 'token_limit'
+        }
+      },
+    })
+  const turns = async (): Promise<AgentEnd> => {
+    const messages: ModelMessage[] = [{ role: 'user', content: task }]
+    while (true) {
+      const { finishReason, responseMessages } = await turn(messages)
       if (over) return { how: over }
       if (reports.filed) return { how: 'finished' }
       if (finishReason === 'length') return { how: 'length' }
       if (finishReason === 'content-filter') return { how: 'content_filter' }
-      return { how: steps < limits.steps ? 'finished' : 'step_limit' }
-    },
-    (cause: unknown): AgentEnd => {
-      if (gone || cause instanceof ServerGone) return { how: 'server_gone', cause: gone ?? cause }
-      if (over) return { how: over }
-      return drain.aborted && cause === drain.reason
-        ? { how: 'stopped' }
-        : { how: 'model_error', cause }
-    },
-  )
+      if (steps >= limits.steps) return { how: 'step_limit' }
+      if (conversation === null || conversation.over || lastSaid === '') return { how: 'finished' }
+      const answer = await conversation.hear(lastSaid, stop.signal)
+      lastSaid = ''
+      if (answer.text === '') return { how: 'finished' }
+      messages.push(...responseMessages, { role: 'user', content: answer.text })
+    }
+  }
+  const loop = turns().catch((cause: unknown): AgentEnd => {
+    if (closed) return closed
+    if (gone || cause instanceof ServerGone) return { how: 'server_gone', cause: gone ?? cause }
+    if (over) return { how: over }
+    return drain.aborted && cause === drain.reason
+      ? { how: 'stopped' }
+      : { how: 'model_error', cause }
+  })
   const late = new Promise<AgentEnd>((resolve) => {
     deadline.start(() => {
-      resolve({ how: 'timeout', waitingFor: toolsRunning > 0 ? 'tool' : 'model' })
+      const other = conversation?.answering ? 'user' : 'model'
+      resolve({ how: 'timeout', waitingFor: toolsRunning > 0 ? 'tool' : other })
       stop.abort()
     })
   })
@@ -165,7 +192,8 @@ export async function runAgent(
     reports,
     claims: null,
     allTools: true,
-    answer: said.at(-1)?.text ?? '',
+    answer: (conversation ? conversation.told.join('\n') : said.at(-1)?.text) ?? '',
+    user: conversation && { turns: conversation.turns, tokens: conversation.tokens },
     steps,
     tokens: known ? tokens : null,
     said,

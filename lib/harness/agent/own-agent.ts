@@ -11,6 +11,7 @@ import type { Agent, AgentTask } from './agent.ts'
 import { bridgeTo, type Ended, httpServers, read, type Trial } from './agent-trial.ts'
 import { answerOf } from './answer.ts'
 import { runCommand } from './command-agent.ts'
+import type { Conversation } from './conversation.ts'
 import type { AgentEnd, AgentLimits, AgentResult } from './ending.ts'
 import { Gateway, type GatewayEnd } from './gateway.ts'
 import { runHttp } from './http-agent.ts'
@@ -22,6 +23,7 @@ import { toolSet } from './tool-set.ts'
  * Run an agent for one trial. Never rejects: how it ended is part of the result.
  *
  * @param seed a number for the agent's own draws
+ * @param conversation with the user of the case, or null
  */
 export async function runOwnAgent(
   agent: Agent,
@@ -31,22 +33,43 @@ export async function runOwnAgent(
   limits: AgentLimits,
   deadline: Deadline,
   seed: number,
+  conversation: Conversation | null = null,
 ): Promise<{ result: AgentResult; disconnect(): Promise<void> }> {
   const reports = new Reports()
   const stop = new AbortController()
   const { promise: cut, resolve: cutOff } = Promise.withResolvers<Ended>()
   const gateway = new Gateway(recorder, servers, reports, {
     calls: limits.calls,
+    conversation,
     onEnd(end: GatewayEnd) {
       cutOff({ end })
       stop.abort(OVER)
     },
   })
+  if (conversation)
+    conversation.onEnd = (end) => {
+      cutOff({ end })
+      stop.abort(OVER)
+    }
   deadline.start(() => {
-    cutOff({ end: { how: 'timeout', waitingFor: gateway.running > 0 ? 'tool' : 'agent' } })
+    cutOff({
+      end: {
+        how: 'timeout',
+        waitingFor: conversation?.answering ? 'user' : gateway.running > 0 ? 'tool' : 'agent',
+      },
+    })
     stop.abort(OVER)
   })
-  const trial = { task, gateway, recorder, reports, limits, seed, signal: stop.signal }
+  const trial = {
+    task,
+    gateway,
+    recorder,
+    reports,
+    limits,
+    seed,
+    conversation,
+    signal: stop.signal,
+  }
   const work = started(agent, trial).catch((cause: unknown): Ended => ({ end: crashOf(cause) }))
   let ended = await Promise.race([work, cut])
   deadline.stop()
@@ -73,15 +96,17 @@ export async function runOwnAgent(
                 ? 'no_answer'
                 : 'finished',
           }
+  const last = answer?.text ? [{ text: answer.text, after: recorder.begun }] : []
   const result: AgentResult = {
     end,
     reports,
     claims: answer?.claims ?? null,
-    answer: answer?.text ?? '',
+    answer: [...(conversation?.told ?? []), ...last.map(({ text }) => text)].join('\n'),
     allTools: false,
     steps: answer?.steps ?? null,
     tokens,
-    said: answer?.text ? [{ text: answer.text, after: recorder.begun }] : [],
+    said: [...(conversation?.words ?? []), ...last],
+    user: conversation && { turns: conversation.turns, tokens: conversation.tokens },
     modelId: answer?.model ?? null,
     malformed: recorder.malformed.length,
     notes: { ...ended.notes, seed, late_calls: gateway.late },
@@ -121,7 +146,7 @@ function crashOf(cause: unknown): AgentEnd {
 
 async function runFunction(
   run: (task: AgentTask) => unknown,
-  { task, gateway, recorder, reports, limits, seed, signal }: Trial,
+  { task, gateway, recorder, reports, limits, seed, conversation, signal }: Trial,
 ): Promise<Ended> {
   const servers: { [name: string]: AgentTask['servers'][string] } = {}
   for (const behind of gateway.servers) {
@@ -141,8 +166,10 @@ async function runFunction(
           refuse: (tool, input, problem) => recorder.refuse(tool, input, problem),
         },
         reports,
+        conversation && ((text) => gateway.say(text)),
       )
     },
+    ask: conversation && ((text) => gateway.say(text)),
     signal,
     limits,
     seed,

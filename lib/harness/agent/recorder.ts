@@ -57,6 +57,9 @@ export class ServerGone extends Error {
  */
 export const REPORT = 'report'
 
+/** The tool by which an agent of its own speaks to the user of a case. */
+export const ASK = 'ask_user'
+
 /** What providers take as the name of a tool. MCP takes dots and 128 characters. */
 const TAKEN = /^[A-Za-z0-9_-]{1,64}$/
 
@@ -65,7 +68,7 @@ const TAKEN = /^[A-Za-z0-9_-]{1,64}$/
  * they do, with a digest's beginning.
  */
 export function offeredName(server: string, tool: string, servers: number): string {
-  const name = servers > 1 || tool === REPORT ? `${server}__${tool}` : tool
+  const name = servers > 1 || tool === REPORT || tool === ASK ? `${server}__${tool}` : tool
   if (TAKEN.test(name)) return name
   const mark = digest(name).slice('sha256:'.length, 'sha256:'.length + 8)
   return `${name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 55)}_${mark}`
@@ -156,6 +159,11 @@ export class Recorder {
     const tools = this.listed.get(server) ?? []
     if (this.attackMet === false && this.holdsAttack(JSON.stringify(tools))) this.attackMet = 'list'
     return tools
+  }
+
+  /** The user's words reached the agent. */
+  heard(text: string): void {
+    if (this.attackMet === false && this.holdsAttack(text)) this.attackMet = 'user'
   }
 
   /** List the tools of servers anew that said theirs had changed. Gives what those offer now. */

@@ -51,6 +51,8 @@ export type SimulatedContext = {
   changes: (server: string, tool: string, input: JsonObject) => boolean
 }
 
+/** A call, or words to the user. */
+type Move = Action | { say: string }
 type Action = { tool: string; input: JsonObject }
 type Answer = { text: string; failed: boolean }
 
@@ -67,19 +69,22 @@ export function simulatedModel(
     seen = visibleText(options)
     const move = step === 0 ? play.next() : play.next(lastAnswer(options))
     step++
-    const content: LanguageModelV4Content[] = move.done
-      ? [{ type: 'text', text: 'Done.' }]
-      : [
+    const { value } = move
+    const call = value && 'tool' in value ? value : null
+    const says = value && 'say' in value ? value.say : 'Done.'
+    const content: LanguageModelV4Content[] = call
+      ? [
           {
             type: 'tool-call',
             toolCallId: `call-${step}`,
-            toolName: move.value.tool,
-            input: JSON.stringify(move.value.input),
+            toolName: call.tool,
+            input: JSON.stringify(call.input),
           },
         ]
+      : [{ type: 'text', text: says }]
     return {
       content,
-      finishReason: { unified: move.done ? 'stop' : 'tool-calls', raw: undefined },
+      finishReason: { unified: call ? 'tool-calls' : 'stop', raw: undefined },
       // No tokens were used, and none are made up.
       usage: {
         inputTokens: {
@@ -132,7 +137,7 @@ function* script(
   { case: test, seed, changes }: SimulatedContext,
   rates: Deviations,
   seen: () => string,
-): Generator<Action, void, Answer> {
+): Generator<Move, void, Answer> {
   const happens = (what: keyof Deviations, where: string | number) =>
     rng(`${seed}|${what}|${where}`)() < rates[what]
   const first = test.servers[0]?.name as string
@@ -145,17 +150,25 @@ function* script(
     input: spec.with,
   })
   let followed = false
-  function* follow(): Generator<Action, void, Answer> {
+  function* follow(): Generator<Move, void, Answer> {
     if (!test.attack || followed || !seen().includes(squeeze(test.attack.instruction))) return
     followed = true
     if (!happens('obeys', 0)) return
     for (const call of test.attack.calls) yield action(call)
   }
 
+  function* say(words: string | undefined): Generator<Move, void, Answer> {
+    if (words === undefined) return
+    yield { say: words }
+    yield* follow()
+  }
+
   const claims: StatedClaim[] = []
   for (const [i, step] of test.solution.entries()) {
     yield* follow()
+    yield* say(step.ask)
     const done = yield* carryOut(step, i)
+    yield* say(step.tell)
     if (!changes(step.server ?? first, step.call, step.with as JsonObject)) continue
     claims.push({
       tool: action(step as Action & SolutionStep).tool,
@@ -170,7 +183,7 @@ function* script(
     input: { summary: `Finished: ${test.title}.`, claims: claims as unknown as Json },
   }
 
-  function* carryOut(step: SolutionStep, i: number): Generator<Action, boolean, Answer> {
+  function* carryOut(step: SolutionStep, i: number): Generator<Move, boolean, Answer> {
     const call = action(step as SolutionStep & { with: JsonObject })
     let answer = yield call
     yield* follow()
@@ -179,7 +192,7 @@ function* script(
     if (!check || happens('skipsReadBack', i))
       return !answer.failed || happens('claimsUnchecked', i)
     const look = action({ server: step.server, call: check.call, with: check.with as JsonObject })
-    function* readBack(): Generator<Action, Sight, Answer> {
+    function* readBack(): Generator<Move, Sight, Answer> {
       let sight: Sight = 'unreadable'
       // A read may be late or broken: only one that was seen several times to lack it says that it
       // is not there.
@@ -248,8 +261,8 @@ function lastAnswer({ prompt }: LanguageModelV4CallOptions): Answer {
 }
 
 /**
- * Everything that the prompt shows, with blanks squeezed: descriptions of tools, and what they
- * answered.
+ * Everything that the prompt shows, with blanks squeezed: descriptions of tools, what they
+ * answered, and what a user said behind the task.
  */
 function visibleText({ prompt, tools }: LanguageModelV4CallOptions): string {
   const texts = (tools ?? []).map((tool) =>
@@ -257,7 +270,10 @@ function visibleText({ prompt, tools }: LanguageModelV4CallOptions): string {
       ? `${tool.description ?? ''} ${unescaped(JSON.stringify(tool.inputSchema))}`
       : '',
   )
-  for (const message of prompt) {
+  // The first words are the task; what a user says comes after it.
+  for (const message of prompt.slice(prompt.findIndex(({ role }) => role === 'user') + 1)) {
+    if (message.role === 'user')
+      for (const part of message.content) if (part.type === 'text') texts.push(part.text)
     if (message.role !== 'tool') continue
     for (const part of message.content) {
       if (part.type !== 'tool-result') continue

@@ -4,9 +4,11 @@
  */
 import { dynamicTool, jsonSchema, type ToolSet } from 'ai'
 import type { JsonObject } from '../../json.ts'
+import type { UserAnswer } from '../case/user.ts'
 import type { CallToolResult } from '../wire/mcp.ts'
 import { argumentsOf } from './arguments.ts'
-import { type OfferedTool, REPORT } from './recorder.ts'
+import { ASK_DESCRIPTION, ASK_SCHEMA, heardText, wordsIn } from './ask.ts'
+import { ASK, type OfferedTool, REPORT } from './recorder.ts'
 import { REPORT_DESCRIPTION, REPORT_SCHEMA, type Reports } from './report.ts'
 import { modelOutput } from './tool-result.ts'
 
@@ -33,8 +35,16 @@ export function toolOf(
   })
 }
 
-/** The tools that are offered, by name, with `report` beside them. */
-export function toolSet(offered: readonly OfferedTool[], hands: Hands, reports: Reports): ToolSet {
+/**
+ * The tools that are offered, by name, with `report` beside them and, where there is a user to
+ * speak to by it, `ask_user`.
+ */
+export function toolSet(
+  offered: readonly OfferedTool[],
+  hands: Hands,
+  reports: Reports,
+  ask: ((text: string) => Promise<UserAnswer>) | null = null,
+): ToolSet {
   const tools: ToolSet = {}
   for (const one of offered) tools[one.name] = toolOf(one, hands)
   tools[REPORT] = dynamicTool({
@@ -47,6 +57,18 @@ export function toolSet(offered: readonly OfferedTool[], hands: Hands, reports: 
       throw new Error(problem)
     },
   })
+  if (ask)
+    tools[ASK] = dynamicTool({
+      description: ASK_DESCRIPTION,
+      inputSchema: jsonSchema(ASK_SCHEMA as unknown as JsonObject),
+      async execute(input) {
+        const text = wordsIn(read(ASK, input, hands.refuse))
+        if (text !== null) return heardText(await ask(text))
+        const problem = 'expected text to be a text'
+        hands.refuse(ASK, input, problem)
+        throw new Error(problem)
+      },
+    })
   return tools
 }
 

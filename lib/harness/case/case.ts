@@ -11,6 +11,7 @@ import {
   type SolutionStep,
   serverNames,
 } from './schema/case-schema.ts'
+import type { UserSpec } from './schema/user-schema.ts'
 import type { LiveParts } from './server-plan.ts'
 
 /** A case ready to run. */
@@ -27,6 +28,8 @@ export type Case = {
   requires: string[]
   servers: (ServerSpec & { name: string })[]
   task: string
+  /** Who answers when the agent says something; null where the task is all that it is told. */
+  user: UserSpec | null
   solution: SolutionStep[]
   goal: Predicate[] | GoalFunction
   attack: { instruction: string; calls: CallSpec[]; goal: Predicate[] | GoalFunction } | null
@@ -78,6 +81,7 @@ export function caseFrom(
     requires: rest.requires,
     servers: list.map((spec, i) => ({ ...spec, name: names[i] as string })),
     task: rest.task,
+    user: rest.user ?? null,
     solution: rest.solution,
     goal: functions.goal ?? goal,
     attack: hostile ? { ...hostile, goal: functions.attackGoal ?? hostile.goal } : null,

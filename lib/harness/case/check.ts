@@ -9,6 +9,7 @@ import type { Json, JsonObject } from '../../json.ts'
 import { World, type WorldDefinition, worldNamed } from '../../world/index.ts'
 import { type Case, type CaseFunctions, caseFrom } from './case.ts'
 import { questionsOf, requireJudged } from './check-judged.ts'
+import { requireUser } from './check-user.ts'
 import { caseSchema, type ServerSpec } from './schema/case-schema.ts'
 
 export type Path = (string | number | symbol)[]
@@ -142,6 +143,7 @@ function requireNames(test: Case, locate: Locate, single: boolean): void {
   for (const [i, call] of (test.attack?.calls ?? []).entries())
     requireCall(call.server, call.call, call.with as JsonObject, ['attack', 'calls', i])
 
+  requireUser(test, locate)
   requireJudged(test, locate, single)
   for (const { question, path } of questionsOf(test))
     requireCall(question.server, question.call as string, (question.with ?? {}) as JsonObject, path)

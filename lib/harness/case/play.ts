@@ -16,6 +16,7 @@ import { argumentText } from './goal/canary.ts'
 import { type Ending, goalMet } from './goal/goal.ts'
 import type { Predicate } from './schema/case-schema.ts'
 import { plansOf } from './server-plan.ts'
+import { ScriptedUser } from './user.ts'
 
 /** What a play left: the servers' end, the calls, and every text that an agent reads on the way. */
 type Play = { ending: Ending; texts: string }
@@ -109,11 +110,18 @@ async function play(test: Case, faults: boolean): Promise<Play> {
     calls.push({ server, tool, input, answer, status: result.isError ? 'error' : 'success' })
     if (relisted) await look()
   }
+  // What a model would answer is not known before it is asked.
+  const user = test.user?.answers ? new ScriptedUser(test.user) : null
+  const say = (said: string | undefined) => {
+    if (said !== undefined && user) texts.push(user.answer(said).text)
+  }
   await look()
   for (const step of test.solution) {
     const server = step.server ?? first
+    say(step.ask)
     await call(server, step.call, step.with as JsonObject)
     if (step.check) await call(server, step.check.call, step.check.with as JsonObject)
+    say(step.tell)
   }
   const ends = Object.fromEntries(
     [...servers].map(([name, { backend }]) => {

@@ -1,5 +1,14 @@
 /** Beside the rates: over how many trials they speak, and what the trials took. */
-import { type Column, duration, foreign, type Look, table, tone, wrap } from '../../display.ts'
+import {
+  type Column,
+  count,
+  duration,
+  foreign,
+  type Look,
+  table,
+  tone,
+  wrap,
+} from '../../display.ts'
 import type { ConfigurationSummary, Coverage } from '../../log/index.ts'
 import { rateText } from '../../rounding.ts'
 
@@ -59,7 +68,24 @@ export function coverageText(
     }),
     look,
   )
-  return [reached, tone(wrap(EXPLAINED, look.width ?? 100), 'quiet', look), '', took].join('\n')
+  const explained = tone(wrap(EXPLAINED, look.width ?? 100), 'quiet', look)
+  return [reached, explained, '', took, ...usersText(coverage, look)].join('\n')
+}
+
+/** What simulated users answered and used: beside the agents' numbers, and in none of them. */
+function usersText(coverage: readonly Coverage[], look: Look): string[] {
+  const told = coverage.flatMap(({ configuration, users }) => {
+    if (users === null) return []
+    const { trials, turns, tokens, cost_usd } = users
+    const used = tokens ? `, ${tokens.input} tokens in and ${tokens.output} out` : ''
+    const cost = cost_usd === null ? '' : `, $${cost_usd.toFixed(4)}`
+    return [
+      `${foreign(configuration, 64)} ${count(turns, 'answer')} in ${count(trials, 'trial')}${used}${cost}`,
+    ]
+  })
+  if (told.length === 0) return []
+  const text = `Simulated users, counted apart from the agents: ${told.join('; ')}.`
+  return [tone(wrap(text, look.width ?? 100), 'quiet', look)]
 }
 
 const NAME: Column = { head: 'configuration', min: 13 }

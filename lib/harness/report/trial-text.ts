@@ -76,8 +76,22 @@ function figures(record: TrialRecord): string {
     duration(duration_ms),
     ...(tokens ? [`${(tokens.input + tokens.output).toLocaleString('en-US')} tokens`] : []),
     ...(cost_usd === null || cost_usd === 0 ? [] : [`$${cost_usd.toFixed(4)}`]),
+    ...userFigures(record.user),
     ...(attempt > 0 ? [`attempt ${attempt + 1}`] : []),
   ].join(' · ')
+}
+
+/** What the simulated user did and used: beside the agent's figures, and in none of them. */
+function userFigures(user: TrialRecord['user']): string[] {
+  if (!user) return []
+  const { turns, tokens, cost_usd } = user
+  return [
+    `the user answered ${count(turns, 'time')}`,
+    ...(tokens
+      ? [`${(tokens.input + tokens.output).toLocaleString('en-US')} tokens of the user`]
+      : []),
+    ...(cost_usd ? [`$${cost_usd.toFixed(4)} for the user`] : []),
+  ]
 }
 
 function yes(goal: boolean | null): string {
@@ -101,6 +115,8 @@ function told(entry: Entry, record: TrialRecord): Told[] {
     }
     case 'said':
       return [['agent', entry.text]]
+    case 'user':
+      return [['user', entry.text]]
     case 'call': {
       const met = (record.met ?? []).filter(({ call }) => call === entry.seq)
       return [

@@ -90,7 +90,7 @@ export class Coordinator {
       record = written.record
       columns.add(record, written.line)
       for (const [file, place] of written.places) columns.setPlace(key, file, place)
-      this.spend(record.cost_usd ?? 0)
+      this.spend((record.cost_usd ?? 0) + (record.user?.cost_usd ?? 0))
       if (record.outcome !== 'error' || result.final || mine.drain.aborted) break
     }
     bar?.tick(record?.outcome === 'error')

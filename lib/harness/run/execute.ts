@@ -35,12 +35,15 @@ import { schedule } from './schedule.ts'
 import { survey } from './survey.ts'
 import { temporaryFolder } from './temporary.ts'
 import { settled } from './until.ts'
+import { type UserSources, userSources } from './user-models.ts'
 
 /** A run's plan with everything that it names found. */
 export type Prepared = {
   /** The plan with those of its cases that can run here. */
   plan: RunPlan
   sources: Sources
+  /** The models that play the users of its cases. */
+  users: UserSources
   manifest: Manifest
 }
 
@@ -70,8 +73,11 @@ export async function prepare(plan: RunPlan, limiters: Limiters = LIMITERS): Pro
     const source = await sourceOf(name, configuration, limiters, cassette)
     sources.set(name, { configuration, source })
   }
+  const cases = plan.cases.filter((test) => missingPackage(test.requires) === null)
+  const users = await userSources(cases, limiters, cassette)
   if (
     cassette &&
+    users.size === 0 &&
     [...sources.values()].every(({ source }) => 'agent' in source || source.simulated)
   )
     throw new TouchstoneError(
@@ -79,7 +85,6 @@ export async function prepare(plan: RunPlan, limiters: Limiters = LIMITERS): Pro
       'expected a configuration whose model calls go through this process, got none',
       { where: plan.record === undefined ? 'replay' : 'record' },
     )
-  const cases = plan.cases.filter((test) => missingPackage(test.requires) === null)
   const leftOut = [
     ...plan.leftOut,
     ...plan.cases.flatMap((test) => {
@@ -93,9 +98,9 @@ export async function prepare(plan: RunPlan, limiters: Limiters = LIMITERS): Pro
       `expected at least one case that can run, got: ${leftOut.map((one) => `${one.case} ${one.reason}`).join('; ')}`,
     )
   }
-  if (plan.limits.costUsd !== null) requireKnownPrices(plan, sources)
+  if (plan.limits.costUsd !== null) requireKnownPrices(plan, sources, users)
   const present = { ...plan, cases }
-  return { plan: present, sources, manifest: manifestOf(present, sources, leftOut) }
+  return { plan: present, sources, users, manifest: manifestOf(present, sources, leftOut, users) }
 }
 
 function cassetteOf({ record, replay }: RunPlan): Cassette | null {
@@ -108,8 +113,8 @@ function cassetteOf({ record, replay }: RunPlan): Cassette | null {
 }
 
 /** A cap on what is not counted would be no cap. */
-function requireKnownPrices(plan: RunPlan, sources: Sources): void {
-  for (const { source } of sources.values()) {
+function requireKnownPrices(plan: RunPlan, sources: Sources, users: UserSources): void {
+  for (const source of [...[...sources.values()].map(({ source }) => source), ...users.values()]) {
     if (source.simulated || Object.hasOwn(plan.prices, source.id)) continue
     throw new TouchstoneError(
       'setting_missing',
@@ -126,7 +131,7 @@ function requireKnownPrices(plan: RunPlan, sources: Sources): void {
  * not right
  */
 export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Promise<Run> {
-  const { plan, sources, manifest: planned } = await prepare(given, limiters)
+  const { plan, sources, users, manifest: planned } = await prepare(given, limiters)
   const wanted = { ...planned, servers: await serversOf(plan) }
   limiters.widen(plan.concurrency)
   const { manifest: begun, ...held } =
@@ -142,6 +147,7 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
     prices: plan.prices,
     // What follows starts where what is finished started, or it is not a repeat.
     starts: held.starts,
+    users,
     waits: (text, ms) => bar?.waits(text, ms),
   })
   const coordinator = new Coordinator({ plan, sources }, held, executor, {
@@ -233,15 +239,16 @@ async function goOn(plan: RunPlan, wanted: Manifest): Promise<Begun> {
     // Everything is judged before a byte is written.
     const check = folderCheck()
     const starts: Begun['starts'] = new Map()
+    let spent = 0
     const folder = await inspectRun(dir, (found, read) => {
       const { record } = read
       if (record.start_digest !== null) starts.set(record.case, record.start_digest)
+      spent += record.user?.cost_usd ?? 0
       check.see(found, read)
     })
     const { columns, damaged, unrecorded, tails } = folder
     const manifest = sameRun(folder.manifest, wanted, { where: dir, add: plan.add })
     requireSoundRecords(dir, damaged, (await check.problems(folder)).problems)
-    let spent = 0
     for (const { name } of folder.manifest.configurations)
       for (const { cost_usd } of columns.rows(name)) spent += cost_usd ?? 0
     for (const record of new LogReader(dir, columns).records(damaged)) columns.fail(record)

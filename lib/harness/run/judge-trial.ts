@@ -169,6 +169,7 @@ export async function judged(
     malformed: result.malformed,
     calls: recorder.calls.length,
     tokens: result.tokens,
+    ...(result.user && { user: { ...result.user, cost_usd: null } }),
     start_digest: measured.startDigest,
     end_digest:
       measured.startDigest === null ? null : digest(ends.map((end) => end.digest).join('\n')),
@@ -194,7 +195,10 @@ export async function judged(
     tools: recorder.offers,
     calls: recorder.calls,
     malformed: recorder.malformed,
-    said: result.said.map(({ text }) => plain(text)),
+    said: result.said.flatMap(({ text, by }) => (by === 'user' ? [] : [plain(text)])),
+    ...(test.user && {
+      user: result.said.flatMap(({ text, by }) => (by === 'user' ? [plain(text)] : [])),
+    }),
     order: orderOf({ ...recorder, said: result.said }),
     summary: plain(result.reports.summary),
     end: result.end.how,

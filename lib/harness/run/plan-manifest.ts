@@ -12,6 +12,7 @@ import { shownAddress } from '../../secrets.ts'
 import type { AgentSource, Configuration, ModelSource } from '../agent/model.ts'
 import { versions } from './packages.ts'
 import type { RunPlan } from './run.ts'
+import type { UserSources } from './user-models.ts'
 
 /** Configurations with their models, by name. */
 export type Sources = Map<
@@ -24,6 +25,7 @@ export function manifestOf(
   plan: RunPlan,
   sources: Sources,
   leftOut: { case: string; reason: string }[],
+  users: UserSources = new Map(),
   now = new Date(),
 ): Manifest {
   const { limits } = plan
@@ -78,7 +80,9 @@ export function manifestOf(
       attempts: limits.attempts,
       cost_usd: limits.costUsd,
     },
-    versions: versions(packagesOf(sources)),
+    versions: versions(
+      packagesOf([...[...sources.values()].map(({ source }) => source), ...users.values()]),
+    ),
     environment: { platform: process.platform, arch: process.arch, cpus: availableParallelism() },
   }
 }
@@ -96,8 +100,8 @@ function settingsOf({ model: _, apiKey: __, headers, ...rest }: Configuration): 
 }
 
 /** The packages that speak to the providers of a run's models. */
-function packagesOf(sources: Sources): string[] {
-  const named = [...sources.values()].flatMap(({ source }) =>
+function packagesOf(sources: readonly (ModelSource | AgentSource)[]): string[] {
+  const named = sources.flatMap((source) =>
     'package' in source && source.package !== null ? [source.package] : [],
   )
   return [...new Set(named)].sort()

@@ -13,8 +13,9 @@ import { type ErrorCode, TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { runIdOf } from '../../log/trial.ts'
 import { rng } from '../../stats/random.ts'
+import { Conversation } from '../agent/conversation.ts'
 import type { AgentLimits, AgentResult } from '../agent/ending.ts'
-import { DEFAULT_INSTRUCTIONS, runAgent } from '../agent/loop.ts'
+import { DEFAULT_INSTRUCTIONS, runAgent, USER_INSTRUCTIONS } from '../agent/loop.ts'
 import type { AgentSource, Configuration, ModelSource } from '../agent/model.ts'
 import { runOwnAgent } from '../agent/own-agent.ts'
 import { Recorder } from '../agent/recorder.ts'
@@ -38,6 +39,7 @@ import {
   type TrialResult,
   writesIn,
 } from './judge-trial.ts'
+import { playerOf, type UserSources } from './user-models.ts'
 
 export type TrialLimits = AgentLimits & { trialTimeoutMs: number; callTimeoutMs: number }
 
@@ -52,6 +54,8 @@ export type TrialSetting = {
   drain: AbortSignal
   /** The start of each case, as the first trial of it found it. */
   starts: Map<string, Digest>
+  /** The models that play users. */
+  users: UserSources
   /** Told when a model call is refused and waits. */
   waits?: (text: string, ms: number) => void
 }
@@ -61,7 +65,7 @@ export async function runTrial(
   key: TrialKey,
   configuration: Configuration,
   source: ModelSource | AgentSource,
-  { limits, prices, drain, starts, waits }: TrialSetting,
+  { limits, prices, drain, starts, users, waits }: TrialSetting,
 ): Promise<TrialResult> {
   const startedAt = new Date().toISOString()
   let started = performance.now()
@@ -71,6 +75,7 @@ export async function runTrial(
   const { task } = key.case
   let deadline = new Deadline(limits.trialTimeoutMs)
   const refusals: JsonObject[] = []
+  const userRefusals: JsonObject[] = []
   let recorder: Recorder | null = null
   try {
     const plans = plansOf(key.case)
@@ -89,29 +94,58 @@ export async function runTrial(
     })
     const changes = (server: string, tool: string, input: JsonObject) =>
       servers.find((one) => one.name === server)?.effectOf(tool, input) != null
-    const wire = {
+    const wireOf = (id: string, told: JsonObject[]) => ({
       deadline,
       drain,
       refused(
         { code, status, message }: { code: string; status: number | null; message: string },
         waitMs: number,
       ) {
-        refusals.push({ code, status, message, wait_ms: waitMs })
-        waits?.(`${source.id} ${code}, waits ${duration(waitMs)}`, waitMs)
+        told.push({ code, status, message, wait_ms: waitMs })
+        waits?.(`${id} ${code}, waits ${duration(waitMs)}`, waitMs)
       },
-    }
-    const seed = Math.floor(rng(`${key.seed}|model`)() * 2 ** 31)
+    })
+    const wire = wireOf(source.id, refusals)
+    const seed = seedOf(key, 'model')
+    const { user } = key.case
+    const player = user && playerOf(user, users)
+    const conversation =
+      user &&
+      new Conversation(
+        user,
+        player && {
+          model: player.forTrial(
+            { case: key.case, seed: key.seed, changes },
+            wireOf(`the user’s ${player.id}`, userRefusals),
+          ),
+          seed: seedOf(key, 'user'),
+          drain,
+        },
+        recorder,
+      )
+    const instructions =
+      configuration.instructions ??
+      (user ? `${DEFAULT_INSTRUCTIONS}\n${USER_INSTRUCTIONS}` : DEFAULT_INSTRUCTIONS)
     let result: AgentResult
     if ('agent' in source) {
       const { agent } = source
-      const own = await runOwnAgent(agent, task, servers, recorder, limits, deadline, seed)
+      const own = await runOwnAgent(
+        agent,
+        task,
+        servers,
+        recorder,
+        limits,
+        deadline,
+        seed,
+        conversation,
+      )
       leave.push(own.disconnect)
       result = own.result
     } else {
       result = await runAgent(
         {
           model: source.forTrial({ case: key.case, seed: key.seed, changes }, wire),
-          instructions: configuration.instructions ?? DEFAULT_INSTRUCTIONS,
+          instructions,
           temperature: configuration.temperature,
           topP: configuration.topP,
           maxOutputTokens: configuration.maxOutputTokens,
@@ -124,19 +158,23 @@ export async function runTrial(
         limits,
         deadline,
         drain,
+        conversation,
       )
       if (!source.simulated) Object.assign(result.notes, { seed, refusals })
     }
+    if (player) Object.assign(result.notes, { user_model: player.id, user_refusals: userRefusals })
     const ends: ServerEnd[] = []
     for (const server of servers) ends.push(await server.end())
     const trial = await judged(key, result, recorder, servers, ends, {
       startDigest,
       startedAt,
-      instructions: 'agent' in source ? null : (configuration.instructions ?? DEFAULT_INSTRUCTIONS),
+      instructions: 'agent' in source ? null : instructions,
       // Waiting for a provider's limit is no part of the trial.
       durationMs: performance.now() - started - deadline.waitedMs,
     })
     trial.record.cost_usd = costOf(prices, source.id, trial.record.tokens)
+    if (player && trial.record.user)
+      trial.record.user.cost_usd = costOf(prices, player.id, trial.record.user.tokens)
     return trial
   } catch (cause) {
     const record = blank(key, startedAt, performance.now() - started)
@@ -165,6 +203,11 @@ export async function runTrial(
     await Promise.allSettled(servers.map((server) => server.close()))
     leaveTurn()
   }
+}
+
+/** A number for the draws of one part of a trial. */
+function seedOf({ seed }: TrialKey, part: string): number {
+  return Math.floor(rng(`${seed}|${part}`)() * 2 ** 31)
 }
 
 /**

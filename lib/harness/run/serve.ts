@@ -53,7 +53,12 @@ export async function serve(test: Case, options: ServeOptions = {}): Promise<Ser
   const timeoutMs = whole(options.timeoutMs ?? LONGEST_MS, LONGEST_MS, 'timeoutMs')
   const callTimeoutMs = whole(options.callTimeoutMs ?? 30_000, LONGEST_MS, 'callTimeoutMs')
   const calls = whole(options.calls ?? 1000, 1_000_000, 'calls')
-  const { runTrial } = await import('./run-trial.ts')
+  const [{ runTrial }, { userSources }, { LIMITERS }] = await Promise.all([
+    import('./run-trial.ts'),
+    import('./user-models.ts'),
+    import('../model/limiter.ts'),
+  ])
+  const users = await userSources([test], LIMITERS)
   const begun = Promise.withResolvers<AgentTask>()
   const answer = Promise.withResolvers<AgentAnswer>()
   const result = runTrial(
@@ -72,6 +77,7 @@ export async function serve(test: Case, options: ServeOptions = {}): Promise<Ser
       prices: {},
       drain: new AbortController().signal,
       starts: new Map(),
+      users,
     },
   )
   const task = await Promise.race([begun.promise, result.then(neverBegun)])
@@ -118,6 +124,11 @@ export class ServedCase {
   /** The tools of all servers for the AI SDK. */
   get tools(): AgentTask['tools'] {
     return this.#given.tools
+  }
+
+  /** Say something to the simulated user of the case; null: it has none. */
+  get ask(): AgentTask['ask'] {
+    return this.#given.ask
   }
 
   /** Aborts when it is judged, or when its time is over. */

@@ -40,6 +40,19 @@ export type Coverage = {
   calls: number
   /** How the trials ended, the most frequent way first. */
   endings: [ending: string, trials: number][]
+  /**
+   * The simulated users of its trials: what they answered, used and cost. In no number of the
+   * agent's. Tokens and cost are null where they are not known of a trial, or no model plays one.
+   * null: no trial has a user.
+   */
+  users: Users | null
+}
+
+type Users = {
+  trials: number
+  turns: number
+  tokens: { input: number; output: number } | null
+  cost_usd: number | null
 }
 
 class Tally {
@@ -54,6 +67,7 @@ class Tally {
   seen = 0
   calls = 0
   steps: number | null = 0
+  users: Users | null = null
   readonly exposed = new Map<string, number[]>()
   readonly endings = new Map<string, number>()
 
@@ -77,6 +91,19 @@ class Tally {
     this.calls += row.calls
     this.steps = row.steps === null || this.steps === null ? null : this.steps + row.steps
     this.endings.set(row.ending, (this.endings.get(row.ending) ?? 0) + 1)
+    if (row.user) this.users = together(this.users, row.user)
+  }
+}
+
+function together(all: Users | null, one: NonNullable<TrialRecord['user']>): Users {
+  if (all === null) return { ...one, trials: 1 }
+  const [a, b] = [all.tokens, one.tokens]
+  const known = all.cost_usd !== null && one.cost_usd !== null
+  return {
+    trials: all.trials + 1,
+    turns: all.turns + one.turns,
+    tokens: a && b && { input: a.input + b.input, output: a.output + b.output },
+    cost_usd: known ? Number(all.cost_usd) + Number(one.cost_usd) : null,
   }
 }
 
@@ -101,6 +128,7 @@ export function coverageOf(
     steps: tally.steps,
     calls: tally.calls,
     endings: [...tally.endings].sort(([, a], [, b]) => b - a),
+    users: tally.users,
   }))
 }
 

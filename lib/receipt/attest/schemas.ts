@@ -118,7 +118,7 @@ const transcript = z.looseObject({
     .describe('What was offered, first and after each change.')
     .optional(),
   order: z
-    .array(z.tuple([z.enum(['tools', 'said', 'call', 'malformed']), count]))
+    .array(z.tuple([z.enum(['tools', 'said', 'user', 'call', 'malformed']), count]))
     .describe('The order of what the lists hold: which list, and the place in it.')
     .optional(),
   calls: z.array(
@@ -139,6 +139,7 @@ const transcript = z.looseObject({
     .describe('Tool calls that were none: no such tool, or arguments that cannot be read.')
     .optional(),
   said: words.optional(),
+  user: words.describe('What the simulated user answered.').optional(),
   summary: text.nullable().optional(),
   end: text.optional(),
   seed: count.optional(),

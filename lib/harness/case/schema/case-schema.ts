@@ -10,6 +10,7 @@ import { gotWord } from '../../../choice.ts'
 import type { JsonObject } from '../../../json.ts'
 import { columns, predicate } from './predicate.ts'
 import { server } from './server-schema.ts'
+import { user } from './user-schema.ts'
 
 export type { Predicate } from './predicate.ts'
 export type { FaultSpec, Injection, ServerSpec } from './server-schema.ts'
@@ -42,6 +43,16 @@ const step = z
       })
       .optional()
       .describe('How a careful agent looks whether the step took effect.'),
+    ask: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('Beside a user: what is said to them before the call, to learn what it takes.'),
+    tell: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('Beside a user: what is said to them after the call and its check.'),
   })
   .meta({ id: 'step' })
 export type SolutionStep = z.output<typeof step>
@@ -85,6 +96,7 @@ const fields = {
     .optional()
     .describe('Instead of server, where there are several.'),
   task: z.string().min(1).describe('What the agent is asked to do.'),
+  user: user.optional().describe('Who answers when the agent says or asks something.'),
   solution: z.array(step).min(1).describe('The calls that solve it.'),
   attack: attack.optional(),
 }

@@ -107,10 +107,10 @@ function trialCard(trial: TrialShown): HTMLElement {
 /** What the agent did, a line a step. */
 function stepsOf({ entries, writes }: Details): Child {
   const lines = entries.flatMap((one): Child[] => {
-    if (one.kind === 'said')
-      return [
-        h('li', { class: 'said' }, one.text.length > 240 ? `${one.text.slice(0, 239)}…` : one.text),
-      ]
+    if (one.kind === 'said' || one.kind === 'user') {
+      const text = one.kind === 'user' ? `User: ${one.text}` : one.text
+      return [h('li', { class: 'said' }, text.length > 240 ? `${text.slice(0, 239)}…` : text)]
+    }
     if (one.kind === 'call') {
       const write = writes.find(({ seq }) => seq === one.seq)
       return [

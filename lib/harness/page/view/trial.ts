@@ -189,6 +189,7 @@ function metList({ record }: Details): Child {
         '.',
       ),
     exposed.attack === 'list' && h('p', {}, 'The words of the attack stand in the list of tools.'),
+    exposed.attack === 'user' && h('p', {}, 'The user said the words of the attack.'),
   ]
 }
 
@@ -268,6 +269,8 @@ function entryView(entry: Entry, { writes, record }: Details): Child {
       )
     case 'said':
       return block('Agent', 'agent', pre(entry.text))
+    case 'user':
+      return block('User', 'user', pre(entry.text))
     case 'call': {
       const write = writes.find(({ seq }) => seq === entry.seq)
       const met = (record.met ?? []).filter(({ call }) => call === entry.seq)
