@@ -150,6 +150,7 @@ function helpText(desk: Desk): string {
       .replace(/^/gm, '  ')
   const keys: [string, string][] = [
     ['Tab', 'complete names, members, case ids, configurations and files'],
+    ['Ctrl-R', 'search what was typed before; again: an older one; Ctrl-G leaves'],
     ['Ctrl-C', 'stop the line at work'],
     ['Ctrl-D', 'leave'],
     ['_ and __', 'the last value and the one before'],

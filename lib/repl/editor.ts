@@ -7,6 +7,9 @@
  */
 import { type Completer, createInterface, type Interface, type Key } from 'node:readline'
 import type { Completion } from './complete.ts'
+import { methodNamed } from './inner.ts'
+import { painter } from './painter.ts'
+import { type Search, searchHistory } from './search.ts'
 
 export type EditorOptions = {
   input: NodeJS.ReadableStream & { isTTY?: boolean; setRawMode?: (on: boolean) => unknown }
@@ -17,6 +20,8 @@ export type EditorOptions = {
   complete(text: string): Promise<Completion>
   /** False while the text needs more lines. */
   isComplete(text: string): boolean
+  /** Colour the line as it is typed. Default false. */
+  colors?: boolean
   /** A whole entry. The editor is still until it settles. */
   onEntry(text: string): Promise<void>
   /** Ctrl-C, whether an entry is at work or not. */
@@ -50,6 +55,8 @@ type Inner = Interface & {
 export function startEditor(options: EditorOptions): Editor {
   const { input, output } = options
   const terminal = output.isTTY === true && input.isTTY === true
+  // A terminal that knows no escape sequence gets none.
+  const able = terminal && process.env['TERM'] !== 'dumb'
   const completer = ((text: string, done: (error: Error | null, found: Completion) => void) => {
     const all = rl.line.includes('\n') ? rl.line.slice(0, rl.cursor) : text
     options.complete(all).then(
@@ -101,14 +108,51 @@ export function startEditor(options: EditorOptions): Editor {
     if (!atWork && !terminal) nextLine()
   }
 
+  const paint = options.colors && able ? painter(rl, options.prompt, output) : () => {}
+  let search: Search | null = null
+  let sought = ''
+  const draw = (prompt: string, line: string, cursor: number) => {
+    rl.setPrompt(prompt)
+    setLine?.call(rl, line)
+    rl.cursor = cursor
+    methodNamed(rl, '_refreshLine')?.call(rl)
+  }
+  let before = { line: '', cursor: 0 }
+  const startSearch = () => {
+    before = { line: rl.line, cursor: rl.cursor }
+    search = searchHistory(options.history, before, sought)
+    show(search)
+  }
+  const show = (one: Search) => {
+    const { prompt, line, cursor } = one.shown()
+    draw(prompt, line, cursor)
+  }
+  /** True when the key was for the search alone. */
+  const searching = (text: string | undefined, key: Key): boolean => {
+    if (search === null || pasting !== null || key.name?.startsWith('paste-')) return false
+    const answer = search.press(text, key)
+    if (answer === 'searching') show(search)
+    if (answer === 'searching') return true
+    const { line, cursor } = answer === 'taken' ? search.shown() : before
+    sought = search.query() || sought
+    search = null
+    draw(options.prompt, line, cursor)
+    return answer === 'left' || key.name === 'escape'
+  }
+
   const ttyWrite = rl._ttyWrite.bind(rl)
   const press = (text: string | undefined, key: Key) => {
-    if (key.name === 'paste-start') {
+    if (searching(text, key)) return
+    if (key.ctrl && key.name === 'r' && able && setLine && pasting === null) startSearch()
+    else if (key.name === 'paste-start') {
       pasting = ''
     } else if (key.name === 'paste-end') {
       const pasted = pasting ?? ''
       pasting = null
-      insert(pasted.replace(/\r\n?/g, '\n'))
+      if (search) {
+        search.paste(pasted)
+        show(search)
+      } else insert(pasted.replace(/\r\n?/g, '\n'))
     } else if (pasting !== null) {
       pasting += text ?? key.sequence ?? ''
     } else if (
@@ -120,6 +164,9 @@ export function startEditor(options: EditorOptions): Editor {
     } else {
       if (!(key.ctrl && key.name === 'c')) askedToLeave = false
       ttyWrite(text, key)
+      paint()
+      // Readline forgets the row when a character at the end of the line begins a new one.
+      if (able) (rl as unknown as { prevRows: number }).prevRows = rl.getCursorPos().rows
     }
   }
   const wantsMore = (line: string, key: Key) =>
@@ -139,7 +186,7 @@ export function startEditor(options: EditorOptions): Editor {
       if (key.ctrl && key.name === 'c') return options.onInterrupt()
       held.push([text, key])
     }
-    output.write('\x1b[?2004h')
+    if (able) output.write('\x1b[?2004h')
   }
 
   const lines: string[] = []
@@ -189,7 +236,7 @@ export function startEditor(options: EditorOptions): Editor {
   const finish = () => {
     if (finished) return
     finished = true
-    if (terminal) output.write('\x1b[?2004l\n')
+    if (terminal) output.write(able ? '\x1b[?2004l\n' : '\n')
     options.onClose()
   }
   rl.on('close', () => {
@@ -227,16 +274,4 @@ export function startEditor(options: EditorOptions): Editor {
     },
     close: () => rl.close(),
   }
-}
-
-type Method = (this: unknown, ...args: unknown[]) => unknown
-
-/** Methods that readline keeps under symbols; undefined where this Node has none of that name. */
-function methodNamed(rl: object, description: string): Method | undefined {
-  for (let at: object | null = rl; at; at = Object.getPrototypeOf(at) as object | null) {
-    const symbol = Object.getOwnPropertySymbols(at).find((one) => one.description === description)
-    const method = symbol && (rl as Record<symbol, unknown>)[symbol]
-    if (typeof method === 'function') return method as Method
-  }
-  return undefined
 }

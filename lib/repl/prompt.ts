@@ -122,6 +122,7 @@ export async function startRepl(options: ReplOptions = {}): Promise<void> {
     input,
     output,
     prompt: '> ',
+    colors: look().colors ?? false,
     history: history.entries,
     complete: (text) => completeEntry(text, evaluator.scope, cwd),
     isComplete: (text) => isSpecial(text) || evaluator.isComplete(text),

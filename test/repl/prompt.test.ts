@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { openTerminal, type Terminal, withoutTmux } from './terminal.ts'
 
@@ -27,7 +28,7 @@ function atPrompt(
     const kept = join(folder, 'history')
     if (history) writeFileSync(kept, history.map((entry) => `${JSON.stringify(entry)}\n`).join(''))
     const terminal = openTerminal(
-      `cd ${folder} && ${env} TERM=xterm-256color ${process.execPath} ${MAIN} ${kept}`,
+      `cd ${folder} && TERM=xterm-256color ${env} ${process.execPath} ${MAIN} ${kept}`,
       size,
     )
     try {
@@ -37,6 +38,26 @@ function atPrompt(
       terminal.close()
     }
   })
+}
+
+/** Wait until two terminals show the same. Fails with both when they do not within the bound. */
+async function same(both: readonly [Terminal, Terminal], what: string): Promise<void> {
+  const end = performance.now() + 20_000
+  for (;;) {
+    const [a, b] = both.map((one) => `${one.screen()}\n${one.cursor()}`)
+    if (a === b) return
+    if (performance.now() > end) assert.equal(a, b, what)
+    await wait(50)
+  }
+}
+
+/** Wait until no `~` is on the screen. */
+async function gone(terminal: Terminal): Promise<void> {
+  const end = performance.now() + 20_000
+  while (terminal.screen().includes('~')) {
+    if (performance.now() > end) assert.fail(terminal.screen())
+    await wait(50)
+  }
 }
 
 const LOOP = 'for (const n of [41, 3]) {\nconsole.log("n", n)\n}'
@@ -178,6 +199,151 @@ describe('the prompt in a terminal', { skip: withoutTmux(), concurrency: 4 }, ()
     },
     { history: [LOOP, '1 + 1'] },
   )
+  const KEPT = ['const town = "日本"', '1 + 41', LOOP, '"b" + 1', '1 + 41', '"a" + "b"']
+  atPrompt(
+    'Ctrl-R searches what was typed, again goes on to an older entry, Enter runs what was found',
+    async (terminal) => {
+      terminal.press('C-r')
+      await terminal.shows(/\(reverse-i-search\)`':$/m)
+      terminal.type('1')
+      await terminal.shows(/\(reverse-i-search\)`1': 1 \+ 41$/m)
+      terminal.press('C-r')
+      await terminal.shows(/`1': "b" \+ 1$/m)
+      terminal.press('C-r')
+      await terminal.shows(/`1': for \(const n of \[41, 3\]\) \{\n\| console/)
+      terminal.press('C-s')
+      await terminal.shows(/`1': "b" \+ 1$/m)
+      terminal.press('Enter')
+      await terminal.shows(/^> "b" \+ 1\n'b1'\n>$/m)
+      // An empty query takes the last one.
+      terminal.press('C-r')
+      terminal.press('C-r')
+      await terminal.shows(/`1': "b" \+ 1$/m)
+      terminal.press('C-g')
+      await terminal.shows(/'b1'\n>$/m)
+    },
+    { history: KEPT },
+  )
+  atPrompt(
+    'an arrow or Esc takes what was found into the line, to be edited',
+    async (terminal) => {
+      terminal.press('C-r')
+      terminal.type('town')
+      await terminal.shows(/`town': const town = "日本"$/m)
+      terminal.press('End')
+      await terminal.shows(/^> const town = "日本"$/m)
+      terminal.enter(' + "東京"')
+      terminal.enter('town')
+      await terminal.shows(/^'日本東京'$/m)
+      terminal.press('C-r')
+      terminal.type('LOOP no such')
+      await terminal.shows(/\(failed reverse-i-search\)`LOOP no such':/)
+      for (let i = 0; i < 20; i++) terminal.press('BSpace')
+      terminal.type('for (')
+      await terminal.shows(/`for \(': for \(const n of/)
+      terminal.press('Escape')
+      await terminal.shows(/^> for \(const n of \[41, 3\]\) \{\n\| console.*\n\| \}$/m)
+      terminal.press('Enter')
+      await terminal.shows(/^n 41\nn 3\n/m)
+    },
+    { history: KEPT },
+  )
+  atPrompt(
+    'Ctrl-G and Ctrl-C leave the search with the line as it was; a paste is searched for',
+    async (terminal) => {
+      for (const leave of ['C-g', 'C-c']) {
+        terminal.type('half typed')
+        terminal.press('Left', 'Left')
+        const at = terminal.cursor
+        await terminal.shows(/> half typed$/m)
+        terminal.press('C-r')
+        terminal.paste('"a"\nsecond line')
+        await terminal.shows(/`"a"': "a" \+ "b"$/m)
+        terminal.press(leave)
+        await terminal.shows(/^> half typed$/m)
+        assert.match(at(), /^10,/)
+        terminal.press('End', 'C-u')
+      }
+      terminal.enter('"still " + "here"')
+      await terminal.shows(/^'still here'$/m)
+    },
+    { history: KEPT },
+  )
+  atPrompt('code is coloured as it is typed, and a command is not', async (terminal) => {
+    terminal.type('const a = "b" // c')
+    await terminal.shows(/\/\/ c$/m)
+    const [, line] = /^(> .*)$/m.exec(terminal.coloured()) ?? []
+    assert.match(
+      line ?? '',
+      /\u001b\[35mconst\u001b\[39m a = \u001b\[32m"b"\u001b\[(39;)?.*90m\/\/ c/,
+    )
+    terminal.press('C-u')
+    terminal.type('.help const')
+    await terminal.shows(/> \.help const$/m)
+    assert.doesNotMatch(/^> .*$/m.exec(terminal.coloured())?.[0] ?? '', /\u001b\[35m/)
+  })
+  for (const env of ['NO_COLOR=1', 'TERM=dumb'])
+    atPrompt(
+      `${env}: no colour`,
+      async (terminal) => {
+        terminal.type('const a = "b"')
+        const screen = await terminal.shows(/"b"$/m)
+        assert.ok(screen)
+        assert.doesNotMatch(terminal.coloured(), /\u001b\[3[0-7]m/)
+        terminal.enter('')
+        terminal.enter('a + a')
+        await terminal.shows(/^'bb'$/m)
+      },
+      { env },
+    )
+  test('with colours and without, every edit leaves the same characters and the same cursor', async () => {
+    const size = { columns: 40, rows: 12 }
+    const steps: ((terminal: Terminal) => unknown)[] = [
+      (t) => t.type('const 町 = ["日本", `x'),
+      (t) => t.press('Left', 'Left', 'Left', 'BSpace'),
+      (t) => t.type('é 👩‍🚀" + \'of'),
+      (t) => t.press('Home', 'C-k'),
+      (t) => t.type('const words = "a text that is longer than the screen is wide" + 1234567'),
+      (t) => t.press('M-b'),
+      (t) => t.type('9'),
+      (t) => t.press('End'),
+      (t) => t.type(' /* and'),
+      (t) => t.press('Enter'),
+      (t) => t.type('more */ + `'),
+      (t) => t.press('Enter'),
+      (t) => t.type('x` + display.dur'),
+      (t) => {
+        t.press('Tab')
+        return t.shows(/display\.duration/)
+      },
+      (t) => t.press('Up', 'Left', 'BSpace'),
+      (t) => t.press('Down', 'C-a'),
+      (t) => t.press('C-c'),
+      (t) => t.paste('for (const n of [1,\n2]) {\n  n /2/ 1\n}'),
+      (t) => t.press('Up', 'Up', 'C-e', 'C-h'),
+    ]
+    const open = (env: string) =>
+      openTerminal(`${env} TERM=xterm-256color ${process.execPath} ${MAIN}`, size)
+    const both = [open(''), open('NO_COLOR=1')] as const
+    try {
+      for (const one of both) await one.shows(/ready\n>$/m)
+      for (const [i, step] of steps.entries()) {
+        for (const one of both) await step(one)
+        // Keys are known to be through when a later one shows.
+        for (const one of both) one.type('~')
+        const seen: string[] = []
+        for (const one of both) seen.push(`${await one.shows(/~/)}\n${one.cursor()}`)
+        await same(both, `step ${i}`)
+        for (const one of both) one.press('BSpace')
+        for (const one of both) await gone(one)
+        await same(both, `step ${i}, taken back`)
+      }
+      assert.match(both[0].coloured(), /\u001b\[35m/)
+      assert.doesNotMatch(both[1].coloured(), /\u001b\[35m/)
+    } finally {
+      for (const one of both) one.close()
+    }
+  })
   atPrompt('Ctrl-D leaves', async (terminal) => {
     terminal.press('C-d')
     await terminal.ends()

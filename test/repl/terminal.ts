@@ -15,6 +15,10 @@ export type Terminal = {
   /** Text as a terminal pastes it. */
   paste(text: string): void
   screen(): string
+  /** The screen with its escape sequences for colour. */
+  coloured(): string
+  /** Where the cursor stands, column and row from 0. */
+  cursor(): string
   /** Wait until the screen shows something. Fails with the screen when it does not within the bound. */
   shows(pattern: RegExp, boundMs?: number): Promise<string>
   /** Wait until the program has ended. tmux says so at once, and writes it on the screen only when it has reaped the process. */
@@ -55,6 +59,8 @@ export function openTerminal(command: string, size = { columns: 90, rows: 50 }):
       tmux('paste-buffer', '-p')
     },
     screen,
+    coloured: () => tmux('capture-pane', '-p', '-e').trimEnd(),
+    cursor: () => tmux('display', '-p', '#{cursor_x},#{cursor_y}').trim(),
     async shows(pattern, boundMs = 15_000) {
       const end = performance.now() + boundMs
       for (;;) {
