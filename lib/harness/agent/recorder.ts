@@ -74,6 +74,9 @@ export function offeredName(server: string, tool: string, servers: number): stri
   return `${name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 55)}_${mark}`
 }
 
+/** A tool of a server that is called. */
+type Called = { server: RunningServer; tool: { name: string } }
+
 /** A call that has no answer yet. */
 type OpenCall = Pick<TranscriptCall, 'seq' | 'began' | 'server' | 'tool' | 'input'> & {
   client: string | undefined
@@ -86,6 +89,7 @@ export type RecorderOptions = {
   attackWords?: string | undefined
 }
 
+/** What stands in front of servers and records every call that goes through it. */
 export class Recorder {
   readonly decisions: Decision[] = []
   readonly calls: TranscriptCall[] = []
@@ -129,6 +133,11 @@ export class Recorder {
     const found = new Set<string>()
     for (const { input } of this.attempted) secretsIn(input, found)
     return found
+  }
+
+  /** The servers that it stands in front of. */
+  get servers(): RunningServer[] {
+    return [...this.listed.keys()]
   }
 
   /** How many calls have begun. */
@@ -189,22 +198,12 @@ export class Recorder {
    * @throws ServerGone, and the signal's reason when it aborts first: such a call has no answer
    */
   async call(
-    { server, tool }: Pick<OfferedTool, 'server' | 'tool'>,
+    { server, tool }: Called,
     input: JsonObject,
     signal: AbortSignal,
     client?: string,
   ): Promise<{ result: CallToolResult; refusal: unknown }> {
-    const call: OpenCall = {
-      seq: this.next++,
-      began: this.ticks++,
-      server: server.name,
-      tool: tool.name,
-      input,
-      client,
-    }
-    this.open.add(call)
-    this.argumentTexts.push(argumentText(input))
-    this.attempted.push({ server: server.name, tool: tool.name, input })
+    const call = this.begin(server.name, tool.name, input, client)
     let result: CallToolResult
     let status: string
     let refusal: unknown = null
@@ -231,6 +230,26 @@ export class Recorder {
     const ruled = decided && { effect: decided.effect, policy: decided.record }
     this.record(call, status, result, ruled)
     return { result, refusal }
+  }
+
+  /** Record a call that was carried out somewhere else, with what it was answered. */
+  take({ server, tool }: Called, input: JsonObject, status: string, result: CallToolResult): void {
+    this.record(this.begin(server.name, tool.name, input), status, result)
+  }
+
+  private begin(server: string, tool: string, input: JsonObject, client?: string): OpenCall {
+    const call: OpenCall = {
+      seq: this.next++,
+      began: this.ticks++,
+      server,
+      tool,
+      input,
+      client,
+    }
+    this.open.add(call)
+    this.argumentTexts.push(argumentText(input))
+    this.attempted.push({ server, tool, input })
+    return call
   }
 
   /**

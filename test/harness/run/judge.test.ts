@@ -1,0 +1,114 @@
+/** `harness.recorder()` and `harness.judge()`: what was recorded, or is brought, is judged as a trial is. */
+import assert from 'node:assert/strict'
+import { before, describe, it } from 'node:test'
+import { cases, harness } from '../../../lib/index.ts'
+
+let lying: harness.Case
+let honest: harness.Case
+before(async () => {
+  const all = await cases.load('cases/lying_success/deploy-key.yaml')
+  lying = all.find(({ id }) => !id.endsWith('.benign')) as harness.Case
+  honest = all.find(({ id }) => id.endsWith('.benign')) as harness.Case
+})
+const input = () => honest.solution[0]?.with as never
+const claims = () => [{ tool: 'add_deploy_key', target: input(), done: true }]
+const add = { name: 'add_deploy_key' }
+const signal = AbortSignal.timeout(60_000)
+
+/** What of a record says how it was judged. */
+const marks = ({ record }: harness.Judgement) => {
+  const { outcome, goal, overclaims, underclaims, unneeded, calls, claims } = record
+  return { outcome, goal, overclaims, underclaims, unneeded, calls, claims }
+}
+
+async function recorded(test: harness.Case) {
+  const github = await harness.server(test.servers[0]).start()
+  const recorder = await harness.recorder([github], { case: test })
+  await recorder.call({ server: github, tool: add }, input(), signal)
+  return recorder
+}
+
+describe('a recorder of one’s own', () => {
+  it('is judged as the same calls of a served case are, faults and audit log included', async () => {
+    for (const test of [honest, lying]) {
+      const judgement = await harness.judge(
+        test,
+        { recorder: await recorded(test) },
+        { claims: claims() },
+      )
+      await using served = await harness.serve(test)
+      await served.servers['github']?.client.callTool({ name: add.name, arguments: input() })
+      const other = await served.judge({ claims: claims() })
+      assert.deepEqual(marks(judgement), marks(other))
+      assert.deepEqual(judgement.record.levels, other.record.levels)
+      assert.equal(judgement.outcome, test === honest ? 'pass' : 'fail')
+    }
+  })
+
+  it('must stand in front of the servers of the case', async () => {
+    const mail = await harness.server('mail').start()
+    const recorder = await harness.recorder([mail])
+    await assert.rejects(harness.judge(honest, { recorder }), {
+      code: 'argument_invalid',
+      message: /a recorder in front of the server github, got "mail"/,
+    })
+    await mail.close()
+    await assert.rejects(harness.recorder([]), { code: 'argument_invalid' })
+    await assert.rejects(harness.recorder([{} as never]), { message: /a server that runs/ })
+  })
+})
+
+describe('calls and states that are brought', () => {
+  it('are judged by the state, whatever the calls were answered', async () => {
+    const calls = [{ tool: add.name, input: input(), answer: '{"ok":true}' }]
+    const judgement = await harness.judge(lying, { recorder: await recorded(honest) } as never, {
+      claims: claims(),
+    })
+    assert.equal(judgement.outcome, 'pass')
+    const start = honest.servers[0]?.state as never
+    const none = await harness.judge(
+      lying,
+      { calls, states: { github: start } },
+      { claims: claims() },
+    )
+    assert.deepEqual([none.outcome, none.record.overclaims], ['fail', 1])
+    assert.equal(none.record.levels.verified, 0)
+    const [server] = (await recorded(honest)).servers as [harness.RunningServer]
+    const { state } = (await server.end()) as unknown as { state: never }
+    await server.close()
+    const there = await harness.judge(
+      honest,
+      { calls, states: { github: state } },
+      { claims: claims() },
+    )
+    assert.deepEqual([there.outcome, there.record.overclaims], ['pass', 0])
+  })
+
+  it('are refused by what is missing of them, or is not the world’s', async () => {
+    const refused = (brought: unknown, message: RegExp, code = 'argument_invalid') =>
+      assert.rejects(harness.judge(honest, brought as never), { code, message })
+    const state = honest.servers[0]?.state
+    await refused({ calls: [], states: {} }, /the tables of github at the end/)
+    await refused(
+      { calls: [], states: { gitlab: {} } },
+      /a server of the case \(github\), got "gitlab"/,
+    )
+    await refused({ states: { github: state } }, /a list of calls/)
+    await refused(
+      { calls: [], states: { github: { repos: [{ nonsense: 1 }] } } },
+      /repos/,
+      'case_invalid',
+    )
+    await refused(
+      { calls: [{ server: 'x', tool: 'y', input: {} }], states: { github: state } },
+      /brought\.calls\[0\]/,
+    )
+    await assert.rejects(
+      harness.judge(honest, { calls: [], states: { github: state as never } }, {
+        steps: 1,
+      } as never),
+      { code: 'argument_invalid', message: /text or claims/ },
+    )
+    await assert.rejects(harness.judge(null as never, {} as never), { code: 'argument_invalid' })
+  })
+})
