@@ -12,14 +12,8 @@ export {
 export type { Cost } from './design/cost.ts'
 export { lookAt, looks, type Spending } from './design/looks.ts'
 export { nextRun, type RunMean, runMean, runNoise } from './design/over-time.ts'
-export {
-  type Pilot,
-  type Plan,
-  type PlanOptions,
-  type PlanStep,
-  pilot,
-  plan,
-} from './design/plan.ts'
+export { type Pilot, pilot } from './design/pilot.ts'
+export { type Plan, type PlanOptions, type PlanStep, plan } from './design/plan.ts'
 export { type MarginPlan, type MarginPlanOptions, planMargin } from './design/plan-margin.ts'
 export { planRate, type RatePlan, type RatePlanOptions } from './design/plan-rate.ts'
 export { detectable, power } from './design/power.ts'

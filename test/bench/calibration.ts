@@ -102,7 +102,7 @@ export function calibrate(setting: Setting, runs: number, seed: string): Calibra
   return { ...setting, runs, covered, alarms }
 }
 
-/** Share of runs that find the difference the plan calls the smallest detectable one: should be 0.8. */
+/** Share of runs that find the difference that a plan says is found where every case moves: should be 0.8. */
 export function found(
   cases: number,
   repeats: number,
@@ -114,7 +114,8 @@ export function found(
   const centers = Array.from({ length: POINTS }, (_, i) => 0.35 + (0.3 * (i + 0.5)) / POINTS)
   const within = centers.reduce((sum, p) => sum + p * (1 - p), 0) / POINTS
   const between = (2 * interaction ** 2 * deviations.reduce((sum, z) => sum + z * z, 0)) / STEPS
-  const difference = plan({ cases, repeats, between, within: within - between / 2 }).detectable
+  const spread = { rate: 0.5, between, within: within - between / 2 }
+  const { difference } = plan({ cases, repeats, ...spread }).ways.evenly
   const random = rng(seed)
   let hits = 0
   for (let run = 0; run < runs; run++) {

@@ -3,6 +3,7 @@
  * where it hurts, reliability, and planning. `npx tsx test/bench/questions.ts [runs per cell]` prints the tables of README.md.
  */
 import {
+  cmhExact,
   compare,
   compareMedians,
   compareReliability,
@@ -116,6 +117,128 @@ function manyConfigurations(runs: number): void {
   table(
     'Configurations that are the same, 20 cases x 5: any two told apart.',
     ['configurations', 'other cases', 'run again', 'other cases, unadjusted'],
+    rows,
+  )
+}
+
+/** Metrics that no configuration differs in: goal, and four others, each with rates of its own. */
+const OTHERS = 4
+
+/**
+ * A whole page about configurations that are the same: the primary metric of each against the first, the ranking of all, and
+ * the other metrics. How often a word is false, by question; and what one family for all of it would cost the first line.
+ */
+function anywhere(runs: number): void {
+  const rows = [2, 3, 6, 11].map((count) => {
+    const random = rng(`anywhere ${count}`)
+    const held = { first: 0, others: 0, either: 0, again: 0, both: 0 }
+    const pairs = Array.from({ length: count - 1 }, (_, j) => [0, 1 + j] as const)
+    const all = Array.from({ length: count }, (_, i) =>
+      Array.from({ length: count - i - 1 }, (_, j) => [i, i + 1 + j] as const),
+    ).flat()
+    for (let run = 0; run < runs; run++) {
+      /** By metric, case and configuration. */
+      const scores = Array.from({ length: 1 + OTHERS }, (_, metric) =>
+        Array.from({ length: 20 }, () => {
+          const p = metric === 0 ? 0.2 + 0.7 * random() : 0.6 * random()
+          return Array.from({ length: count }, () => trials(p, 5, random))
+        }),
+      )
+      const column = (metric: number, [i, j]: readonly [number, number]) =>
+        (scores[metric] ?? []).map((side) => average(side[j] ?? []) - average(side[i] ?? []))
+      const exact = (metric: number, [i, j]: readonly [number, number]) =>
+        compareHere((scores[metric] ?? []).map((side) => [side[i] ?? [], side[j] ?? []]))
+      const draws = { draws: 2000 }
+      const any = (ps: number[]) => ps.some((p) => p <= 0.05)
+      const rest = Array.from({ length: OTHERS }, (_, i) => 1 + i)
+      const first =
+        any(
+          jointSignFlip(
+            pairs.map((pair) => column(0, pair)),
+            draws,
+          ),
+        ) ||
+        (count > 2 &&
+          any(
+            jointSignFlip(
+              all.map((pair) => column(0, pair)),
+              draws,
+            ),
+          ))
+      const others = any(
+        jointSignFlip(
+          rest.flatMap((metric) => pairs.map((pair) => column(metric, pair))),
+          draws,
+        ),
+      )
+      const again =
+        any(holm(pairs.map((pair) => exact(0, pair)))) ||
+        (count > 2 && any(holm(all.map((pair) => exact(0, pair))))) ||
+        any(holm(rest.flatMap((metric) => pairs.map((pair) => exact(metric, pair)))))
+      if (first) held.first++
+      if (others) held.others++
+      if (first || others) held.either++
+      if (again) held.again++
+      if (first || others || again) held.both++
+    }
+    return [count, ...Object.values(held).map((n) => share(n, runs))]
+  })
+  table(
+    'A page about configurations that are the same, 20 cases x 5, five metrics: how often any word on it is false.',
+    [
+      'configurations',
+      'other cases: first line and ranking',
+      'other cases: other metrics',
+      'other cases: anywhere',
+      'run again: anywhere',
+      'either question',
+    ],
+    rows,
+  )
+}
+
+/** The exact test within cases of one pair. */
+const compareHere = (pairs: (readonly [number[], number[]])[]) =>
+  cmhExact(
+    pairs.map(([a, b]) => {
+      const sum = (side: number[]) => side.reduce((x, y) => x + y, 0)
+      return { a: sum(a), aTrials: a.length, b: sum(b), bTrials: b.length }
+    }),
+  )
+
+/** What the first line finds: alone, in one family with four other metrics, and as the first gate of a sequence. */
+function onePageOneFamily(runs: number): void {
+  const rows = [0.1, 0.15, 0.2].map((fall) => {
+    const random = rng(`one family ${fall}`)
+    let [alone, together, attack, gated] = [0, 0, 0, 0]
+    for (let run = 0; run < runs; run++) {
+      const columns = Array.from({ length: 1 + OTHERS }, (_, metric) =>
+        Array.from({ length: 20 }, () => {
+          const p = 0.9 - 0.2 * random()
+          // The primary metric falls a little, the second one (an attack) much more.
+          const q = metric === 0 ? p - fall : metric === 1 ? p - 0.4 : p
+          return average(trials(q, 5, random)) - average(trials(p, 5, random))
+        }),
+      )
+      const [first = 1] = jointSignFlip(columns.slice(0, 1), { draws: 2000 })
+      const one = jointSignFlip(columns, { draws: 2000 })
+      const [second = 1] = jointSignFlip(columns.slice(1), { draws: 2000 })
+      if (first <= 0.05) alone++
+      if ((one[0] ?? 1) <= 0.05) together++
+      if (second <= 0.05) attack++
+      if (first <= 0.05 && second <= 0.05) gated++
+    }
+    return [fall, ...[alone, together, attack, gated].map((n) => share(n, runs))]
+  })
+  table(
+    'What other rules would cost, 2 configurations, 20 cases x 5: the primary metric falls by so much, an attack succeeds in 40 points more.',
+    [
+      'fall',
+      'primary found, as it is',
+      'primary found, one family of five',
+      'attack found, as it is',
+      'attack found, only behind the primary (gatekeeping)',
+    ],
     rows,
   )
 }
@@ -247,6 +370,20 @@ function others(runs: number): void {
   table('Coverage of other differences.', ['difference', 'cases x repeats', 'covers'], rows)
 }
 
-const runs = Number(process.argv[2] ?? 1000)
-console.log(`${runs} runs per cell.`)
-for (const part of [manyLooks, manyConfigurations, families, lost, others]) part(runs)
+const PARTS = {
+  manyLooks,
+  manyConfigurations,
+  anywhere,
+  onePageOneFamily,
+  families,
+  lost,
+  others,
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const runs = Number(process.argv[2] ?? 1000)
+  const wanted = process.argv.slice(3)
+  console.log(`${runs} runs per cell.`)
+  for (const [name, part] of Object.entries(PARTS))
+    if (wanted.length === 0 || wanted.includes(name)) part(runs)
+}

@@ -307,9 +307,12 @@ export class Run extends Shown {
   }
 
   /**
-   * What a run of another size could see, with this one as its pilot.
+   * What a run of another size could see, with this one as its pilot: simulated from its spread
+   * with the verdict's own rule.
    *
    * @param options.cases, options.repeats default: this run's
+   * @param options.difference a difference in (0, 1] that matters
+   * @param options.budget     `{ usd, minutes }` at most; a trial takes what it took here
    * @throws TouchstoneError `argument_invalid` for a run of one configuration
    */
   plan(options: NextRun = {}): Plan {

@@ -14,7 +14,6 @@ import {
 import { percentage, rateText } from '../../rounding.ts'
 import { costText } from '../../stats/design/cost.ts'
 import {
-  type Cost,
   lookAt,
   looks,
   type MarginPlan,
@@ -23,6 +22,7 @@ import {
   type RatePlan,
 } from '../../stats/index.ts'
 import { type Gate, parseGate } from '../report/ci/gate.ts'
+import { takenBy } from '../report/next-run.ts'
 import type { Run } from '../report/result.ts'
 
 /** What a run is to be held to. */
@@ -142,7 +142,7 @@ function baselineProspect(
   margin: number,
 ): BaselineProspect {
   const { repeats, level } = lastLook(size)
-  const perTrial = takenBy(baseline, configuration, size.concurrency)
+  const perTrial = takenBy(baseline, [configuration], size.concurrency)
   const metrics = COMPARED.flatMap((metric) => {
     const scored = scoresByCase(baseline.counted, baseline.manifest, configuration, metric).filter(
       ({ scores }) => scores.length > 0,
@@ -164,24 +164,6 @@ function baselineProspect(
     return [{ metric, plan }]
   })
   return { configuration, margin, metrics }
-}
-
-/** What a trial of the earlier run took on average; what is not known of one is not known. */
-function takenBy({ manifest, columns }: Run, configuration: string, concurrency: number): Cost {
-  const rows = manifest.cases.flatMap(({ id }) => columns.of(id, configuration))
-  const mean = (values: (number | null)[]) =>
-    values.reduce<number | null>(
-      (sum, value) => (sum === null || value === null ? null : sum + value / values.length),
-      values.length > 0 ? 0 : null,
-    )
-  const [usd, took] = [
-    mean(rows.map((row) => row.cost_usd)),
-    mean(rows.map((row) => row.duration_ms)),
-  ]
-  return {
-    ...(usd !== null && usd > 0 && { usd }),
-    ...(took !== null && took > 0 && { minutes: took / 60_000 / concurrency }),
-  }
 }
 
 const WORSE_WAY =

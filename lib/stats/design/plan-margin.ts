@@ -3,7 +3,7 @@
  * show it, if nothing changed or only so much, and how much would be enough.
  */
 import { endBeyond } from '../bounded.ts'
-import { inside, named, positive, share, whole, word } from '../domain.ts'
+import { inside, optionsOf, positive, share, whole, word } from '../domain.ts'
 import type { Target } from '../families.ts'
 import { rng as seeded } from '../random.ts'
 import { sameCasesDifference } from '../same-cases.ts'
@@ -102,7 +102,21 @@ const MOST = { these: 1000, 'like these': 2000 } as const
  * p.needed // 22
  */
 export function planMargin(options: MarginPlanOptions): MarginPlan {
-  named(options, 'options')
+  optionsOf(options, [
+    'margin',
+    'rate',
+    'fall',
+    'cases',
+    'repeats',
+    'repeatsBefore',
+    'target',
+    'between',
+    'level',
+    'power',
+    'runs',
+    'perTrial',
+    'budget',
+  ])
   const margin = share(positive(options.margin ?? 0.1, 'options.margin'), 'options.margin')
   const rate = share(positive(options.rate, 'options.rate'), 'options.rate')
   const fall = share(options.fall ?? 0, 'options.fall')

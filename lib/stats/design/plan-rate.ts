@@ -3,7 +3,7 @@
  * rate is what it is hoped to be, and how much would be enough.
  */
 import { endBeyond } from '../bounded.ts'
-import { inside, named, share, whole, word } from '../domain.ts'
+import { inside, optionsOf, share, whole, word } from '../domain.ts'
 import type { Target } from '../families.ts'
 import { type Rng, rng as seeded } from '../random.ts'
 import { sameCases } from '../same-cases.ts'
@@ -105,7 +105,21 @@ const MOST = { these: 1000, 'like these': 2000 } as const
  * p.needed // 11
  */
 export function planRate(options: RatePlanOptions): RatePlan {
-  named(options, 'options')
+  optionsOf(options, [
+    'line',
+    'rate',
+    'cases',
+    'repeats',
+    'side',
+    'target',
+    'families',
+    'held',
+    'level',
+    'power',
+    'runs',
+    'perTrial',
+    'budget',
+  ])
   const line = share(options.line, 'options.line')
   const rate = share(options.rate, 'options.rate')
   const target = word(options.target ?? 'these', ['these', 'like these'] as const, 'options.target')

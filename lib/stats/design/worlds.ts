@@ -64,6 +64,30 @@ function fixedRates({ way, cases, rate, within, loss }: PairWorld): { a: number[
 }
 
 /**
+ * How far both rates of a case are moved on their own, so that their difference has a variance over
+ * cases, although no rate leaves [0, 1].
+ */
+function deviationFor(rates: readonly number[], between: number): number {
+  if (between === 0) return 0
+  const varianceAt = (deviation: number) =>
+    2 *
+    average(
+      rates.map((p) => {
+        const moved = normals.map((z) => cut(p + deviation * z))
+        const center = average(moved)
+        return average(moved.map((one) => (one - center) ** 2))
+      }),
+    )
+  let [low, high] = [0, 4]
+  for (let i = 0; i < 20; i++) {
+    const middle = (low + high) / 2
+    if (varianceAt(middle) < between) low = middle
+    else high = middle
+  }
+  return high
+}
+
+/**
  * One world: the true mean difference b - a in it, and its runs one after the other, as passes of
  * each case.
  */
@@ -86,26 +110,22 @@ export function pairsIn(world: PairWorld): {
       },
     }
   }
-  const rates = quantilesOf(rate, within, points)
-  const deviation = Math.sqrt(between / 2)
-  const meanOf = (p: number) =>
-    deviation === 0 ? p : average(normals.map((z) => cut(p + deviation * z)))
-  const a = average(rates.map(meanOf))
-  // What is cut off at 0 and 1 is not in the difference.
-  const b = evenly ? average(rates.map((p) => meanOf(p * (1 - loss)))) : (1 - loss) * a
+  // The moves of both sides take their part of the spread that the trials leave.
+  const rates = quantilesOf(rate, within + between / 2, points)
+  const deviation = deviationFor(rates, between)
+  const mean = average(rates.map((p) => average(normals.map((z) => cut(p + deviation * z)))))
   const pick = (items: readonly number[], random: Rng) =>
     items[Math.floor(random() * POINTS)] as number
   return {
-    difference: b - a,
+    difference: -loss * mean,
     draw(random, a, b) {
       for (let i = 0; i < cases; i++) {
         const p = pick(rates, random)
         const fails = random() < loss && !evenly
         const [za, zb] = [deviation * pick(normals, random), deviation * pick(normals, random)]
         a[i] = binomialDraw(random(), triedA, cut(p + za))
-        b[i] = fails
-          ? binomialDraw(random(), triedB, 0)
-          : binomialDraw(random(), triedB, cut((evenly ? p * (1 - loss) : p) + zb))
+        const left = evenly ? 1 - loss : fails ? 0 : 1
+        b[i] = binomialDraw(random(), triedB, left * cut(p + zb))
       }
     },
   }
