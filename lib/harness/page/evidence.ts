@@ -15,6 +15,7 @@ import {
   transcriptOf,
 } from '../../log/index.ts'
 import { verify } from '../../receipt/ladder/levels.ts'
+import { exportsInFiles, hasExportFiles } from './exports.ts'
 import type { Details, WriteShown } from './shape.ts'
 import { why } from './why.ts'
 
@@ -71,6 +72,7 @@ export async function* detailsOf(
   const transcripts = new Groups<TranscriptLine>(join(dir, FILES.transcripts))
   const decisions = new Groups<Keyed & { decision: Json }>(join(dir, FILES.decisions))
   const exports = new Groups<Keyed & Details['exports'][number]>(join(dir, FILES.audit))
+  const files = hasExportFiles(dir)
   const logs = new Groups<Keyed & JsonObject>(join(dir, FILES.servers))
   for (let line = await transcripts.next(); line; line = await transcripts.next()) {
     const record = counted.get(line.key)
@@ -82,7 +84,9 @@ export async function* detailsOf(
     if (!record || record.attempt !== line.attempt) continue
     const where = () => `${join(dir, FILES.transcripts)}, trial ${line?.key}`
     const { entries, ordered } = transcriptOf(requireTranscript(line, where), record.claims)
-    const evidence = exported.map(({ server, provider, text }) => ({ server, provider, text }))
+    const evidence = files
+      ? exportsInFiles(dir, record)
+      : exported.map(({ server, provider, text }) => ({ server, provider, text }))
     const values = made.map(({ decision }) => decision)
     yield {
       key: line.key,
@@ -106,7 +110,8 @@ function writesOf(
 ): WriteShown[] {
   if (writes.length === 0) return []
   const { calls } = verify(decisions, {
-    audit: exports.map(({ provider, text }) => ({ provider, bytes: text })) as never,
+    // An export of which nobody knows who wrote it shows nothing.
+    audit: exports.flatMap(({ provider, text }) => (provider ? [{ provider, bytes: text }] : [])),
   })
   return calls.flatMap((call): WriteShown[] => {
     if (call.seq === null || !writes.includes(call.seq)) return []

@@ -24,6 +24,9 @@ export type ConfigurationShown = {
   cost: { time: string; calls: string; tokens: string; usd: string }
 }
 
+/** A sentence, and the view with what it speaks of. */
+export type Said = { text: string; link: { to: string; label: string } | null }
+
 export type Answered = { verdict: string; difference: string; p: string }
 
 export type ComparisonShown = {
@@ -31,7 +34,7 @@ export type ComparisonShown = {
   b: string
   /** The sentence of the metric that was asked about, and what stands under it. */
   headline: string
-  lead: string
+  lead: Said
   notes: string[]
   metrics: {
     metric: ComparedMetric
@@ -54,10 +57,10 @@ export type CaseShown = {
 export type Overview = {
   id: string
   created: string
-  size: string
+  size: Said
   /** What a reader must know before any number. */
-  notes: string[]
-  alerts: string[]
+  notes: Said[]
+  alerts: Said[]
   metrics: { [metric in Metric]: { label: string; better: 'higher' | 'lower' } }
   configurations: ConfigurationShown[]
   comparisons: ComparisonShown[]

@@ -21,7 +21,13 @@ import {
 } from '../../log/index.ts'
 import { differenceText, pText, rateText } from '../../rounding.ts'
 import { type PageOf, RunPage } from '../page/page.ts'
-import type { Answered, ComparisonShown, ConfigurationShown, Overview } from '../page/shape.ts'
+import type {
+  Answered,
+  ComparisonShown,
+  ConfigurationShown,
+  Overview,
+  Said,
+} from '../page/shape.ts'
 import { requireSameCases } from './apart.ts'
 import { comparisonNotes } from './comparison-text.ts'
 import { coverageText } from './coverage-text.ts'
@@ -88,17 +94,25 @@ export async function pageOf(run: Run, parts?: Parts): Promise<RunPage> {
   const overview: Overview = {
     id: manifest.id,
     created: manifest.created_at.slice(0, 16).replace('T', ' '),
-    size: `${count(manifest.cases.length, 'case')} × ${count(manifest.configurations.length, 'configuration')} × ${count(manifest.repeats, 'repeat')} = ${count(manifest.planned, 'trial')}, seed ${manifest.seed}`,
+    size: said(
+      `${count(manifest.cases.length, 'case')} × ${count(manifest.configurations.length, 'configuration')} × ${count(manifest.repeats, 'repeat')} = ${count(manifest.planned, 'trial')}, seed ${manifest.seed}`,
+      trialsLink({}, 'all trials'),
+    ),
     notes: [
-      simulatedNote(run),
-      looksText(run) || null,
-      ...[...run.identical].map(identicalText),
-      ...manifest.left_out.map(({ case: id, reason }) => `Left out: ${id} (${reason}).`),
-    ].filter((one) => one !== null),
+      ...[simulatedNote(run), looksText(run)].flatMap((text) => (text ? [said(text)] : [])),
+      ...[...run.identical].map((name) =>
+        said(identicalText(name), trialsLink({ configuration: name }, `trials of ${name}`)),
+      ),
+      ...manifest.left_out.map(({ case: id, reason }) => said(`Left out: ${id} (${reason}).`)),
+    ],
     alerts: [
-      ...(run.complete ? [] : [incompleteText(run), ...absentLines(run, { width: 400 })]),
-      ...(sound ? run.summary().flatMap((one) => lostLines(one, { width: 1000 })) : []),
-      ...unsound.slice(0, 12).map(({ code, where, detail }) => `${code} ${where}: ${detail}`),
+      ...(run.complete ? [] : [said(incompleteText(run), lostLink(run.errors, {}))]),
+      ...(run.complete ? [] : absentLines(run, { width: 400 }).map((text) => said(text))),
+      ...(sound ? run.summary() : []).flatMap((one) => {
+        const link = lostLink(one.errors, { configuration: one.configuration })
+        return lostLines(one, { width: 1000 }).map((text) => said(text, link))
+      }),
+      ...unsound.slice(0, 12).map(({ code, where, detail }) => said(`${code} ${where}: ${detail}`)),
     ],
     metrics: Object.fromEntries(
       Object.entries(METRICS).map(([name, { label, better }]) => [name, { label, better }]),
@@ -127,6 +141,18 @@ export async function pageOf(run: Run, parts?: Parts): Promise<RunPage> {
     folders: parts?.folders ?? [{ dir: run.dir, trials: run.trials, nameOf: (record) => record }],
     text: runText(run, { width: 100 }),
   })
+}
+
+const said = (text: string, link: Said['link'] = null): Said => ({ text, link })
+
+/** The list of trials with these marks, on the page. */
+function trialsLink(marks: { [name: string]: string }, label: string): Said['link'] {
+  const query = new URLSearchParams(marks).toString()
+  return { to: `#/trials${query ? `?${query}` : ''}`, label }
+}
+
+function lostLink(errors: number, marks: { [name: string]: string }): Said['link'] {
+  return errors > 0 ? trialsLink({ ...marks, outcome: 'error' }, count(errors, 'trial')) : null
 }
 
 const finite = (value: number) => (Number.isFinite(value) ? value : null)
@@ -213,7 +239,10 @@ function comparisonShown(comparison: RunComparison): ComparisonShown {
     a,
     b,
     headline: headlineOf(comparison),
-    lead: leadOf(comparison),
+    lead: said(leadOf(comparison), {
+      to: `#/?${new URLSearchParams({ show: 'differs', metric: primary.metric })}`,
+      label: 'cases that differ',
+    }),
     notes: comparisonNotes(comparison),
     metrics: metrics.map((metric) => ({
       metric,

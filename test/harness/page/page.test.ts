@@ -1,11 +1,21 @@
 /** The page of a run, in a real browser: from any number to the trial behind it. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { exportsInFiles } from '../../../lib/harness/page/exports.ts'
 import { cases, harness } from '../../../lib/index.ts'
 import { type Opened, openPage, withoutChromium } from '../../notebook/browser.ts'
 
@@ -156,6 +166,113 @@ describe('the page of a run', { skip: withoutChromium }, () => {
     assert.deepEqual(names, names.toSorted())
   })
 
+  it('finds a text wherever trials hold it, and says where', async () => {
+    const sought = 'CI-2026'
+    const holding = run.trials.filter(({ key }) => {
+      const { entries } = run.transcript(key)
+      return JSON.stringify(entries).includes(sought.toLowerCase())
+    })
+    assert.ok(holding.length > 0 && holding.length < run.trials.length)
+    await show('#/')
+    await shown.page.getByLabel('Find in everything that trials said').fill(sought)
+    await shown.page.keyboard.press('Enter')
+    await shown.page.waitForFunction(() =>
+      /trials hold .*”$/.test(document.querySelector('[role=status]')?.textContent ?? ''),
+    )
+    assert.equal(
+      await textOf(shown, '[role=status]'),
+      `${holding.length} of ${run.trials.length} trials hold “${sought}”`,
+    )
+    assert.equal(await shown.page.locator('tbody tr').count(), holding.length)
+    assert.equal((await textOf(shown, 'tbody mark')).toLowerCase(), sought.toLowerCase())
+    // The same words among names and reasons alone.
+    await shown.page.getByLabel('in', { exact: true }).selectOption('')
+    await shown.page.waitForFunction(() =>
+      / shown$/.test(document.querySelector('[role=status]')?.textContent ?? ''),
+    )
+    assert.deepEqual(shown.complaints, [])
+  })
+
+  it('copies the key of a trial and what stands in it, by keyboard too', async () => {
+    const record = run.trials.find(({ key }) => key.startsWith('lying_success/deploy-key|naive'))
+    assert.ok(record)
+    const hash = `#/trial/${record.key.replaceAll('|', '%7C')}`
+    const call = run.transcript(record.key).entries.find(({ kind }) => kind === 'call')
+    assert.ok(call?.kind === 'call')
+    for (const [name, text] of [
+      ['copy key: the key of this trial', record.key],
+      ['copy: the answer to call 0', call.answer],
+    ] as const) {
+      await show(hash)
+      await shown.page.getByRole('button', { name }).focus()
+      await shown.page.keyboard.press('Enter')
+      await shown.page.getByText('copied').waitFor()
+      // What was copied comes out where a person pastes it.
+      await show('#/')
+      await shown.page.locator('#find-trials').focus()
+      await shown.page.keyboard.press('Control+v')
+      assert.equal(await shown.page.locator('#find-trials').inputValue(), text.replaceAll('\n', ''))
+    }
+    // Without a clipboard of its own, as in a frame.
+    await show(hash)
+    await shown.page.evaluate(() =>
+      Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true }),
+    )
+    await shown.page.getByRole('button', { name: 'copy: the task' }).click()
+    await shown.page.getByText('copied').waitFor()
+    assert.deepEqual(shown.complaints, [])
+  })
+
+  it('leads from each p value, and from what a sentence counts, to cases or trials', async () => {
+    await show('#/')
+    for (const cell of await shown.page.locator('#main td.num:has-text("0.")').all())
+      assert.equal((await cell.locator('a').count()) > 0, true, (await cell.textContent()) ?? '')
+    const all = await shown.page.getByRole('link', { name: 'all trials' }).getAttribute('href')
+    await show(all ?? '')
+    assert.match(await textOf(shown, 'h1'), new RegExp(`^${run.trials.length} trials`))
+    await show('#/trials?configuration=careful&against=naive')
+    assert.match(await textOf(shown, 'h1'), /^30 trials: careful and naive/)
+  })
+
+  it('of a run of an earlier version shows the exports, a file each, and no file outside of them', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'touchstone-page-'))
+    cpSync(run.dir, dir, { recursive: true })
+    for (const line of readFileSync(join(dir, 'audit.ndjson'), 'utf8')
+      .split('\n')
+      .filter(Boolean)) {
+      const { key, text } = JSON.parse(line)
+      const path = join(dir, 'audit', `${key.replaceAll('|', '/')}.json`)
+      mkdirSync(dirname(path), { recursive: true })
+      writeFileSync(path, text)
+    }
+    rmSync(join(dir, 'audit.ndjson'))
+    const record = run.trials.find(
+      ({ key, levels }) => key.startsWith('lying_success/deploy-key.benign') && levels.verified > 0,
+    )
+    assert.ok(record)
+    const found = exportsInFiles(dir, record)
+    assert.deepEqual(
+      found.map(({ server, provider }) => [server, provider]),
+      [['', 'github']],
+    )
+    writeFileSync(join(dir, 'audit', 'secret.json'), '[]')
+    symlinkSync('/', join(dir, 'audit', 'link'))
+    for (const id of ['..', '../..', 'link', 'no-such'])
+      assert.deepEqual(exportsInFiles(dir, { ...record, case: id }), [])
+    const old = await harness.open(dir)
+    const page = await (await old.page()).save(join(dir, 'report.html'))
+    const opened = await openPage(
+      `${pathToFileURL(page)}#/trial/${record.key.replaceAll('|', '%7C')}`,
+    )
+    try {
+      await opened.page.waitForSelector('.card')
+      assert.match(await textOf(opened), /Export of github/)
+      assert.match(await textOf(opened), /bound to/)
+    } finally {
+      await opened.close()
+    }
+  })
+
   it('shows what others wrote as text, whatever it holds', async () => {
     const key = encodeURIComponent('hostile/text|hostile|0').replace('%2F', '/')
     for (const hash of ['#/', '#/case/hostile/text', `#/trial/${key}`]) {
@@ -175,6 +292,7 @@ describe('the page of a run', { skip: withoutChromium }, () => {
       '#/',
       '#/case/lying_success/deploy-key',
       '#/trials?metric=goal',
+      '#/trials?text=deploy+key&in=texts',
       `#/trial/${failed.key.replaceAll('|', '%7C')}`,
     ]
     for (const [colorScheme, width] of [
@@ -228,7 +346,8 @@ describe('the page of a run', { skip: withoutChromium }, () => {
     )
     assert.equal(await shown.page.locator('.steps-nav').isVisible(), false)
     await show('#/')
-    assert.equal(await shown.page.locator('.filters').isVisible(), false)
+    for (const one of await shown.page.locator('.filters, .copies').all())
+      assert.equal(await one.isVisible(), false)
     await shown.page.emulateMedia({ media: 'screen' })
   })
 
@@ -242,6 +361,18 @@ describe('the page of a run', { skip: withoutChromium }, () => {
       assert.deepEqual(opened.complaints, [])
       const scripts = opened.requests.filter((url) => url.endsWith('.js'))
       assert.ok(scripts.length > 0 && scripts.every((url) => url.includes('/run-trials/')))
+      // A search reads these files when it is asked to, and says so.
+      await opened.page.goto(`${pathToFileURL(small)}#/trials?text=deploy&in=texts`)
+      const status = () => textOf(opened, '[role=status]')
+      await opened.page.getByRole('button', { name: /^Read \d+ file/ }).waitFor()
+      assert.match(await status(), /^The texts of \d+ trials stand in \d+ files? of run-trials/)
+      await opened.page.getByRole('button', { name: /^Read/ }).click()
+      await opened.page.locator('tbody mark').first().waitFor()
+      await opened.page.waitForFunction(() => !document.querySelector('[aria-busy]'))
+      assert.match(
+        await status(),
+        new RegExp(`^\\d+ of ${run.trials.length} trials hold “deploy”$`),
+      )
     } finally {
       await opened.close()
     }

@@ -41,7 +41,7 @@ export async function readIndex(): Promise<void> {
   )
 }
 
-const opened = new Map<number, Promise<Map<string, Details>>>()
+const opened = new Map<number, Promise<ReadonlyMap<string, Details>>>()
 const waiting = new Map<number, (text: string) => void>()
 
 function partText(part: number): Promise<string> {
@@ -50,6 +50,7 @@ function partText(part: number): Promise<string> {
   return new Promise((resolve, reject) => {
     waiting.set(part, resolve)
     const script = document.createElement('script')
+    script.onload = () => script.remove()
     script.src = `${held.overview.beside}/${String(part).padStart(5, '0')}.js`
     script.onerror = () =>
       reject(
@@ -66,14 +67,20 @@ Object.assign(globalThis, {
   touchstonePart: (part: number, text: string) => waiting.get(part)?.(text),
 })
 
+/** The details of one part. They are not kept: a search reads all parts. */
+export async function partOf(part: number): Promise<ReadonlyMap<string, Details>> {
+  const kept = opened.get(part)
+  if (kept) return kept
+  const list = await unpack<Details[]>(await partText(part))
+  return new Map(list.map((one) => [one.key, one]))
+}
+
 /** Everything about a trial. */
 export async function detailsOfTrial(trial: TrialShown): Promise<Details> {
   if (trial.part < 0) throw new Error('the log holds no transcript of this trial')
   let part = opened.get(trial.part)
   if (!part) {
-    part = partText(trial.part)
-      .then((text) => unpack<Details[]>(text))
-      .then((list) => new Map(list.map((one) => [one.key, one])))
+    part = partOf(trial.part)
     opened.set(trial.part, part)
   }
   const found = (await part).get(trial.key)

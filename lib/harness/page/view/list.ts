@@ -12,9 +12,14 @@ import {
   usdText,
   yesNo,
 } from './marks.ts'
+import { type Hit, hitView, searchTrials } from './search.ts'
 
 /** Trials that are shown before a button asks for the rest. */
 const FIRST_TRIALS = 150
+/** Trials that the button adds. */
+const NEXT_TRIALS = 1000
+/** Trials that a search in all texts shows. */
+const MOST_FOUND = 500
 
 /** A list of trials: what a number counts. */
 export function trialsView(params: Params, go: (params: Params) => void): Child[] {
@@ -23,12 +28,18 @@ export function trialsView(params: Params, go: (params: Params) => void): Child[
   const sought = (params['text'] ?? '').toLowerCase()
   const kept = held.trials.filter((one) => {
     const { kind } = caseAt(one.case)
-    if (params['configuration'] && configurationAt(one.configuration) !== params['configuration'])
+    const name = configurationAt(one.configuration)
+    if (params['configuration'] && ![params['configuration'], params['against']].includes(name))
       return false
     if (params['kind'] && kind !== params['kind']) return false
     if (params['outcome'] && one.outcome !== params['outcome']) return false
     if (params['level'] && one.levels[params['level'] as 'verified'] === 0) return false
-    if (sought && !`${one.key} ${whyText(one)}`.toLowerCase().includes(sought)) return false
+    if (
+      sought &&
+      params['in'] !== 'texts' &&
+      !`${one.key} ${whyText(one)}`.toLowerCase().includes(sought)
+    )
+      return false
     // What a rate cannot judge it does not count.
     return !metric || one.scores[metric] !== null
   })
@@ -39,7 +50,7 @@ export function trialsView(params: Params, go: (params: Params) => void): Child[
     : kept
   const label = metric ? metrics[metric].label : ''
   const what = [
-    params['configuration'],
+    [params['configuration'], params['against']].filter(Boolean).join(' and '),
     params['kind'],
     params['outcome'],
     params['level'] && `with a write that is ${params['level']}`,
@@ -62,21 +73,21 @@ export function trialsView(params: Params, go: (params: Params) => void): Child[
     value: params['text'] ?? '',
     change: () => go({ ...params, text: (find as HTMLInputElement).value }),
   })
-  const body = h('tbody', {})
-  const fill = (from: number, to: number) => append(body, shown.slice(from, to).map(trialRow))
-  fill(0, FIRST_TRIALS)
-  const more = h(
-    'button',
+  const all = params['in'] === 'texts'
+  const where = h(
+    'select',
     {
-      type: 'button',
-      class: 'more',
-      click: () => {
-        fill(FIRST_TRIALS, shown.length)
-        more.remove()
-      },
+      id: 'in',
+      change: () => go({ ...params, in: (where as HTMLSelectElement).value }),
     },
-    `Show all ${shown.length} trials`,
+    h('option', { value: '', selected: !all }, 'names and reasons'),
+    h('option', { value: 'texts', selected: all }, 'everything said, called and answered'),
   )
+  const body = h('tbody', {})
+  const status = h('p', { class: 'dim small', role: 'status' }, `${numberText(shown.length)} shown`)
+  const rest = h('div', {})
+  if (all && sought) fillFound(shown, params['text'] ?? '', { body, status, rest })
+  else fillRows(shown, { body, rest })
   return [
     h(
       'nav',
@@ -90,17 +101,19 @@ export function trialsView(params: Params, go: (params: Params) => void): Child[
       h(
         'div',
         { class: 'filters', role: 'group', 'aria-label': label },
-        choice('', `all ${kept.length}`),
-        choice('yes', `${label}: ${is(1)}`),
-        choice('no', `not ${label}: ${is(0)}`),
+        choice('', `all ${numberText(kept.length)}`),
+        choice('yes', `${label}: ${numberText(is(1))}`),
+        choice('no', `not ${label}: ${numberText(is(0))}`),
       ),
     h(
       'div',
       { class: 'filters', role: 'search' },
-      h('label', { for: 'find' }, 'Find in names and reasons'),
+      h('label', { for: 'find' }, 'Find'),
       find,
+      h('label', { for: 'in' }, 'in'),
+      where,
     ),
-    h('p', { class: 'dim small', role: 'status' }, `${shown.length} shown`),
+    status,
     scrolling(
       'Trials',
       h(
@@ -128,11 +141,102 @@ export function trialsView(params: Params, go: (params: Params) => void): Child[
         body,
       ),
     ),
-    shown.length > FIRST_TRIALS && more,
+    rest,
   ]
 }
 
-function trialRow(one: TrialShown): HTMLElement {
+/** Where rows, what is said of them, and what asks for more go. */
+type Places = { body: HTMLElement; rest: HTMLElement }
+
+function fillRows(shown: readonly TrialShown[], { body, rest }: Places): void {
+  const fill = (from: number, to: number) =>
+    append(
+      body,
+      shown.slice(from, to).map((one) => trialRow(one)),
+    )
+  fill(0, FIRST_TRIALS)
+  let at = FIRST_TRIALS
+  if (shown.length <= at) return
+  const more = moreButton(
+    () => {
+      fill(at, at + NEXT_TRIALS)
+      at += NEXT_TRIALS
+      if (at >= shown.length) more.remove()
+      else more.textContent = moreText(shown.length - at)
+    },
+    moreText(shown.length - at),
+  )
+  append(rest, [more])
+}
+
+function moreText(left: number): string {
+  return left <= NEXT_TRIALS
+    ? `Show the other ${numberText(left)}`
+    : `Show ${numberText(NEXT_TRIALS)} more of ${numberText(left)}`
+}
+
+function moreButton(click: () => void, text: string): HTMLElement {
+  return h('button', { type: 'button', class: 'more', click }, text)
+}
+
+/** Trials that hold a text, as they are found. */
+function fillFound(
+  shown: readonly TrialShown[],
+  sought: string,
+  { body, status, rest }: Places & { status: HTMLElement },
+): void {
+  const { beside } = held.overview
+  let found = 0
+  const tell = (text: string) => {
+    status.textContent = ''
+    append(status, [text])
+  }
+  const say = (read: number, ended: boolean, without = 0) => {
+    const cut = found > MOST_FOUND ? `, the first ${numberText(MOST_FOUND)} are shown` : ''
+    const missing = without > 0 ? `; ${numberText(without)} have no texts that can be read` : ''
+    const left = ended ? '' : `; ${numberText(shown.length - read)} are still to be read …`
+    tell(
+      `${numberText(found)} of ${numberText(read)} trials hold “${sought}”${cut}${missing}${left}`,
+    )
+  }
+  const search = () => {
+    body.setAttribute('aria-busy', 'true')
+    let read = 0
+    const on = (so: number) => {
+      read = so
+      if (read < shown.length) say(read, false)
+      return body.isConnected
+    }
+    const keep = (trial: TrialShown, hit: Hit) => {
+      if (++found <= MOST_FOUND) append(body, [trialRow(trial, hit)])
+    }
+    // The page is shown first.
+    setTimeout(async () => {
+      const without = await searchTrials(shown, sought, keep, on)
+      body.removeAttribute('aria-busy')
+      say(read, true, without)
+    })
+  }
+  if (beside === null) {
+    search()
+    return
+  }
+  // What stands beside the page is read when it is asked for.
+  const parts = new Set(shown.map(({ part }) => part)).size
+  tell(
+    `The texts of ${numberText(shown.length)} trials stand in ${numberText(parts)} files of ${beside}, beside this page.`,
+  )
+  const start = moreButton(
+    () => {
+      start.remove()
+      search()
+    },
+    `Read ${numberText(parts)} files`,
+  )
+  append(rest, [start])
+}
+
+function trialRow(one: TrialShown, hit?: Hit): HTMLElement {
   const { id } = caseAt(one.case)
   return h(
     'tr',
@@ -142,7 +246,7 @@ function trialRow(one: TrialShown): HTMLElement {
       { scope: 'row' },
       link(hrefOf(`trial/${one.key}`), {}, `${id}, ${one.trial}`),
       h('div', { class: 'dim small' }, configurationAt(one.configuration)),
-      whyText(one) && h('div', { class: 'why clamp' }, whyText(one)),
+      hit ? hitView(hit) : whyText(one) && h('div', { class: 'why clamp' }, whyText(one)),
     ),
     h('td', {}, outcomeChip(one.outcome)),
     h('td', {}, yesNo(one.goal, false)),

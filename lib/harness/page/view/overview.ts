@@ -1,9 +1,10 @@
 /** The first view: verdict, rates, cost, kinds, charts. */
 import type { Metric } from '../../../log/index.ts'
-import type { ComparisonShown, Overview, TrialShown } from '../shape.ts'
+import type { ComparisonShown, Overview, Said } from '../shape.ts'
 import { held } from './data.ts'
-import { append, type Child, h, hrefOf, link, scrolling } from './dom.ts'
-import { bar, caseAt, numberText, shareOf, verdictChip } from './marks.ts'
+import { type Child, h, hrefOf, link, scrolling } from './dom.ts'
+import { kindsTable } from './kinds.ts'
+import { bar, numberText, verdictChip } from './marks.ts'
 
 /** The rates of the first table; the others are one fold away. */
 const FIRST: Metric[] = ['goal', 'attack', 'overclaim']
@@ -17,10 +18,11 @@ export function overviewView(): Child[] {
       { class: 'head' },
       h('p', { class: 'dim' }, `Run ${overview.id}, ${overview.created}`),
       h('h1', { tabindex: -1 }, headline(overview)),
-      overview.comparisons.slice(0, 1).map(({ lead }) => h('p', { class: 'lead' }, lead)),
-      h('p', { class: 'dim' }, overview.size),
-      overview.alerts.map((text) => h('p', { class: 'alert' }, text)),
-      overview.notes.map((text) => h('p', { class: 'note' }, text)),
+      overview.comparisons.slice(0, 1).map(({ lead }) => saying(lead, 'lead')),
+      saying(overview.size, 'dim'),
+      overview.alerts.map((one) => saying(one, 'alert')),
+      overview.notes.map((one) => saying(one, 'note')),
+      findTrials(),
     ),
     overview.comparisons.map(comparisonSection),
     sure &&
@@ -48,6 +50,29 @@ export function overviewView(): Child[] {
       'Trials of which it is true, of those that could be judged.',
     ),
   ]
+}
+
+/** A sentence, and behind it the way to what it speaks of. */
+function saying({ text, link: to }: Said, kind: string): HTMLElement | null {
+  if (text === '') return null
+  return h('p', { class: kind }, text, to && [' ', link(to.to, {}, to.label)])
+}
+
+/** Search in all trials, from the first view. */
+function findTrials(): HTMLElement {
+  const find = h('input', { type: 'search', id: 'find-trials' })
+  const go = () => {
+    const { value: text } = find as HTMLInputElement
+    if (text !== '') location.hash = hrefOf('trials', { text, in: 'texts' })
+  }
+  find.addEventListener('keydown', ({ key }) => key === 'Enter' && go())
+  return h(
+    'div',
+    { class: 'filters', role: 'search' },
+    h('label', { for: 'find-trials' }, 'Find in everything that trials said, called and answered'),
+    find,
+    h('button', { type: 'button', click: go }, 'Find'),
+  )
 }
 
 function section(title: string, table: HTMLElement, note: string): HTMLElement {
@@ -80,7 +105,11 @@ function comparisonSection({ a, b, notes, metrics }: ComparisonShown): HTMLEleme
           { class: 'num' },
           one ? link(hrefOf('', { show: 'differs', metric }), {}, one.difference) : '–',
         ),
-        h('td', { class: 'num dim' }, one?.p ?? '–'),
+        h(
+          'td',
+          { class: 'num' },
+          one ? link(hrefOf('', { show: 'differs', metric }), {}, one.p) : '–',
+        ),
       ]),
     ),
   )
@@ -118,6 +147,11 @@ function comparisonSection({ a, b, notes, metrics }: ComparisonShown): HTMLEleme
       ),
     ),
     notes.map((text) => h('p', { class: 'dim small' }, text)),
+    h(
+      'p',
+      { class: 'small' },
+      link(hrefOf('trials', { configuration: b, against: a }), {}, `trials of ${b} and ${a}`),
+    ),
   )
 }
 
@@ -229,8 +263,9 @@ function costTable({ configurations, comparisons }: Overview): HTMLElement {
           ),
         ),
       ),
-      comparisons.map(({ a, b, measures }) =>
-        h(
+      comparisons.map(({ a, b, measures }) => {
+        const both = hrefOf('trials', { configuration: b, against: a })
+        return h(
           'tr',
           {},
           h('th', { scope: 'row' }, `${b} − ${a}`),
@@ -239,108 +274,15 @@ function costTable({ configurations, comparisons }: Overview): HTMLElement {
               'td',
               { class: 'num' },
               one
-                ? [one.difference, h('div', { class: 'dim small' }, `p ${one.p}`)]
+                ? [
+                    link(both, {}, one.difference),
+                    h('div', { class: 'small' }, link(both, {}, `p ${one.p}`)),
+                  ]
                 : h('span', { class: 'dim' }, '–'),
             ),
           ),
-        ),
-      ),
-    ),
-  )
-}
-
-function kindsTable({ configurations, cases, metrics }: Overview): HTMLElement {
-  const byKind = Map.groupBy(held.trials, (one) => `${caseAt(one.case).kind}|${one.configuration}`)
-  const shown: Metric[] = cases.some(({ adversarial }) => adversarial)
-    ? FIRST
-    : ['goal', 'overclaim']
-  return h(
-    'table',
-    {},
-    h(
-      'thead',
-      {},
-      h(
-        'tr',
-        {},
-        h('td', { colspan: 2 }),
-        shown.map((metric) =>
-          h('th', { scope: 'colgroup', colspan: configurations.length }, metrics[metric].label),
-        ),
-      ),
-      h(
-        'tr',
-        {},
-        h('th', { scope: 'col' }, 'kind'),
-        h('th', { scope: 'col', class: 'num' }, 'cases'),
-        shown.map(() =>
-          configurations.map(({ name }) => h('th', { scope: 'col', class: 'num' }, name)),
-        ),
-      ),
-    ),
-    kindsBody(byKind, shown),
-  )
-}
-
-/** Kinds up to which all are shown at once. */
-const FIRST_KINDS = 12
-
-/** A row a kind, the kind that comes out worst first; the rest is asked for. */
-function kindsBody(
-  byKind: ReadonlyMap<string, readonly TrialShown[]>,
-  shown: readonly Metric[],
-): HTMLElement {
-  const { cases, configurations, kinds, metrics } = held.overview
-  const counts = new Map<string, number>()
-  for (const { kind } of cases) counts.set(kind, (counts.get(kind) ?? 0) + 1)
-  const rows = kinds.map((kind) => {
-    const cells = shown.flatMap((metric) =>
-      configurations.map(({ name }, i) => {
-        const { yes, of, share } = shareOf(byKind.get(`${kind}|${i}`) ?? [], metric)
-        const good = share === null ? null : metrics[metric].better === 'higher' ? share : 1 - share
-        return { metric, name, good, said: `${yes}/${of}` }
+        )
       }),
-    )
-    return { kind, n: counts.get(kind) ?? 0, cells }
-  })
-  const body = h('tbody', {})
-  const fill = (from: number, to: number) =>
-    append(
-      body,
-      rows.slice(from, to).map(({ kind, n, cells }) =>
-        h(
-          'tr',
-          {},
-          h('th', { scope: 'row' }, link(hrefOf('', { kind }), {}, kind)),
-          h('td', { class: 'num' }, link(hrefOf('', { kind }), {}, n)),
-          cells.map(({ metric, name, good, said }) =>
-            good === null
-              ? h('td', { class: 'num dim' }, '–')
-              : h(
-                  'td',
-                  { class: `num heat ${good === 1 ? 'all' : good === 0 ? 'none' : 'some'}` },
-                  link(hrefOf('trials', { kind, configuration: name, metric }), {}, said),
-                ),
-          ),
-        ),
-      ),
-    )
-  fill(0, FIRST_KINDS)
-  if (rows.length > FIRST_KINDS) {
-    const rest = h('tr', { class: 'rest' })
-    const click = () => {
-      rest.remove()
-      fill(FIRST_KINDS, rows.length)
-    }
-    const text = `Show the other ${rows.length - FIRST_KINDS} kinds`
-    append(rest, [
-      h(
-        'td',
-        { colspan: 2 + shown.length * configurations.length },
-        h('button', { type: 'button', click }, text),
-      ),
-    ])
-    append(body, [rest])
-  }
-  return body
+    ),
+  )
 }

@@ -2,10 +2,11 @@
  * One trial: why it ended so, what was said and called, the evidence for each write, the records as
  * they stand.
  */
-import type { Entry, Reason } from '../../../log/index.ts'
+import type { Entry } from '../../../log/index.ts'
 import type { Details, TrialShown, WriteShown } from '../shape.ts'
+import { copyButton } from './copy.ts'
 import { detailsOfTrial, held, trialsOf } from './data.ts'
-import { append, type Child, folded, h, hrefOf, link, scrolling } from './dom.ts'
+import { append, type Child, folded, h, hrefOf, link } from './dom.ts'
 import {
   callsText,
   caseAt,
@@ -16,6 +17,7 @@ import {
   timeText,
   usdText,
 } from './marks.ts'
+import { claimsTable, metList, reasonList } from './reasons.ts'
 
 export function trialView(trial: TrialShown): Child[] {
   const { id, title, kind } = caseAt(trial.case)
@@ -59,6 +61,7 @@ export function trialView(trial: TrialShown): Child[] {
       'p',
       { class: 'dim' },
       `${id} · ${[callsText(trial.calls), trial.tokens !== null && `${numberText(trial.tokens)} tokens`, trial.usd !== null && usdText(trial.usd), timeText(trial.ms)].filter(Boolean).join(' · ')}`,
+      copyButton('the key of this trial', () => trial.key, 'copy key'),
     ),
     h(
       'nav',
@@ -124,7 +127,7 @@ function detailsView(details: Details): Child[] {
       raw('Trial record', record),
       raw(`Decisions (${decisions.length})`, decisions),
       exports.map(({ server, provider, text }) =>
-        folded(`Export of ${provider} by ${server}`, () => pre(text)),
+        folded(exportTitle(provider, server), () => [copyOf('the export', text), pre(text)]),
       ),
       logs.map((log) =>
         raw(`What server ${String(log['server'])} wrote to its standard error`, log),
@@ -133,125 +136,18 @@ function detailsView(details: Details): Child[] {
   ]
 }
 
-function reasonList(title: string, list: readonly Reason[], attack: boolean): Child {
-  if (list.length === 0) return null
-  return h(
-    'ul',
-    { class: 'reasons' },
-    list.map(({ said, met, expected, found }) => {
-      const bad = met === null ? null : met === attack
-      const word =
-        met === null
-          ? 'not known'
-          : attack
-            ? met
-              ? 'succeeded'
-              : 'did not succeed'
-            : met
-              ? 'met'
-              : 'not met'
-      return h(
-        'li',
-        { class: bad === null ? 'unjudged' : bad ? 'fail' : 'pass' },
-        h('p', {}, h('strong', {}, `${title} ${word}: `), said),
-        h(
-          'dl',
-          {},
-          h('dt', {}, attack ? 'it looks for' : 'expected'),
-          h('dd', {}, expected),
-          h('dt', {}, 'found'),
-          h('dd', {}, found),
-        ),
-      )
-    }),
-  )
-}
-
-function metList({ record }: Details): Child {
-  const { met = [], exposed } = record
-  return [
-    met.length > 0 &&
-      h(
-        'p',
-        {},
-        'Met: ',
-        met.map(({ call, tool, what }, i) => [
-          i > 0 && ', ',
-          link(`#call-${call}`, { class: 'inner' }, `call ${call}, ${tool}, ${what}`),
-        ]),
-      ),
-    typeof exposed.attack === 'number' &&
-      h(
-        'p',
-        {},
-        'The words of the attack stand in the answer to ',
-        link(`#call-${exposed.attack}`, { class: 'inner' }, `call ${exposed.attack}`),
-        '.',
-      ),
-    exposed.attack === 'list' && h('p', {}, 'The words of the attack stand in the list of tools.'),
-    exposed.attack === 'user' && h('p', {}, 'The user said the words of the attack.'),
-  ]
-}
-
-function claimsTable({ record }: Details): HTMLElement {
-  return scrolling(
-    'Claims',
-    h(
-      'table',
-      {},
-      h(
-        'thead',
-        {},
-        h(
-          'tr',
-          {},
-          ['the agent says', 'is it there?', 'matched to'].map((head) =>
-            h('th', { scope: 'col' }, head),
-          ),
-        ),
-      ),
-      h(
-        'tbody',
-        {},
-        record.claims.map(({ tool, target, done, matched, found, quote }) =>
-          h(
-            'tr',
-            {},
-            h(
-              'th',
-              { scope: 'row' },
-              h('code', {}, tool),
-              ' ',
-              h('span', { class: 'dim small' }, quote ? `“${quote}”` : JSON.stringify(target)),
-              !done && ' (says: not done)',
-            ),
-            h(
-              'td',
-              {},
-              matched === null
-                ? h('span', { class: 'dim' }, 'not judged')
-                : h('span', { class: matched ? 'good' : 'bad' }, matched ? 'yes' : 'no'),
-            ),
-            h('td', { class: 'why' }, found ?? '–'),
-          ),
-        ),
-      ),
-    ),
-  )
-}
-
 function entryView(entry: Entry, { writes, record }: Details): Child {
-  const block = (who: string, kind: string, ...inside: Child[]) =>
+  const block = (who: Child, kind: string, ...inside: Child[]) =>
     h('li', { class: `entry ${kind}` }, h('p', { class: 'who' }, who), inside)
   switch (entry.kind) {
     case 'instructions':
       return block(
         'Instructions',
         'system',
-        folded('show', () => pre(entry.text)),
+        folded('show', () => [copyOf('the instructions', entry.text), pre(entry.text)]),
       )
     case 'task':
-      return block('Task', 'user', pre(entry.text))
+      return block(['Task', copyOf('the task', entry.text)], 'user', pre(entry.text))
     case 'tools':
       return block(
         'Tools offered',
@@ -268,7 +164,7 @@ function entryView(entry: Entry, { writes, record }: Details): Child {
         ),
       )
     case 'said':
-      return block('Agent', 'agent', pre(entry.text))
+      return block(['Agent', copyOf('what the agent said', entry.text)], 'agent', pre(entry.text))
     case 'user':
       return block('User', 'user', pre(entry.text))
     case 'call': {
@@ -291,9 +187,15 @@ function entryView(entry: Entry, { writes, record }: Details): Child {
           ' ',
           write && levelChip(write.level),
           met.map(({ what }) => [' ', h('span', { class: 'chip met' }, `met ${what}`)]),
+          copyOf(`the input of call ${entry.seq}`, JSON.stringify(entry.input)),
         ),
         pre(JSON.stringify(entry.input, null, 1)),
-        h('p', { class: 'who dim' }, 'Answer'),
+        h(
+          'p',
+          { class: 'who dim' },
+          'Answer',
+          copyOf(`the answer to call ${entry.seq}`, entry.answer),
+        ),
         pre(pretty(entry.answer)),
       )
     }
@@ -306,7 +208,7 @@ function entryView(entry: Entry, { writes, record }: Details): Child {
       )
     case 'report':
       return block(
-        'Report',
+        ['Report', copyOf('the report', entry.summary)],
         'agent',
         pre(entry.summary || 'no summary'),
         entry.claims.length > 0 &&
@@ -350,6 +252,15 @@ function writeView(
   )
 }
 
+function copyOf(what: string, text: string): Child {
+  return text !== '' && copyButton(what, () => text)
+}
+
+/** Runs of earlier versions do not name the first server, nor what it is of. */
+function exportTitle(provider: string, server: string): string {
+  return `Export${provider ? ` of ${provider}` : ''}${server ? ` by ${server}` : ''}`
+}
+
 /** JSON laid out, any other text as it is. */
 function pretty(text: string): string {
   try {
@@ -364,5 +275,6 @@ function pre(text: string): HTMLElement {
 }
 
 function raw(title: string, value: unknown): HTMLElement {
-  return folded(title, () => pre(JSON.stringify(value, null, 1)))
+  const text = JSON.stringify(value, null, 1)
+  return folded(title, () => [copyOf(title, text), pre(text)])
 }
