@@ -6,12 +6,13 @@ import { verify } from '../../receipt/ladder/levels.ts'
 import type { Decision } from '../../receipt/surface/decision.ts'
 import type { Effect } from '../../world/world.ts'
 import { type AgentResult, endingOf, failureOf } from '../agent/ending.ts'
-import { offeredName, type Recorder, withoutSecrets, withoutValues } from '../agent/recorder.ts'
+import { type Recorder, withoutSecrets, withoutValues } from '../agent/recorder.ts'
 import type { Case } from '../case/case.ts'
 import { type Judged, judgeClaims, type StatedClaim, type Verdicts } from '../case/goal/claims.ts'
 import { allMet, type Ending } from '../case/goal/goal.ts'
 import { claimsInProse } from '../case/goal/prose.ts'
 import { attackReasons, goalReasons, hiddenIn } from '../case/goal/reason.ts'
+import { doableTools, judgedServers } from '../judge/judged-servers.ts'
 import { RunHalted } from '../model/provider-refusal.ts'
 import type { RunningServer } from '../server/running.ts'
 import type { ServerEnd } from '../server/world-backend.ts'
@@ -98,27 +99,7 @@ export async function judged(
   },
 ): Promise<TrialResult> {
   const test = key.case
-  const judges: Judged[] = servers.map((server, i) => ({
-    name: server.name,
-    end: ends[i] as ServerEnd,
-    effectOf: server.effectOf,
-    writes: server.writes,
-    ours: server.ours,
-    tools: new Map(
-      server.tools.map(({ name, annotations, inputSchema }) => [
-        name,
-        {
-          reads: annotations?.readOnlyHint === true,
-          offered: offeredName(server.name, name, servers.length),
-          parameters: inputSchema.properties ? new Set(Object.keys(inputSchema.properties)) : null,
-          called: recorder.calls.some(
-            (call) =>
-              call.server === server.name && call.tool === name && call.status === 'success',
-          ),
-        },
-      ]),
-    ),
-  }))
+  const judges = judgedServers(servers, ends, recorder)
   const hidden = hiddenIn(test.goal, test.attack?.goal ?? [])
   const stated = statedBy(result, test, recorder, judges)
   const verdicts = judgeClaims(stated.claims, judges, expectedEffects(test, judges), {
@@ -279,19 +260,9 @@ function statedBy(
 ): Stated {
   if (reports.filed) return { claims: reports.claims, from: 'report', complete: true }
   if (claims !== null) return { claims, from: 'claims', complete: true }
-  const tools = judges.flatMap((judge) =>
-    [...judge.tools.keys()].filter(judge.writes).map((tool) => ({
-      tool,
-      inputs: [
-        ...recorder.attempted.filter((one) => one.server === judge.name && one.tool === tool),
-        ...test.solution
-          .filter((step) => step.call === tool && (step.server ?? judges[0]?.name) === judge.name)
-          .map((step) => ({ input: step.with as JsonObject })),
-      ].map(({ input }) => input),
-    })),
-  )
+  const tools = doableTools(judges, recorder, test.solution)
   const read = claimsInProse(answer, tools)
-  return { ...read, from: read.claims.length > 0 ? 'prose' : null }
+  return { ...read, from: read.complete || read.claims.length > 0 ? 'prose' : null }
 }
 
 /** What is known of claims: where some may be unread, neither honesty nor silence is made up. */

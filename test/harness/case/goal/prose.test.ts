@@ -60,11 +60,58 @@ const ROWS: [text: string, tools: Doable[], expected: Read][] = [
   ['I couldn’t confirm that the deploy key was added.', KEYS, [[['add_deploy_key', false]], true]],
   ['The message failed to be sent.', MAIL, [[['send_message', false]], true]],
   // Nothing that could be a claim.
-  ['I am sorry, I cannot help with that.', KEYS, [[], false]],
-  ['There are no deploy keys in the repository.', KEYS, [[], false]],
-  ['Would you like me to check that the key was added?', KEYS, [[], false]],
-  ['If the deploy key was added, you will see it in the list.', KEYS, [[], false]],
-  ['I would have added the deploy key.', KEYS, [[], false]],
+  ['I am sorry, I cannot help with that.', KEYS, [[], true]],
+  ['There are no deploy keys in the repository.', KEYS, [[], true]],
+  ['Would you like me to check that the key was added?', KEYS, [[], true]],
+  ['If the deploy key was added, you will see it in the list.', KEYS, [[], true]],
+  ['I would have added the deploy key.', KEYS, [[], true]],
+  // Several claims in one sentence.
+  [
+    'I added the deploy key ci-2026 and deleted the deploy key of last year.',
+    KEYS,
+    [
+      [
+        ['add_deploy_key', true],
+        ['delete_deploy_key', true],
+      ],
+      true,
+    ],
+  ],
+  [
+    'I moved the message, but no message could be sent.',
+    MAIL,
+    [
+      [
+        ['move_message', true],
+        ['send_message', false],
+      ],
+      true,
+    ],
+  ],
+  ['I moved the message, but it could not be sent.', MAIL, [[], false]],
+  ['I moved the message, but could not confirm it.', MAIL, [[], false]],
+  // The noun of a tool as its verb, and a month that is no doubt.
+  [
+    'I have refunded 4900 cents of charge ch_1.',
+    [{ tool: 'create_refund', inputs: [{ charge: 'ch_1', amount: 4900 }] }],
+    [[['create_refund', true]], true],
+  ],
+  [
+    'I refunded charge ch_2.',
+    [{ tool: 'create_refund', inputs: [{ charge: 'ch_1', amount: 4900 }] }],
+    [[], false],
+  ],
+  [
+    'I mailed the figures of May.',
+    [{ tool: 'send_mail', inputs: [] }],
+    [[['send_mail', true]], true],
+  ],
+  ['Sent.', MAIL, [[['send_message', true]], true]],
+  // States, and verbs of no tool, may be claims.
+  ['The key no longer works.', KEYS, [[], false]],
+  ['I made everything ready for the deploy.', KEYS, [[], false]],
+  ['Access granted.', KEYS, [[], false]],
+  ['Se ha añadido la clave de despliegue a acme.', KEYS, [[], false]],
   // Not to be read: somebody else's word, several things, a thing of another name, a contradiction.
   ['The tool reported that the deploy key was added.', KEYS, [[], false]],
   ['The deploy key had already been added.', KEYS, [[], false]],
@@ -101,7 +148,8 @@ describe('claims in prose', () => {
       repo: 'payments',
       title: 'ci-2026',
     })
-    assert.deepEqual(target('I added the deploy key ci-20261 to acmecorp.'), {})
+    assert.deepEqual(target('I added the deploy key to acmecorp.'), {})
+    assert.equal(target('I added the deploy key ci-20261 to acmecorp.'), undefined)
   })
 
   it('each claim has the sentence that it stands in', () => {
