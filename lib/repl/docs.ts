@@ -3,8 +3,8 @@ import { inspect } from 'node:util'
 import type { Names } from '../code/evaluate.ts'
 import { type Look, table, tone, wrap } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
-import { isNamespace, namespaceOf, valueAt } from './complete.ts'
-import { type Entry, exportsNamed, find, headerOfNamespace, isOf, membersOf } from './sources.ts'
+import { isNamespace, namespaceOf, valueAt } from './follow.ts'
+import { type Entry, exportedAs, find, headerOfNamespace, membersOf } from './sources.ts'
 
 /**
  * Text for `?name` or `??name`.
@@ -72,14 +72,6 @@ function entryOfName(
   if (found) return entryOfValue(found.value)
   const entry = find([name])
   return entry?.exported && entry.of === null && entry.doc ? entry : undefined
-}
-
-/** What a namespace gives out may have another name at home: `harness.case` is `define`. */
-function exportedAs(namespace: string, value: unknown): Entry | undefined {
-  if (typeof value !== 'function') return undefined
-  return exportsNamed(value.name).sort(
-    (a, b) => Number(isOf(b.file, namespace)) - Number(isOf(a.file, namespace)),
-  )[0]
 }
 
 /** The class of a value. */

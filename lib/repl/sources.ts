@@ -191,15 +191,16 @@ export function find(path: readonly string[], owner?: string, near?: string): En
   return best && score(best) >= 6 ? best : undefined
 }
 
-/** Functions and classes that a file gives out under a name. */
-export function exportsNamed(name: string): Entry[] {
-  return libraryEntries().filter(
-    (entry) =>
-      entry.name === name &&
-      entry.exported &&
-      entry.of === null &&
-      (entry.kind === 'function' || entry.kind === 'class'),
-  )
+/** What a namespace gives out may have another name at home: `harness.case` is `define`. */
+export function exportedAs(namespace: string, value: unknown): Entry | undefined {
+  if (typeof value !== 'function') return undefined
+  const [first] = libraryEntries()
+    .filter(
+      ({ name, exported, of, kind }) =>
+        name === value.name && exported && of === null && /^(function|class)$/.test(kind),
+    )
+    .sort((a, b) => Number(isOf(b.file, namespace)) - Number(isOf(a.file, namespace)))
+  return first
 }
 
 /** The public members of a class or type, each once, in the order of its source. */
@@ -222,7 +223,7 @@ function folderOf(file: string): string {
  * Does a file belong to a namespace: `stats/wilson.ts` to stats, `scenario.ts` to scenarios,
  * `harness/cases.ts` to cases?
  */
-export function isOf(file: string, namespace: string): boolean {
+function isOf(file: string, namespace: string): boolean {
   return file.split(/[/.]/).some((part) => part === namespace || `${part}s` === namespace)
 }
 
@@ -242,10 +243,16 @@ export function headerOfNamespace(namespace: string): string {
  * A type as a call gives it: its name, the file that says so, and whether a promise of it comes
  * first.
  */
-export type Typed = { type: string; near: string; promised: boolean }
+export type Typed = {
+  type: string
+  /** Of a list: the type of its elements, where it has a name. */
+  of?: string | undefined
+  near: string
+  promised: boolean
+}
 
 /** The declaration of a type, from the folder nearest to who names it. */
-function declarationOf(type: string, near: string): Entry | undefined {
+export function declarationOf(type: string, near: string): Entry | undefined {
   const all = libraryEntries().filter(
     (one) => one.name === type && one.of === null && (one.kind === 'type' || one.kind === 'class'),
   )
@@ -273,7 +280,7 @@ export function membersOfType(type: string, near: string): string[] {
 export function awaitedType(known: Typed): Typed {
   const head = declarationOf(known.type, known.near)?.source.split('{')[0] ?? ''
   const of = known.promised ? undefined : /PromiseLike<(\w+)/.exec(head)?.[1]
-  return { type: of ?? known.type, near: known.near, promised: false }
+  return { type: of ?? known.type, of: known.of, near: known.near, promised: false }
 }
 
 /** The type that a call or read gives: `Promise<Run>` is Run, promised. */
@@ -290,11 +297,10 @@ export function typeOf(entry: Entry): Typed | undefined {
   const type = promised ? said[2] : said[1]
   if (type === 'this') return entry.of ? { type: entry.of, near, promised: false } : undefined
   if (!type) return undefined
-  return {
-    type: /\[\]/.test(promised ? (said[3] ?? '') : afterType(head, said)) ? 'Array' : type,
-    near,
-    promised,
-  }
+  const listed = promised ? (said[3] ?? '') : afterType(head, said)
+  const isList = /\[\]/.test(listed) || /^(Readonly)?Array$/.test(type)
+  const of = /\[\]/.test(listed) ? type : said[2]
+  return isList ? { type: 'Array', of, near, promised } : { type, near, promised }
 }
 
 function afterType(head: string, said: RegExpExecArray): string {

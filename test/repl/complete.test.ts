@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import * as chart from '../../lib/chart/index.ts'
-import { COMPLETE_STRING, complete, RETURNS, type StringContext } from '../../lib/repl/complete.ts'
+import { cases, chart, harness } from '../../lib/index.ts'
+import { complete } from '../../lib/repl/complete.ts'
+import { RETURNS } from '../../lib/repl/follow.ts'
+import { COMPLETE_STRING, type StringContext } from '../../lib/repl/offers.ts'
+import { Shown } from '../../lib/shown.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-class Kit {
+class Kit extends Shown {
+  text() {
+    return 'kit'
+  }
   ran = 0
   cases() {
     this.ran++
@@ -27,8 +33,22 @@ const trap = {
     return ++trapped
   },
 }
+class Own {
+  get boom() {
+    return ++trapped
+  }
+}
+const count = () => ++trapped
+const proxy = new Proxy(
+  {},
+  { get: count, ownKeys: () => [String(count())], getPrototypeOf: () => (count() ? null : null) },
+)
+const held = [{ town: 'Rome', in: { land: 'IT' } }, { town: 'Oslo' }]
 const make = Object.assign(() => new Kit(), { [RETURNS]: Kit.prototype })
-const scope = { kit, trap, make, chart, rows: [1], text: 'a', run: (name: string) => name }
+const scope = {
+  ...{ kit, trap, make, chart, cases, harness, held, proxy, own: new Own(), proxies: [proxy] },
+  ...{ rows: [1], text: 'a', run: (name: string) => name },
+}
 const at = (text: string) => complete(text, scope, ROOT)
 
 describe('completion', () => {
@@ -54,13 +74,51 @@ describe('completion', () => {
     ['strings that a value offers', "kit.pick(1, 's", ['slow-reply', 'stale-read', 's!'], 's'],
     ['files inside quotes', '"lib/err', ['errors.ts'], 'err'],
     ['folders end in a slash', '"li', ['lib/'], 'li'],
+    ['members behind an index', 'held[0].to', ['town'], 'to'],
+    ['members behind an index that is no literal', 'held[held.length - 1].to', ['town'], 'to'],
+    ['members behind a key', 'held[0]["in"].la', ['land'], 'la'],
+    ['members behind an optional index', 'held?.[1].to', ['town'], 'to'],
+    ['members of an element that a call finds', 'held.find((o) => o.town[0]).to', ['town'], 'to'],
+    ['members behind an index of what is filtered', 'held.filter(Boolean)[0].to', ['town'], 'to'],
+    ['members of an element by its type', '(await cases.load())[0].sol', ['solution'], 'sol'],
+    ['members of one found by its type', '(await cases.load()).find(x).sol', ['solution'], 'sol'],
+    ['nothing behind an index of nothing', 'rows[7].', [], ''],
+    ['names of an option object', "harness.run([]).config('a', { mo", ['model'], 'mo'],
+    [
+      'names that it does not have yet',
+      "harness.run([]).config('a', { model: `x`, topP: 1, t",
+      ['temperature'],
+      't',
+    ],
+    ['names of options written in place', 'harness.history("runs", { me', ['metric'], 'me'],
+    ['names of an object in a list', 'chart.strip([{ conf', ['configuration'], 'conf'],
+    ['names of the session as a value', 'harness.run([], { x: hel', ['held'], 'hel'],
+    ['names of the session in a body', 'held.map((one) => { hel', ['held'], 'hel'],
+    ['no option of a function of the session', 'run({ mo', [], 'mo'],
+    ['worlds', "harness.server('pay", ['payments'], 'pay'],
+    ['tools of a world', "harness.server('github').fault('add_dep", ['add_deploy_key'], 'add_dep'],
+    ['faults', "harness.server('github').fault('x', 'lying", ['lying_success'], 'lying'],
+    ['models', "harness.run([]).config('a', { model: 'sim/ca", ['sim/careful'], 'sim/ca'],
+    ['providers of models', "harness.run([]).config('a', { model: 'gro", ['groq/'], 'gro'],
+    ['metrics', "harness.history('runs', { metric: 'over", ['overclaim'], 'over'],
+    ['rules of a union', "harness.run([]).until('ver", ['verdict'], 'ver'],
   ]
   for (const [rule, text, expected, stub] of rows) {
     test(rule, async () => assert.deepEqual(await at(text), [expected, stub]))
   }
-  test('nothing is run: neither calls nor getters of values', async () => {
+  test('nothing is run: neither calls, nor getters of the session, nor proxies', async () => {
     await at('kit.cases().')
-    await at('trap.boom.')
+    for (const text of [
+      'trap.boom.',
+      'own.boom.',
+      'own.boom[0].',
+      'proxy.',
+      'proxy.a.',
+      'proxies[0].',
+    ])
+      await at(text)
+    await at("proxies[0].a('")
+    await at('proxies.find(x).a({ ')
     assert.equal(kit.ran, 0)
     assert.equal(trapped, 0)
   })

@@ -85,6 +85,11 @@ describe('the prompt in a terminal', { skip: withoutTmux(), concurrency: 4 }, ()
     await terminal.shows(/> display\.duration$/m)
     terminal.enter('(1500)')
     await terminal.shows(/^'1\.5 s'$/m)
+    terminal.enter('const towns = [{ inland: 1 }]')
+    await terminal.shows(/inland: 1 \}\]\n>$/m)
+    terminal.type('towns[0].inl')
+    terminal.press('Tab')
+    await terminal.shows(/> towns\[0\]\.inland$/m)
   })
   atPrompt(
     'Ctrl-C stops the line and tells the call; what was typed ahead runs',

@@ -383,7 +383,12 @@ export class Run extends Shown {
   }
 
   /** What Tab offers inside quotes: names of configurations, kinds of charts, keys of trials. */
-  [Symbol.for('touchstone.completeString')]({ method }: { method: string }): string[] {
+  [Symbol.for('touchstone.completeString')](at: { method: string; option?: string }): string[] {
+    const { method, option } = at
+    if (option === 'a' || option === 'b') return this.configurations
+    if (option === 'kind') return [...new Set(this.manifest.cases.map(({ kind }) => kind))]
+    // What its type names is no matter of this run.
+    if (option !== undefined) return []
     if (method === 'compare') return this.configurations
     if (method === 'plot') return [...PLOT_KINDS]
     return method === 'transcript' || method === 'bundle' ? keysOf(this) : []
