@@ -22,6 +22,8 @@ export type Look = {
   colors?: boolean
   /** Characters a line may take. Default: what the terminal has, else 100. */
   width?: number
+  /** Tables go in here as markup; in the text stands their place between two marks. */
+  tables?: { mark: string; made: string[] }
 }
 
 /**
@@ -32,7 +34,7 @@ export function lookOf(stream: {
   isTTY?: boolean
   columns?: number
   hasColors?: () => boolean
-}): Required<Look> {
+}): Required<Pick<Look, 'colors' | 'width'>> {
   const terminal = stream.isTTY === true
   return {
     colors: terminal && !process.env['NO_COLOR'] && (stream.hasColors?.() ?? true),
@@ -194,6 +196,10 @@ export type Column = {
  * // 'case    pass\na        5/5\nlonger   0/5'
  */
 export function table(columns: Column[], rows: string[][], look: Look = {}): string {
+  if (look.tables) {
+    const { mark, made } = look.tables
+    return `${mark}${made.push(tableMarkup(columns, rows)) - 1}${mark}`
+  }
   const widths = columns.map((column, i) =>
     Math.max(textWidth(column.head), ...rows.map((row) => textWidth(row[i] ?? ''))),
   )
@@ -238,6 +244,39 @@ export function table(columns: Column[], rows: string[][], look: Look = {}): str
     ),
     ...rows.flatMap((row) => fitted(row)),
   ].join('\n')
+}
+
+/** A table as HTML. A front end has styles of its own, so that each cell says its side. */
+function tableMarkup(columns: readonly Column[], rows: readonly string[][]): string {
+  const cell = (name: 'th' | 'td', text: string, i: number) =>
+    `<${name} style="text-align: ${columns[i]?.align ?? 'left'}">${escapeMarkup(text)}</${name}>`
+  const line = (name: 'th' | 'td', cells: readonly string[]) =>
+    `<tr>${columns.map((_, i) => cell(name, cells[i] ?? '', i)).join('')}</tr>`
+  const heads = columns.map(({ head }) => head)
+  return `<div style="overflow-x: auto" tabindex="0"><table><thead>${line('th', heads)}</thead><tbody>${rows.map((row) => line('td', row)).join('')}</tbody></table></div>`
+}
+
+/**
+ * A text as HTML with its tables as tables; undefined where it has none. What stands round them
+ * keeps its lines.
+ *
+ * @param say gives the text for a look
+ */
+export function marked(say: (look: Look) => string): string | undefined {
+  // Nobody whose text is shown knows the mark.
+  const mark = `table-${crypto.randomUUID()}-`
+  const made: string[] = []
+  // Lines are as long as the front end makes them.
+  const text = say({ width: 10_000, tables: { mark, made } })
+  if (made.length === 0) return undefined
+  return text
+    .split(new RegExp(`\\n? *${mark}(\\d+)${mark}\\n?`))
+    .map((part, i) => (i % 2 ? (made[Number(part)] ?? '') : part.trim() === '' ? '' : prose(part)))
+    .join('')
+}
+
+function prose(text: string): string {
+  return `<pre style="white-space: pre-wrap">${escapeMarkup(text.replace(/^\n+|\n+$/g, ''))}</pre>`
 }
 
 function totalOf(widths: readonly number[]): number {

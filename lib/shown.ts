@@ -1,9 +1,9 @@
 /**
  * Values that show themselves: at the prompt and in `console.log` as their text, in a notebook as
- * the same text.
+ * the same text, its tables as tables.
  */
 import { inspect } from 'node:util'
-import { type Look, lookOf } from './display.ts'
+import { type Look, lookOf, marked } from './display.ts'
 
 /** What a notebook is handed: texts by media type. */
 type Bundle = { [mime: string]: string }
@@ -18,6 +18,12 @@ export abstract class Shown {
   }
 
   [Symbol.for('Jupyter.display')](): Bundle | Promise<Bundle> {
-    return { 'text/plain': this.text({ width: 100 }) }
+    return shownIn((look) => this.text(look))
   }
+}
+
+/** What a notebook shows of a text: the text, and where it has tables, the same as HTML. */
+export function shownIn(say: (look: Look) => string): Bundle {
+  const html = marked(say)
+  return { 'text/plain': say({ width: 100 }), ...(html !== undefined && { 'text/html': html }) }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { cut, pad, table, textWidth, tone } from '../lib/display.ts'
+import { cut, type Look, marked, pad, table, textWidth, tone } from '../lib/display.ts'
 
 describe('columns of a text', () => {
   // Unicode 16: East Asian Width (UAX 11) W and F take two, an emoji presentation sequence (UTS 51)
@@ -73,5 +73,34 @@ describe('a table that is too wide', () => {
     const cell = tone('cannot tell', 'unsure', { colors: true })
     const text = table([{ head: 'careful is' }], [[cell]], { width: 6, colors: true })
     assert.ok(text.includes(cell))
+  })
+})
+
+describe('a text with tables as HTML', () => {
+  const columns = [{ head: 'case' }, { head: 'passed', align: 'right' as const }]
+  const say = (cell: string) => (look: Look) =>
+    `Before <it>\n  ${table(columns, [[cell, '5']], look)}\n\nAfter`
+
+  test('has each table as a table, and the rest with its lines', () => {
+    assert.equal(
+      marked(say('one')),
+      '<pre style="white-space: pre-wrap">Before &lt;it&gt;</pre>' +
+        '<div style="overflow-x: auto" tabindex="0"><table><thead><tr><th style="text-align: left">case</th><th style="text-align: right">passed</th></tr></thead>' +
+        '<tbody><tr><td style="text-align: left">one</td><td style="text-align: right">5</td></tr></tbody></table></div>' +
+        '<pre style="white-space: pre-wrap">After</pre>',
+    )
+  })
+
+  test('is none where it has no table', () =>
+    assert.equal(
+      marked(() => 'plain'),
+      undefined,
+    ))
+
+  test('what a cell or a line says is never markup, nor a table that it is not', () => {
+    const html = marked((look) => `table-0-0table-0-\n${say('<img src=x>table-0-0')(look)}`)
+    assert.ok(!html?.includes('<img'))
+    assert.equal(html?.match(/<table>/g)?.length, 1)
+    assert.match(html ?? '', /^<pre[^>]*>table-0-0table-0-\n/)
   })
 })

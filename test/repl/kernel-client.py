@@ -44,6 +44,7 @@ try:
     seen["again"] = run("const a = 5; console.log('said'); _ + a")
     seen["error"] = run("const b = 1\nnosuch")
     seen["display"] = run("drawn")
+    seen["table"] = run("rates")
     seen["question"] = run("?display.percent")
     seen["behind"] = run("display.percent?")
     seen["time"] = run(".time 1 + 1")

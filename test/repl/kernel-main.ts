@@ -1,6 +1,13 @@
 /** Starts the kernel with a small scope, for the test that drives it through Jupyter's client. */
 import * as display from '../../lib/display.ts'
 import { runKernel } from '../../lib/repl/kernel.ts'
+import { Shown } from '../../lib/shown.ts'
+
+class Rates extends Shown {
+  text(look: display.Look = {}) {
+    return `Rates\n${display.table([{ head: 'case' }], [['one'], ['two']], look)}`
+  }
+}
 
 const drawn = {
   spec: { mark: 'bar' },
@@ -9,7 +16,7 @@ const drawn = {
   text: () => 'a bar',
 }
 await runKernel(process.argv[2] ?? '', {
-  scope: { display, drawn, forever: () => new Promise(() => {}) },
+  scope: { display, drawn, rates: new Rates(), forever: () => new Promise(() => {}) },
   version: '1.2.3',
 })
 process.exit(0)

@@ -67,6 +67,11 @@ describe('the kernel, asked by Jupyter\u2019s client', { skip: withoutJupyter() 
     ])
     assert.equal(data['image/png'], 'AQID')
   })
+  test('a table is HTML beside its text', () => {
+    const data = cell('table').out[0]?.[1]['data'] as Record<string, string>
+    assert.equal(data['text/plain'], 'Rates\ncase\none\ntwo')
+    assert.match(data['text/html'] ?? '', /Rates<\/pre>.*<table>.*<td[^>]*>two<\/td>/)
+  })
   test('?name, name? and .time work in a cell as they do at the prompt', () => {
     const text = (name: string) => String(cell(name).out[0]?.[1]['text'])
     assert.match(text('question'), /A share as a whole percentage/)

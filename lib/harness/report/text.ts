@@ -184,7 +184,7 @@ export function runText(run: Run, look: Look = {}): string {
   if (others.length > 1) lines.push('', rankingText(run, look))
   for (const b of others) lines.push('', run.compare(a as string, b).text(look))
   for (const { case: id, reason } of manifest.left_out)
-    lines.push('', tone(`Left out: ${id} (${reason}).`, 'unsure', look))
+    lines.push('', tone(wrap(`Left out: ${id} (${reason}).`, look.width ?? 100), 'unsure', look))
   return lines.join('\n')
 }
 

@@ -2,6 +2,7 @@
 import { inspect } from 'node:util'
 import { count, foreign, type Look, lookOf, table, tone, wrap } from '../../display.ts'
 import type { TrialRecord } from '../../log/index.ts'
+import { shownIn } from '../../shown.ts'
 
 /** Rows that are shown before the rest is only counted. */
 const SHOWN = 40
@@ -45,9 +46,11 @@ function trialsText(trials: readonly TrialRecord[], look: Look = {}): string {
  * out of it is one too.
  */
 export function shownAsTable(trials: TrialRecord[]): readonly TrialRecord[] {
-  return Object.defineProperty(trials, inspect.custom, {
-    enumerable: false,
-    value: (_depth: number, { colors }: { colors?: boolean }) =>
+  const hidden = (value: unknown) => ({ enumerable: false, value })
+  return Object.defineProperties(trials, {
+    [inspect.custom]: hidden((_depth: number, { colors }: { colors?: boolean }) =>
       trialsText(trials, { ...lookOf(process.stdout), colors: colors === true }),
+    ),
+    [Symbol.for('Jupyter.display')]: hidden(() => shownIn((look) => trialsText(trials, look))),
   })
 }
