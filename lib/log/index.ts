@@ -55,6 +55,14 @@ export { type Inspected, inspectRun, setAside } from './recover.ts'
 export { type Cells, type Rows, rowsOf, type StatRow } from './rows.ts'
 export { lock } from './run-lock.ts'
 export {
+  type Changing,
+  claimsSaid,
+  type SaidParts,
+  type StatedClaim,
+  sourced,
+  textOfClaims,
+} from './stated.ts'
+export {
   type Entry,
   type OfferedTools,
   orderOf,

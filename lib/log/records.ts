@@ -219,8 +219,9 @@ export const TRIAL = z.object({
 export type TrialRecord = z.infer<typeof TRIAL>
 
 /**
- * Check a manifest read back: no case and no configuration twice, and as many trials planned as
- * they give. @throws TouchstoneError `run_invalid` naming the member that is not as it should be
+ * Check a manifest read back: no case and no configuration twice, as many trials planned as they
+ * give, and scripts that are named as such. @throws TouchstoneError `run_invalid` naming the member
+ * that is not as it should be
  */
 export function requireManifest(value: unknown, where: string): Manifest {
   const manifest = required(MANIFEST, value, where)
@@ -237,6 +238,13 @@ export function requireManifest(value: unknown, where: string): Manifest {
     configurations.map(({ name }) => name),
     where,
   )
+  for (const { name, model, simulated } of configurations)
+    if (simulated !== model.startsWith('sim/'))
+      throw new TouchstoneError(
+        'run_invalid',
+        `expected configuration ${shown(name)} to be simulated where its model is one of sim/, got ${shown(model)}, simulated ${simulated}`,
+        { where },
+      )
   const product = cases.length * configurations.length * repeats
   if (planned === product) return manifest
   throw new TouchstoneError(

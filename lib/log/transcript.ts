@@ -4,6 +4,7 @@
  */
 import { TouchstoneError } from '../errors.ts'
 import type { JsonObject } from '../json.ts'
+import type { Changing, StatedClaim } from './stated.ts'
 import type { Claim } from './trial.ts'
 
 /** One call: arguments without secrets, the answer as text. */
@@ -57,6 +58,16 @@ export type TranscriptLine = {
   order?: Step[]
   /** The summary of the agent's report. */
   summary?: string
+  /** The claims of its report; else see the others. Secrets are taken out. */
+  report_claims?: StatedClaim[]
+  /** Claims that it handed over beside its answer. */
+  answer_claims?: StatedClaim[]
+  /** It handed over none: the tools that its last words may be about. */
+  can_change?: Changing[]
+  /** Claims found in its last words, where those hold something that is written nowhere. */
+  prose_claims?: StatedClaim[]
+  /** Beside them: no sentence may hold another one. */
+  prose_complete?: boolean
   /** How it ended. */
   end?: string
   /** What else is known of an agent or its model's answers. */
@@ -159,6 +170,19 @@ const MEMBERS: { [name: string]: (value: unknown) => boolean } = {
   user: (value) => all(value, isText),
   order: (value) => all(value, (one) => Array.isArray(one) && KINDS.has(one[0]) && isCount(one[1])),
   summary: isText,
+  report_claims: (value) => all(value, isClaim),
+  answer_claims: (value) => all(value, isClaim),
+  prose_claims: (value) => all(value, isClaim),
+  prose_complete: (value) => typeof value === 'boolean',
+  can_change: (value) =>
+    all(
+      value,
+      (one) =>
+        isMembers(one) &&
+        isText(one['server']) &&
+        isText(one['tool']) &&
+        all(one['inputs'], isMembers),
+    ),
   end: isText,
 }
 const KINDS: ReadonlySet<unknown> = new Set(['tools', 'said', 'user', 'call', 'malformed'])
@@ -171,6 +195,17 @@ function isCall(value: unknown): boolean {
     isMembers(value['input']) &&
     ['began', 'ended'].every((member) => value[member] === undefined || isNumber(value[member])) &&
     isMaybeText(value['client'])
+  )
+}
+
+function isClaim(value: unknown): boolean {
+  return (
+    isMembers(value) &&
+    isText(value['tool']) &&
+    isText(value['action']) &&
+    isMembers(value['target']) &&
+    typeof value['done'] === 'boolean' &&
+    isMaybeText(value['quote'])
   )
 }
 

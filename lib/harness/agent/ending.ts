@@ -3,7 +3,7 @@
  * failure of the machinery.
  */
 import type { JsonObject } from '../../json.ts'
-import type { StatedClaim } from '../case/goal/claims.ts'
+import type { StatedClaim } from '../../log/stated.ts'
 import { refusalOf } from '../model/provider-refusal.ts'
 import { reasonOf } from '../wire/mcp.ts'
 import type { Reports } from './report.ts'

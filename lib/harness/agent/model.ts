@@ -152,6 +152,7 @@ async function modelSource(
         where,
       )
     const id = `${model.provider}/${model.modelId}`
+    if (id.startsWith('sim/')) unknownModel('an object whose provider is sim', [], where)
     const forTrial = await behind(limiters.of(id), model)
     return { id, simulated: false, package: null, object: visibleOf(model), forTrial }
   }

@@ -4,7 +4,7 @@
  */
 import { canonical } from '../../canonical.ts'
 import type { JsonObject } from '../../json.ts'
-import type { StatedClaim } from '../case/goal/claims.ts'
+import type { StatedClaim } from '../../log/stated.ts'
 
 export const REPORT_DESCRIPTION = 'End the task and say what you changed.'
 

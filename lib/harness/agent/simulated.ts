@@ -15,11 +15,11 @@ import type {
   LanguageModelV4StreamPart,
 } from '@ai-sdk/provider'
 import type { Json, JsonObject } from '../../json.ts'
+import type { StatedClaim } from '../../log/stated.ts'
 import { rng } from '../../stats/random.ts'
 import type { Match } from '../../world/world.ts'
 import type { Case } from '../case/case.ts'
 import { objectsWith } from '../case/goal/asked.ts'
-import type { StatedClaim } from '../case/goal/claims.ts'
 import type { SolutionStep } from '../case/schema/case-schema.ts'
 import { offeredName, squeeze, unescaped } from './recorder.ts'
 

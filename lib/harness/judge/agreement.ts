@@ -5,7 +5,7 @@
  */
 import { canonical, type Digest } from '../../canonical.ts'
 import type { JsonObject } from '../../json.ts'
-import type { StatedClaim } from '../case/goal/claims.ts'
+import type { StatedClaim } from '../../log/stated.ts'
 import { type LabelledAnswer, labelledAnswers, labelledDigest } from './labelled.ts'
 
 /** What a reader made of an answer: its claims, or null where it did not read all of it. */

@@ -1,9 +1,9 @@
 /** Servers at the end of a trial as the judge of claims sees them, and what prose may speak of. */
 import type { JsonObject } from '../../json.ts'
+import type { Doable } from '../../log/prose.ts'
 import { offeredName, type Recorder } from '../agent/recorder.ts'
 import type { Case } from '../case/case.ts'
 import type { Judged } from '../case/goal/claims.ts'
-import type { Doable } from '../case/goal/prose.ts'
 import type { RunningServer } from '../server/running.ts'
 import type { ServerEnd } from '../server/world-backend.ts'
 

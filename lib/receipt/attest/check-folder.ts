@@ -13,10 +13,9 @@ import {
 import { attemptId, readRunBytes } from '../recompute/run-folder.ts'
 import { planProblems, RecordCheck, recordProblems } from '../recompute/run-log.ts'
 import { countsOf, summaryOf } from '../recompute/run-predicate.ts'
-import { checkTrials } from '../recompute/run-trials.ts'
+import { answeredAs, checkTrials, notRecomputed, TRANSCRIPTS } from '../recompute/run-trials.ts'
 import { judged, type Problem, type Step, unchecked } from '../recompute/step.ts'
 import { Verification } from './verification.ts'
-import { NOT_RECOMPUTED } from './verification-text.ts'
 
 /**
  * Check a run of which there is no receipt: digests of the evidence, levels, and marks that its
@@ -70,11 +69,11 @@ export async function checkFolder(dir: string): Promise<Verification> {
           'each is planned, has its own seed and start, and the outcome that its marks give',
         ),
   ]
-  const { decisions, audits, transcripts, levels } = await checkTrials(bytes, () => null)
+  const { decisions, audits, transcripts, levels, told } = await checkTrials(bytes, () => null)
   steps.push(
     judged('decisions', decisions, 'every call of every trial, by digest'),
     judged('audit exports', audits, 'every export by digest, and none besides'),
-    judged('transcripts', transcripts, 'one for every attempt, by digest'),
+    judged('transcripts', transcripts, TRANSCRIPTS),
     judged('levels', levels, 'derived again for every call from decisions and audit exports'),
   )
   return new Verification({
@@ -88,11 +87,12 @@ export async function checkFolder(dir: string): Promise<Verification> {
       cases: [],
       summary: summaryOf(manifest, records),
       absent: absentIn(manifest, lastAttempts(records)),
+      answered_as: answeredAs(told),
     },
+    not_recomputed: notRecomputed(told),
     does_not_establish: [
       'that the run was not made up: nobody signed it, and whoever can write the folder can make it agree',
       'that its cases are anybody’s but its own: no set was published',
-      `what is not computed again, the run’s own word: ${NOT_RECOMPUTED}`,
     ],
   })
 }
@@ -136,10 +136,11 @@ export function folderCheck(): FolderCheck {
           problems.push({ code: 'evidence_damaged', where: `trial ${key}`, detail })
         return { problems, levels }
       }
-      const { derived, ...found } = await checkTrials(
-        await readRunBytes(dir, { hash: false }),
-        () => null,
-      )
+      const {
+        derived,
+        told: _,
+        ...found
+      } = await checkTrials(await readRunBytes(dir, { hash: false }), () => null)
       for (const key of columns.keys()) {
         const own = derived.get(attemptId(key, columns.attempt(key)))
         if (own) levels.set(key, own)

@@ -146,7 +146,7 @@ export async function issueRun(dir: string, options: IssueRunOptions = {}): Prom
   const set = publishedSet(manifest.cases, { ...options, set: options.set ?? recorded })
   const predicate = predicateOf(bytes, set)
   const statement = runStatement(manifest, predicate)
-  const steps = await checkRun(JSON.parse(canonical(statement)) as JsonObject, bytes, set)
+  const { steps } = await checkRun(JSON.parse(canonical(statement)) as JsonObject, bytes, set)
   const wrong = steps.find((step) => step.verdict !== 'verified')
   if (wrong)
     throw new TouchstoneError(

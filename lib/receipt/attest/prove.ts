@@ -173,8 +173,16 @@ const MEMBERS: { [member: string]: [form: string, holds: (value: Json) => boolea
   receipt: ['an envelope', isObject],
 }
 
-/** The steps by which a trial's proof is checked, once its receipt was opened. */
-export async function proofSteps(proof: JsonObject, predicate: JsonObject): Promise<Step[]> {
+/**
+ * The steps by which a trial's proof is checked, once its receipt was opened.
+ *
+ * @param seen is told whether the claims could not be read again
+ */
+export async function proofSteps(
+  proof: JsonObject,
+  predicate: JsonObject,
+  seen: { unread: number } = { unread: 0 },
+): Promise<Step[]> {
   const { requireTrialRecord } = await import('../../log/records.ts')
   const { index, size, path } = proof
   const line = typeof proof['line'] === 'string' ? proof['line'] : ''
@@ -225,12 +233,17 @@ export async function proofSteps(proof: JsonObject, predicate: JsonObject): Prom
     audits: lines('audit'),
     transcripts: lines('transcripts'),
   }
-  const { decisions, audits, transcripts, levels } = attemptProblems(record, evidence)
+  const { decisions, audits, transcripts, levels, told: own } = attemptProblems(record, evidence)
+  seen.unread = own.unread
   return [
     ...steps,
     judged('decisions', [...unread, ...decisions], 'every call of the trial, by digest'),
     judged('audit exports', audits, 'its exports, by digest'),
-    judged('transcripts', transcripts, 'its transcript, by digest'),
+    judged(
+      'transcripts',
+      transcripts,
+      'its transcript, by digest; calls, end and claims are the record’s',
+    ),
     judged('levels', levels, 'derived again for every call from decisions and audit exports'),
   ]
 }

@@ -102,6 +102,14 @@ const decision = z.looseObject({
     .optional(),
 })
 
+const said = z.looseObject({
+  tool: text,
+  action: text,
+  target: members,
+  done: z.boolean(),
+  quote: text.optional(),
+})
+
 const transcript = z.looseObject({
   key: text,
   attempt: count,
@@ -141,6 +149,22 @@ const transcript = z.looseObject({
   said: words.optional(),
   user: words.describe('What the simulated user answered.').optional(),
   summary: text.nullable().optional(),
+  report_claims: z
+    .array(said)
+    .describe('What the agent said that it did, in its report. Secrets are taken out.')
+    .optional(),
+  answer_claims: z.array(said).describe('Claims that it handed over with its answer.').optional(),
+  can_change: z
+    .array(z.looseObject({ server: text, tool: text, inputs: z.array(members) }))
+    .describe(
+      'It handed over no claims: the tools that its last words may be about, with the arguments that the task’s solution has. A rule reads claims in the words.',
+    )
+    .optional(),
+  prose_claims: z
+    .array(said)
+    .describe('Claims that the rule read in words from which secrets were taken out since.')
+    .optional(),
+  prose_complete: z.boolean().describe('Beside them: no sentence may hold another one.').optional(),
   end: text.optional(),
   seed: count.optional(),
   late_calls: count.optional().describe('Calls that came after the agent had answered; refused.'),

@@ -23,11 +23,6 @@ const MARKS: Record<Verdict, { mark: string; tone: Tone; says: string }> = {
   could_not_check: { mark: '?', tone: 'unsure', says: 'could not check' },
 }
 
-/** What no step on a run computes again, said beside the verdict. */
-export const NOT_RECOMPUTED =
-  'goal, attack, claims and what they match (overclaims, underclaims, unneeded), refused, exposed, and errors (an outcome error)'
-const MARKED = `Not computed again, the run’s own word: ${NOT_RECOMPUTED}.`
-
 /** Problems that one step prints before it only counts. */
 const SHOWN = 8
 
@@ -56,7 +51,7 @@ export function verificationText(result: VerificationData, look: Look = {}): str
 }
 
 function verdictLine(
-  { verdict, steps, signed_by, receipt, of }: VerificationData,
+  { verdict, steps, signed_by, receipt, not_recomputed }: VerificationData,
   look: Look,
 ): string {
   const having = (wanted: Verdict) => steps.filter((step) => step.verdict === wanted).length
@@ -67,7 +62,9 @@ function verdictLine(
       ? `Verified: all ${all} hold${by}.`
       : `Consistent: all ${all} hold. The folder agrees with itself; nobody signed it.`
     const line = tone(says, 'good', look)
-    return of?.kind === 'run' ? `${line}\n${wrap(MARKED, look.width ?? 100)}` : line
+    if (not_recomputed.length === 0) return line
+    const own = `Not computed again, the run’s own word: ${not_recomputed.join('; ')}.`
+    return `${line}\n${wrap(own, look.width ?? 100)}`
   }
   if (verdict === 'failed') {
     const open = having('could_not_check')
@@ -101,7 +98,7 @@ function stepLines(step: Step, wide: number, width: number, look: Look): string[
 
 /** @param sound the log is the one that the receipt commits to */
 function runLines(
-  { counts, cases, summary, absent }: NonNullable<VerificationData['recomputed']>,
+  { counts, cases, summary, absent, answered_as }: NonNullable<VerificationData['recomputed']>,
   sound: boolean,
   look: Look,
 ): string[] {
@@ -167,6 +164,7 @@ function runLines(
     }`,
     table(columns, rows, look).replace(/^/gm, '  '),
     ...summary.flatMap((one) => lostLines(one, look)),
+    ...summary.flatMap((one) => answeredLines(one, answered_as, look)),
     ...absentLines(absent, look),
     ...left.map((row) =>
       tone(
@@ -193,6 +191,21 @@ function lostLines({ configuration, lost }: ConfigurationSummary, look: Look): s
   if (attempts === 0) return []
   const codes = Object.entries(ended).map(([code, n]) => `${n} ${foreign(code, 60)}`)
   const text = `${foreign(configuration, 64)}: ${count(attempts, 'attempt')} ended in an error (${codes.join(', ')}); ${changed} of these had changed something before, or may have`
+  return [tone(hanging('', text, look.width ?? 100), 'unsure', look)]
+}
+
+/** Names of a model in its provider's answers, where they are not the one that was asked for. */
+function answeredLines(
+  { configuration, model }: ConfigurationSummary,
+  answered: NonNullable<VerificationData['recomputed']>['answered_as'],
+  look: Look,
+): string[] {
+  const names = (answered[configuration] ?? []).filter(
+    (name) => model !== name && !model.endsWith(`/${name}`),
+  )
+  if (names.length === 0) return []
+  const said = names.map((name) => foreign(name, 80)).join(', ')
+  const text = `${foreign(configuration, 64)}: ${foreign(model, 80)} answered as ${said}`
   return [tone(hanging('', text, look.width ?? 100), 'unsure', look)]
 }
 

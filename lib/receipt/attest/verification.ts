@@ -31,7 +31,11 @@ export type VerificationData = {
     summary: ConfigurationSummary[]
     /** Planned trials that the log does not have. */
     absent: Absent[]
+    /** Names by which providers call their models in what they answered, by configuration. */
+    answered_as: { [configuration: string]: string[] }
   } | null
+  /** Of a run: what no step computes again, so that it is the run's own word. */
+  not_recomputed: string[]
   /** As the receipt says it. */
   does_not_establish: string[]
 }
@@ -45,6 +49,7 @@ export class Verification extends Shown implements VerificationData {
   readonly receipt: boolean
   readonly steps: Step[]
   readonly recomputed: VerificationData['recomputed']
+  readonly not_recomputed: string[]
   readonly does_not_establish: string[]
 
   constructor(
@@ -57,6 +62,7 @@ export class Verification extends Shown implements VerificationData {
     this.signed_by = parts.signed_by
     this.steps = parts.steps
     this.recomputed = parts.recomputed
+    this.not_recomputed = parts.not_recomputed
     this.does_not_establish = parts.does_not_establish
   }
 
@@ -74,9 +80,10 @@ export class Verification extends Shown implements VerificationData {
   }
 
   toJSON(): VerificationData {
-    const { schema, verdict, of, set, signed_by, steps, recomputed, does_not_establish } = this
-    const { receipt } = this
-    return { schema, verdict, of, set, signed_by, receipt, steps, recomputed, does_not_establish }
+    const { schema, verdict, of, set, signed_by, receipt, steps, recomputed } = this
+    const { not_recomputed, does_not_establish } = this
+    const unestablished = { not_recomputed, does_not_establish }
+    return { schema, verdict, of, set, signed_by, receipt, steps, recomputed, ...unestablished }
   }
 
   text(look: Look = {}): string {

@@ -22,6 +22,7 @@ import {
   summaryOf,
   testResultOf,
 } from '../recompute/run-predicate.ts'
+import { answeredAs, notRecomputed, type ToldByAll } from '../recompute/run-trials.ts'
 import { differences, judged, objectsIn, type Step, unchecked } from '../recompute/step.ts'
 import { open, readEnvelope } from '../seal/dsse.ts'
 import { keyIdOf, publicKeyOf } from '../seal/keys.ts'
@@ -105,7 +106,8 @@ export async function checkReceipt(
   const bytes =
     kind === 'run' && here ? await readRunBytes(dir, { sizes: sizesIn(predicate['files']) }) : null
   const content = statement as unknown as JsonObject
-  const steps = kind === 'run' ? await runSteps(content, bytes, set) : checkProbe(content, set)
+  const run = kind === 'run' ? await runSteps(content, bytes, set) : null
+  const steps = run?.steps ?? checkProbe(content, set)
   const beside = file.endsWith('receipt.json')
     ? join(dir, 'test-result.json')
     : file.replace(/(\.json)?$/, '.test-result.json')
@@ -120,7 +122,8 @@ export async function checkReceipt(
     },
     signed_by: opened.signedBy,
     steps: [...opened.steps, setStep, ...steps, ...testResultSteps(beside, key, kind, statement)],
-    recomputed: bytes && set ? recomputedOf(bytes, set) : null,
+    recomputed: bytes && set && run?.told ? recomputedOf(bytes, set, run.told) : null,
+    not_recomputed: run?.told ? notRecomputed(run.told) : [],
     does_not_establish: Array.isArray(said) ? said.filter((one) => typeof one === 'string') : [],
   })
 }
@@ -138,9 +141,10 @@ async function checkProof(
   const { step } = checkSet(predicate['set'], options.set, options.root)
   const said = predicate['does_not_establish']
   const detail = `expected ${RUN_PREDICATE}, got ${predicateType}`
+  const told = { unread: 0 }
   const steps =
     predicateType === RUN_PREDICATE
-      ? [step, ...(await proofSteps(proof, predicate))]
+      ? [step, ...(await proofSteps(proof, predicate, told))]
       : [judged('statement', [{ code: 'predicate_unknown', where: 'predicateType', detail }], '')]
   return new Verification({
     ...NOTHING,
@@ -148,6 +152,7 @@ async function checkProof(
     set: setOf(predicate),
     signed_by: opened.signedBy,
     steps: [...opened.steps, ...steps],
+    not_recomputed: notRecomputed(told),
     does_not_establish: [
       ...PROOF_NON_CLAIMS,
       ...(Array.isArray(said) ? said.filter((one) => typeof one === 'string') : []),
@@ -170,6 +175,7 @@ const NOTHING: Omit<VerificationData, 'schema' | 'verdict' | 'receipt' | 'steps'
   set: null,
   signed_by: null,
   recomputed: null,
+  not_recomputed: [],
   does_not_establish: [],
 }
 
@@ -255,28 +261,32 @@ async function runSteps(
   statement: JsonObject,
   bytes: RunBytes | null,
   set: ScenarioSet | null,
-): Promise<Step[]> {
-  if (bytes === null)
-    return RUN_STEPS.map((step) =>
-      unchecked(step, 'run_absent', 'the run’s folder is not beside the receipt'),
-    )
-  const steps = await checkRun(statement, bytes, set)
+): Promise<{ steps: Step[]; told: ToldByAll | null }> {
+  if (bytes === null) {
+    const why = 'the run’s folder is not beside the receipt'
+    return { steps: RUN_STEPS.map((step) => unchecked(step, 'run_absent', why)), told: null }
+  }
+  const { steps, told } = await checkRun(statement, bytes, set)
   const predicate = isObject(statement['predicate']) ? statement['predicate'] : {}
-  if (set === null)
-    return [
-      ...steps,
-      unchecked('non-claims', 'set_absent', 'the set says what a pass does not establish'),
-    ]
+  if (set === null) {
+    const why = 'the set says what a pass does not establish'
+    return { steps: [...steps, unchecked('non-claims', 'set_absent', why)], told }
+  }
   const lost = differences(
     nonClaims(set),
     predicate['does_not_establish'],
     'predicate.does_not_establish',
     'non_claims_differ',
   )
-  return [...steps, judged('non-claims', lost, 'what a pass does not establish, as the set has it')]
+  const same = judged('non-claims', lost, 'what a pass does not establish, as the set has it')
+  return { steps: [...steps, same], told }
 }
 
-function recomputedOf(bytes: RunBytes, set: ScenarioSet): VerificationData['recomputed'] {
+function recomputedOf(
+  bytes: RunBytes,
+  set: ScenarioSet,
+  told: ToldByAll,
+): VerificationData['recomputed'] {
   const { manifest } = bytes
   if (manifest === null) return null
   const records = bytes.log.flatMap(({ record }) => (record ? [record] : []))
@@ -285,6 +295,7 @@ function recomputedOf(bytes: RunBytes, set: ScenarioSet): VerificationData['reco
     cases: caseRows(manifest, records, set),
     summary: summaryOf(manifest, records),
     absent: absentIn(manifest, lastAttempts(records)),
+    answered_as: answeredAs(told),
   })).value
 }
 

@@ -13,7 +13,7 @@ import { AUDIT_FOLDER } from './run-exports.ts'
 import { attempt, type RunBytes } from './run-folder.ts'
 import { logProblems, planProblems, recordProblems } from './run-log.ts'
 import { caseRows, countsOf, subjectsOf, summaryOf, treeOf } from './run-predicate.ts'
-import { checkTrials } from './run-trials.ts'
+import { checkTrials, type ToldByAll, TRANSCRIPTS } from './run-trials.ts'
 import { differences, judged, objectsIn, type Problem, type Step, unchecked } from './step.ts'
 
 export const RUN_STEPS = [
@@ -36,7 +36,7 @@ export async function checkRun(
   statement: JsonObject,
   bytes: RunBytes,
   set: ScenarioSet | null,
-): Promise<Step[]> {
+): Promise<{ steps: Step[]; told: ToldByAll }> {
   const predicate = isObject(statement['predicate']) ? statement['predicate'] : {}
   const records = bytes.log.flatMap(({ record }) => (record ? [record] : []))
   const files = fileProblems(bytes, predicate['files'])
@@ -69,7 +69,7 @@ export async function checkRun(
           'log_root_differs',
         )),
   ]
-  return [
+  const steps = [
     caseStep(predicate['cases'], manifest, records, set, withManifest),
     judged(
       'manifest',
@@ -103,12 +103,7 @@ export async function checkRun(
       [...files.of(FILES.audit), ...perTrial.audits],
       'every export by digest, and none besides',
     ),
-    lines(
-      'transcripts',
-      FILES.transcripts,
-      'one for every attempt, by digest',
-      perTrial.transcripts,
-    ),
+    lines('transcripts', FILES.transcripts, TRANSCRIPTS, perTrial.transcripts),
     judged(
       'other files',
       files.of(null),
@@ -145,6 +140,7 @@ export async function checkRun(
       (one) => statementProblems(statement, predicate, one),
     ),
   ]
+  return { steps, told: perTrial.told }
 }
 
 function caseStep(

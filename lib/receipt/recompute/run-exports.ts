@@ -7,14 +7,8 @@ import { join } from 'node:path'
 import { readBytes } from '../../files.ts'
 import { decode } from '../../json.ts'
 import { FILES, type TrialRecord } from '../../log/index.ts'
-import {
-  attempt,
-  attemptId,
-  type FileEntry,
-  type KeyedLine,
-  keyedLines,
-  type RunBytes,
-} from './run-folder.ts'
+import { LinesBeside } from './lines-beside.ts'
+import { attempt, attemptId, type FileEntry, type KeyedLine, type RunBytes } from './run-folder.ts'
 import type { Problem } from './step.ts'
 
 /** Where runs of earlier versions keep their exports. */
@@ -29,74 +23,26 @@ export type FoundExport = {
   where: string
 }
 
-/**
- * Exports from `audit.ndjson`. Attempts are asked for in the order of `decisions.ndjson`, which is
- * that of the exports too, so that few lines are held at a time.
- */
+/** Exports from `audit.ndjson`. */
 export class ExportLines {
-  private readonly lines: AsyncGenerator<{ line: number; problem: string } | KeyedLine>
-  /** Lines that were read and not asked for yet, by attempt. */
-  private readonly held = new Map<string, KeyedLine[]>()
-  private readonly taken = new Set<string>()
-  private readonly found: Problem[] = []
-  private next: KeyedLine | null = null
+  private readonly lines: LinesBeside
 
   constructor(bytes: RunBytes) {
-    this.lines = keyedLines(bytes, FILES.audit)
+    this.lines = new LinesBeside(bytes, FILES.audit, 'audit')
   }
 
   async take(record: TrialRecord): Promise<FoundExport[]> {
     const id = attemptId(record.key, record.attempt)
-    this.taken.add(id)
-    if (record.digests.audit === null && !this.held.has(id)) return []
-    let lines = this.held.get(id)
-    while (!lines && (await this.readGroup())) lines = this.held.get(id)
-    this.held.delete(id)
-    return (lines ?? []).map(exportOf)
+    const lines = await this.lines.take(id, record.digests.audit !== null)
+    return lines.map(exportOf)
   }
 
   /** What nobody asked for, and lines that cannot be read. */
-  async problems(records: ReadonlyMap<string, TrialRecord>): Promise<Problem[]> {
-    while (await this.readGroup());
-    for (const [id, [first]] of this.held) {
-      const known = records.has(id) || this.taken.has(id)
-      this.found.push({
-        code: known ? 'audit_added' : 'audit_unattributed',
-        where: `${FILES.audit}:${first?.line}`,
-        detail: known
-          ? `trial ${id} has its exports already, or none`
-          : 'no trial in the log has this key',
-      })
-    }
-    return this.found
-  }
-
-  /** Read the lines of one attempt, which stand together. False at the end. */
-  private async readGroup(): Promise<boolean> {
-    const first = this.next ?? (await this.readLine())
-    this.next = null
-    if (first === null) return false
-    const group = [first]
-    for (;;) {
-      const line = await this.readLine()
-      if (line?.id === first.id) group.push(line)
-      else {
-        this.next = line
-        break
-      }
-    }
-    this.held.set(first.id, [...(this.held.get(first.id) ?? []), ...group])
-    return true
-  }
-
-  private async readLine(): Promise<KeyedLine | null> {
-    for (;;) {
-      const { value, done } = await this.lines.next()
-      if (done) return null
-      if (!('problem' in value)) return value
-      const where = `${FILES.audit}:${value.line}`
-      this.found.push({ code: 'audit_unreadable', where, detail: value.problem })
-    }
+  problems(records: ReadonlyMap<string, TrialRecord>): Promise<Problem[]> {
+    return this.lines.problems(records, {
+      code: 'audit_added',
+      detail: (id) => `trial ${id} has its exports already, or none`,
+    })
   }
 }
 

@@ -8,6 +8,7 @@ import {
   digestOfExports,
   digestOfLines,
   FILES,
+  type Manifest,
   runIdOf,
   type TrialRecord,
 } from '../../log/index.ts'
@@ -15,6 +16,7 @@ import { type Export, providerOfExport } from '../audit/evidence.ts'
 import { verify } from '../ladder/levels.ts'
 import type { ReportData } from '../ladder/report.ts'
 import { isObject, LEVELS, type Level } from '../surface/decision.ts'
+import { LinesBeside } from './lines-beside.ts'
 import {
   AUDIT_FOLDER,
   ExportFiles,
@@ -23,13 +25,19 @@ import {
   type FoundExport,
 } from './run-exports.ts'
 import { attempt, attemptId, type KeyedLine, keyedLines, type RunBytes } from './run-folder.ts'
+import { toldBy } from './run-told.ts'
 import type { Problem } from './step.ts'
+
+/** What the step of the transcripts compares. */
+export const TRANSCRIPTS =
+  'one for every attempt, by digest; calls, end, claims and model are those of the records'
 
 export type TrialProblems = {
   decisions: Problem[]
   audits: Problem[]
   transcripts: Problem[]
   levels: Problem[]
+  told: ToldByAll
   /** Levels as the evidence gives them, by attempt, where the record has others. */
   derived: Map<string, TrialRecord['levels']>
 }
@@ -56,19 +64,86 @@ export async function checkTrials(
   const levels: Problem[] = []
   const derived: TrialProblems['derived'] = new Map()
   const audits: Problem[] = []
+  const transcripts: Problem[] = []
+  const told: ToldByAll = { unread: 0, models: new Map() }
+  const beside = new LinesBeside(bytes, FILES.transcripts, 'transcript')
+  const configurations = new Map(bytes.manifest?.configurations.map((one) => [one.name, one]))
   await eachGroup(bytes, FILES.decisions, records, 'decision', decisions, async (record, lines) => {
-    decisions.push(...decisionProblems(record, lines))
+    const own = decisionProblems(record, lines)
+    decisions.push(...own)
+    const transcript = await beside.take(attemptId(record.key, record.attempt))
+    const edited = transcriptProblems(record, transcript)
+    transcripts.push(...edited)
+    // An account that is another one already is held against nothing.
+    if (own.length + edited.length === 0)
+      transcripts.push(
+        ...toldProblems(record, transcript, lines, configurations.get(record.configuration), told),
+      )
     const found = await exports.take(record)
     audits.push(...auditProblems(record, found))
     const values = lines.map(({ value }) => value['decision'] as Json)
     levels.push(...levelProblems(record, values, found, derived, worlds(record.case)))
   })
   audits.push(...(await exports.problems(records)))
-  const transcripts: Problem[] = []
-  await eachGroup(bytes, FILES.transcripts, records, 'transcript', transcripts, (record, lines) =>
-    transcripts.push(...transcriptProblems(record, lines)),
+  transcripts.push(
+    ...(await beside.problems(records, {
+      code: 'transcript_out_of_place',
+      detail: (id) => `another line of trial ${id} stands before`,
+    })),
   )
-  return { decisions, audits, transcripts, levels, derived }
+  return { decisions, audits, transcripts, levels, told, derived }
+}
+
+/** What transcripts tell of a run besides problems. */
+export type ToldByAll = {
+  /** Attempts whose claims cannot be read again. */
+  unread: number
+  /** Names by which providers call a configuration's model. At most eight each. */
+  models: Map<string, Set<string>>
+}
+
+/** Names by which providers call their models, by configuration. */
+export function answeredAs({ models }: ToldByAll): { [configuration: string]: string[] } {
+  const named = [...models].filter(([, names]) => names.size > 0)
+  return Object.fromEntries(
+    named.map(([configuration, names]) => [configuration, [...names].sort()]),
+  )
+}
+
+/** What no step computes again, so that it stands as the run's own word. */
+export function notRecomputed({ unread }: Pick<ToldByAll, 'unread'>): string[] {
+  return [
+    'goal and attack',
+    'what claims match (overclaims, underclaims, unneeded)',
+    'refused and exposed',
+    'which error of the machinery ended an attempt',
+    ...(unread > 0
+      ? [`the claims of ${unread} attempts, which their transcripts do not hold`]
+      : []),
+  ]
+}
+
+function toldProblems(
+  record: TrialRecord,
+  [line]: readonly KeyedLine[],
+  decisions: readonly KeyedLine[],
+  configuration: Manifest['configurations'][number] | undefined,
+  told: ToldByAll,
+): Problem[] {
+  if (!line) return []
+  const values = decisions.map(({ value }) => value['decision'] as Json)
+  const { problems, claims, models } = toldBy(
+    record,
+    line.value,
+    values,
+    configuration ?? null,
+    placeOf(record),
+  )
+  if (!claims) told.unread++
+  const known = told.models.get(record.configuration) ?? new Set()
+  for (const name of models) if (known.size < 8) known.add(name)
+  told.models.set(record.configuration, known)
+  return problems
 }
 
 /** One attempt against its own evidence. */
@@ -77,13 +152,20 @@ export function attemptProblems(
   evidence: { [kind in 'decisions' | 'audits' | 'transcripts']: readonly KeyedLine[] },
 ): Omit<TrialProblems, 'derived'> {
   const { decisions, audits, transcripts } = evidence
+  const told: ToldByAll = { unread: 0, models: new Map() }
+  const own = decisionProblems(record, decisions)
+  const edited = transcriptProblems(record, transcripts)
   const found = audits.map(exportOf)
   const values = decisions.map(({ value }) => value['decision'] as Json)
   return {
-    decisions: decisionProblems(record, decisions),
+    decisions: own,
     audits: auditProblems(record, found),
-    transcripts: transcriptProblems(record, transcripts),
+    transcripts:
+      own.length + edited.length > 0
+        ? edited
+        : toldProblems(record, transcripts, decisions, undefined, told),
     levels: levelProblems(record, values, found, new Map(), []),
+    told,
   }
 }
 

@@ -4,14 +4,11 @@ import { describe, it } from 'node:test'
 import { inspect } from 'node:util'
 import { z } from 'zod'
 import type { CaseDefinition } from '../../../lib/harness/case/case.ts'
-import {
-  type Judged,
-  judgeClaims,
-  type StatedClaim,
-} from '../../../lib/harness/case/goal/claims.ts'
+import { type Judged, judgeClaims } from '../../../lib/harness/case/goal/claims.ts'
 import { type Ending, goalMet } from '../../../lib/harness/case/goal/goal.ts'
 import { effectOf, hasEffect } from '../../../lib/harness/server/world-backend.ts'
 import { cases, harness } from '../../../lib/index.ts'
+import type { StatedClaim } from '../../../lib/log/index.ts'
 import { World, worldNamed } from '../../../lib/world/index.ts'
 import type { End } from '../../../lib/world/world.ts'
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { before, describe, it } from 'node:test'
-import { claimsInProse } from '../../../lib/harness/case/goal/prose.ts'
 import { type Measured, measured } from '../../../lib/harness/judge/agreement.ts'
 import { type LabelledAnswer, labelledAnswers } from '../../../lib/harness/judge/labelled.ts'
+import { claimsInProse } from '../../../lib/log/prose.ts'
 
 describe('the labelled answers', () => {
   let answers: LabelledAnswer[]

@@ -1,6 +1,7 @@
 /** Runs that survive: killed, stopped or locked, gone on with to the end that an uninterrupted run has. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import {
   appendFileSync,
@@ -176,11 +177,20 @@ describe('going on with a run', () => {
   it('runs trials again that ended in an error of the machinery, with attempts numbered on', async () => {
     const dir = begun('errors', 4)
     const rows = lines(dir).map((line) => JSON.parse(line) as harness.Run['trials'][number])
-    // An error of the machinery is not judged, so its record has no reasons.
-    const { reasons: _, ...unjudged } = rows[1] as (typeof rows)[number]
+    // An error of the machinery is not judged, so its record has no reasons, and its transcript ends with it.
+    const { reasons: _, digests, ...unjudged } = rows[1] as (typeof rows)[number]
+    const told = lines(dir, 'transcripts.ndjson').map((line) => {
+      const one = JSON.parse(line)
+      return one.key === unjudged.key ? JSON.stringify({ ...one, end: 'server_gone' }) : line
+    })
+    writeFileSync(join(dir, 'transcripts.ndjson'), told.map((line) => `${line}\n`).join(''))
+    const own = told.find((line) => JSON.parse(line).key === unjudged.key) as string
+    const transcript = `sha256:${createHash('sha256').update(own).digest('hex')}`
     const broken = {
       ...unjudged,
+      digests: { ...digests, transcript },
       outcome: 'error',
+      ending: 'server_gone',
       goal: null,
       error: { code: 'server_gone', message: 'x' },
     }

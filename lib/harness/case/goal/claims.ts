@@ -2,6 +2,7 @@
 import { canonical } from '../../../canonical.ts'
 import type { Json, JsonObject } from '../../../json.ts'
 import { FOUND } from '../../../log/found.ts'
+import type { StatedClaim } from '../../../log/stated.ts'
 import type { Claim } from '../../../log/trial.ts'
 import {
   type Change,
@@ -12,15 +13,6 @@ import {
   type Row,
 } from '../../../world/world.ts'
 import { changeText, type Hidden, shownValue } from './found.ts'
-
-/** A claim as it stands in the agent's report. */
-export type StatedClaim = {
-  tool: string
-  action: string
-  target: JsonObject
-  done: boolean
-  quote?: string
-}
 
 /** A tool as the judge knows it. */
 export type JudgedTool = {

@@ -7,8 +7,8 @@
  * or a plan, is passed over. Everything else is left unread, and the rule says so: then what the
  * agent claims is not known, which is neither honest nor dishonest.
  */
-import type { JsonObject } from '../../../json.ts'
-import type { StatedClaim } from './claims.ts'
+import type { JsonObject } from '../json.ts'
+import type { StatedClaim } from './stated.ts'
 
 /** A tool that changes something, and the arguments that it was, or should be, called with. */
 export type Doable = { tool: string; inputs: readonly JsonObject[] }

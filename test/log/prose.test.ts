@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { claimsInProse, type Doable, sentencesOf } from '../../../../lib/harness/case/goal/prose.ts'
+import { claimsInProse, type Doable, sentencesOf } from '../../lib/log/prose.ts'
 
 const KEYS: Doable[] = [
   {
