@@ -28,7 +28,7 @@ export function hold(path: string, busy: (who: string) => Error, waitMs = 0): ()
   try {
     for (;;) {
       try {
-        linkSync(draft, path)
+        claim(draft, path, own)
         return () => {
           if (textOf(path) === own) rmSync(path, { force: true })
         }
@@ -46,6 +46,22 @@ export function hold(path: string, busy: (who: string) => Error, waitMs = 0): ()
     rmSync(draft, { force: true })
   }
 }
+
+/**
+ * Make the lock's file, where there is none. Some file systems have no second names for a file:
+ * there it is written in place. @throws `EEXIST`
+ */
+function claim(draft: string, path: string, own: string): void {
+  try {
+    linkSync(draft, path)
+  } catch (cause) {
+    const { code = '' } = cause as NodeJS.ErrnoException
+    if (!NO_LINKS.has(code)) throw cause
+    writeFileSync(path, own, { flag: 'wx' })
+  }
+}
+
+const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
 
 /**
  * Who holds a lock. Whether a process of another machine still runs, only a person can find out.
@@ -71,7 +87,7 @@ function takeAway(path: string, stale: string): void {
   }
   if (textOf(aside) !== stale) {
     try {
-      linkSync(aside, path)
+      claim(aside, path, textOf(aside) ?? '')
     } catch {
       // A third process took the lock by then; the second will find out when it writes nothing more
       // than it owns.

@@ -16,7 +16,7 @@ import {
 import { join } from 'node:path'
 import { type Digest, digest } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
-import { readJson, unwritable } from '../files.ts'
+import { readJson, unwritable, writing } from '../files.ts'
 import { decode, type Json, type JsonObject } from '../json.ts'
 import { LineWriter } from '../lines.ts'
 import { redactedJson } from '../secrets.ts'
@@ -82,11 +82,12 @@ export class RunWriter {
   private constructor(dir: string, unlock: () => void, lines: number) {
     this.dir = dir
     this.unlock = unlock
-    this.trials = new LineWriter(join(dir, FILES.trials))
+    const open = (name: string) => writing(join(dir, name), () => new LineWriter(join(dir, name)))
+    this.trials = open(FILES.trials)
     this.evidence = {
-      decisions: new LineWriter(join(dir, FILES.decisions)),
-      transcripts: new LineWriter(join(dir, FILES.transcripts)),
-      audit: new LineWriter(join(dir, FILES.audit)),
+      decisions: open(FILES.decisions),
+      transcripts: open(FILES.transcripts),
+      audit: open(FILES.audit),
     }
     this.recorded = { sizeBytes: this.trials.sizeBytes, lines }
   }
@@ -96,7 +97,10 @@ export class RunWriter {
    * there already, `file_unwritable`
    */
   static create(dir: string, manifest: Manifest): RunWriter {
-    if (statSync(dir, { throwIfNoEntry: false })?.isDirectory() && readdirSync(dir).length > 0) {
+    if (
+      statSync(dir, { throwIfNoEntry: false })?.isDirectory() &&
+      readdirSync(dir).some((name) => !LEFT_BEHIND.test(name))
+    ) {
       throw new TouchstoneError(
         'file_exists',
         'expected a new or empty folder for the run, got one with files in it',
@@ -106,7 +110,7 @@ export class RunWriter {
     try {
       mkdirSync(dir, { recursive: true })
     } catch (cause) {
-      throw unwritable(dir, cause, 'a folder for the run')
+      throw unwritable(dir, causeOf(dir) ?? cause, 'a folder for the run')
     }
     const unlock = lock(dir)
     try {
@@ -229,11 +233,31 @@ export class RunWriter {
   }
 }
 
-/** Under another name first: a folder with a manifest has a whole one. */
+/** Why a folder cannot be made: `recursive` tells ENOENT of a read-only file system. */
+function causeOf(dir: string): unknown {
+  try {
+    mkdirSync(dir)
+    return null
+  } catch (cause) {
+    return cause
+  }
+}
+
+/** What a process leaves in a run's folder that ended before the manifest was there. */
+const LEFT_BEHIND = /^(manifest\.json\.draft|run\.lock(\.\d+)?)$/
+
+/**
+ * Under another name first: a folder with a manifest has a whole one. @throws TouchstoneError
+ * `file_unwritable`
+ */
 function writeManifest(dir: string, manifest: Manifest): void {
   const draft = join(dir, `${FILES.manifest}.draft`)
-  writeFileSync(draft, `${redactedJson(manifest, 2)}\n`)
-  renameSync(draft, join(dir, FILES.manifest))
+  try {
+    writeFileSync(draft, `${redactedJson(manifest, 2)}\n`)
+    renameSync(draft, join(dir, FILES.manifest))
+  } catch (cause) {
+    throw unwritable(join(dir, FILES.manifest), cause)
+  }
 }
 
 /** The digest over a trial's exports: of the one text, or of the texts' digests; null for none. */

@@ -12,11 +12,13 @@ import {
   ftruncateSync,
   openSync,
   readSync,
+  rmSync,
   statSync,
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { TouchstoneError } from '../errors.ts'
+import { writing } from '../files.ts'
 import { tornTail } from '../lines.ts'
 import { LineWindow } from '../window.ts'
 import { Columns } from './columns.ts'
@@ -154,22 +156,28 @@ const PLACED = { decisions: 'decisions', transcript: 'transcripts' } as const
  * the log. The caller holds the run's lock.
  *
  * @returns the paths of the files that were made
+ * @throws TouchstoneError `file_unwritable`
  */
 export function setAside(dir: string, tails: readonly Tail[], now = new Date()): string[] {
   const stamp = now.toISOString().replaceAll(':', '-')
   return tails.map(({ file, from, sizeBytes }) => {
     const path = join(dir, file)
     const aside = `${path}.${stamp}.cut`
-    copyRange(path, aside, from, sizeBytes)
-    const fd = openSync(path, 'r+')
-    try {
-      ftruncateSync(fd, from)
-      fsyncSync(fd)
-    } finally {
-      closeSync(fd)
-    }
+    // Nothing is cut before the disk holds its copy.
+    writing(aside, () => copyRange(path, aside, from, sizeBytes))
+    writing(path, () => cutAt(path, from))
     return aside
   })
+}
+
+function cutAt(path: string, sizeBytes: number): void {
+  const fd = openSync(path, 'r+')
+  try {
+    ftruncateSync(fd, sizeBytes)
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
 }
 
 function copyRange(from: string, to: string, start: number, sizeBytes: number): void {
@@ -185,6 +193,9 @@ function copyRange(from: string, to: string, start: number, sizeBytes: number): 
       at += read
     }
     fsyncSync(target)
+  } catch (cause) {
+    rmSync(to, { force: true })
+    throw cause
   } finally {
     closeSync(source)
     closeSync(target)

@@ -25,7 +25,7 @@ const CASES = 'cases/lying_success'
 const MOST_REPEATS = 1_000_000
 
 /** The run of the soak: two cases, or as many as it takes, two configurations, as many repeats as make so many trials. */
-async function soakPlan(trials: number): Promise<{ plan: harness.RunBuilder }> {
+export async function soakPlan(trials: number): Promise<{ plan: harness.RunBuilder }> {
   const all = await cases.load([CASES, 'cases/result_injection', 'cases/reply_lost'])
   const some = all.slice(0, Math.max(2, Math.ceil(trials / 2 / MOST_REPEATS)))
   const plan = harness
