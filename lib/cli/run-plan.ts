@@ -164,8 +164,8 @@ export const PLAN_OPTIONS: Verb['options'] = {
   agent: {
     type: 'string',
     multiple: true,
-    value: '[NAME=]COMMAND|URL',
-    says: 'a program or a service that is tested as it is; may be given again. See below',
+    value: '[NAME=]KNOWN|COMMAND|URL',
+    says: 'an agent that is tested as it is: one that is known by name, a program or a service; may be given again. See below',
   },
   repeat: {
     type: 'string',

@@ -2,6 +2,8 @@
 import { join, relative } from 'node:path'
 import { foreign, lookOf } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
+import { KNOWN_AGENTS } from '../harness/agent/program/known-agents.ts'
+import { CONFIG_FORMATS } from '../harness/agent/program/mcp-config.ts'
 import {
   against,
   gate,
@@ -70,11 +72,18 @@ providerOptions, baseURL, apiKey: $NAME, headers), or to an agent:
   own:  { model: local/qwen3, baseURL: "http://127.0.0.1:11434/v1" }
   mine: { agent: { command: my-agent, args: ["{mcp_config}", "{task}"], output: result } }
   far:  { agent: { url: "http://127.0.0.1:8000/run", response: output.text } }
+  opus: { agent: { known: claude-code, args: ["--model", "opus"] } }
+
+KNOWN is an agent that is known by its name, with more words for its command line, such as \
+'opus=claude-code --model opus': ${KNOWN_AGENTS.join(', ')}. It must be installed; its own tools for files and \
+the shell are off.
 
 COMMAND is started anew for each trial, without a shell. In its words these are filled in:
   {task} {task_file}    what the agent is asked to do, as text and as a file
   {mcp_config}          a file with the case's MCP servers, as Claude Code, Cursor and others read it; in a FILE \
-format: vscode | codex and transport: stdio choose other forms
+format: ${CONFIG_FORMATS.slice(1).join(' | ')} and transport: stdio choose other forms, and configFile: .cursor/mcp.json lays it \
+there in {folder}
+  {mcp_servers}         the same in one word; {mcp_names} the names alone, as a,b
   {url}                 the first server's address
   {seed}                a number for the agent's draws
   {folder}              a folder that is deleted afterwards

@@ -4,7 +4,11 @@ import { dirname } from 'node:path'
 import { foreign, lookOf, wrap } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { writeNew, writing } from '../files.ts'
-import { type ConfigFormat, configText } from '../harness/agent/mcp-config.ts'
+import {
+  CONFIG_FORMATS,
+  type ConfigFormat,
+  configText,
+} from '../harness/agent/program/mcp-config.ts'
 import * as cases from '../harness/case/cases.ts'
 import { type Case, type Judgement, type ServedCase, serve as serveCase } from '../harness/index.ts'
 import { asker, requireTrusted } from './verb/trust.ts'
@@ -12,8 +16,6 @@ import { EXIT, JSON_OPTION, type Verb, type Words } from './verb/verb.ts'
 
 /** Longest last words that are read. The servers' messages have the same limit. */
 const MOST_WORDS_BYTES = 10 << 20
-
-const FORMATS: readonly ConfigFormat[] = ['mcpServers', 'vscode', 'codex']
 
 export const serve: Verb = {
   usage: 'touchstone serve FILE [ID] [options]',
@@ -30,7 +32,7 @@ export const serve: Verb = {
     format: {
       type: 'string',
       value: 'FORM',
-      says: 'the form of the printed configuration: mcpServers (default), vscode or codex',
+      says: `the form of the printed configuration: ${CONFIG_FORMATS.join(', ')}. Default mcpServers`,
     },
     out: { type: 'string', value: 'FILE', says: 'write the judgement to a new file, as JSON' },
     seed: { type: 'string', value: 'N', says: 'where all draws come from. Default 1' },
@@ -98,11 +100,15 @@ function formatOf(words: Words, stdio: boolean): ConfigFormat {
     if (other !== undefined)
       throw new TouchstoneError('usage', `expected --stdio without --${other}, got both`)
   }
-  const found = FORMATS.find((one) => one === (format ?? 'mcpServers'))
+  const found = CONFIG_FORMATS.find((one) => one === (format ?? 'mcpServers'))
   if (found) return found
-  throw new TouchstoneError('usage', `expected one of ${FORMATS.join(', ')}, got "${format}"`, {
-    where: '--format',
-  })
+  throw new TouchstoneError(
+    'usage',
+    `expected one of ${CONFIG_FORMATS.join(', ')}, got "${format}"`,
+    {
+      where: '--format',
+    },
+  )
 }
 
 async function chosen(words: Words): Promise<Case> {

@@ -10,12 +10,12 @@ export {
   type AgentFunction,
   type AgentServer,
   type AgentTask,
-  type AnswerPaths,
   agent,
-  type CommandAgent,
   type HttpAgent,
 } from './agent/agent.ts'
 export type { Configuration } from './agent/model.ts'
+export type { AnswerPaths, CommandAgent } from './agent/program/command.ts'
+export { KNOWN_AGENTS, type KnownAgent, type KnownOptions } from './agent/program/known-agents.ts'
 export type { Recorder } from './agent/recorder.ts'
 export { server } from './case/any-server.ts'
 export type { Case, CaseDefinition } from './case/case.ts'

@@ -54,6 +54,20 @@ describe('--agent', () => {
     ])
   })
 
+  it('is a known agent by its name, with more words for its command line', () => {
+    const [name, how] = read('opus=claude-code --model opus') as [string, harness.Agent['how']]
+    assert.equal(name, 'opus')
+    assert.ok(how.kind === 'command')
+    assert.deepEqual(how.options.args?.slice(-2), ['--model', 'opus'])
+    assert.equal(read('codex')[0], 'codex')
+    // Whoever fills in words calls the program as it is.
+    assert.deepEqual(read('codex exec {task}')[1], {
+      kind: 'command',
+      options: { command: 'codex', args: ['exec', '{task}'] },
+    })
+    assert.throws(() => agentConfiguration('claude -p'), /Known by their names: claude-code, /)
+  })
+
   for (const [text, name] of [
     ['python3 my.py {task}', 'my'],
     ['python3.12 -m own.agent {task}', 'own'],

@@ -152,7 +152,7 @@ describe('touchstone serve', () => {
     [
       'with another format',
       ['x', '--format', 'toml'],
-      /one of mcpServers, vscode, codex, got "toml"/,
+      /one of mcpServers, gemini, vscode, opencode, codex, got "toml"/,
     ],
   ] as const)
     it(`${what}: usage`, async () => {

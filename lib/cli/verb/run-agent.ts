@@ -3,10 +3,11 @@
  */
 import { gotWord } from '../../choice.ts'
 import { TouchstoneError } from '../../errors.ts'
-import { agent, type Configuration } from '../../harness/index.ts'
+import { agent, type Configuration, KNOWN_AGENTS, type KnownAgent } from '../../harness/index.ts'
 
 /**
- * The configuration that one `--agent` describes: `[NAME=]COMMAND`, or `[NAME=]URL` of a service.
+ * The configuration that one `--agent` describes: `[NAME=]COMMAND`, `[NAME=]URL` of a service, or
+ * `[NAME=]KNOWN` with more words for a known agent's command line.
  */
 export function agentConfiguration(text: string): { name: string; configuration: Configuration } {
   const where = `--agent ${text}`
@@ -16,8 +17,12 @@ export function agentConfiguration(text: string): { name: string; configuration:
   const [command, ...args] = words
   if (command === undefined)
     throw new TouchstoneError('usage', 'expected a command or a URL, got nothing', { where })
-  if (!/^https?:/.test(command)) requireFilled(words, where)
   const own = name === undefined ? {} : { name }
+  if (isKnown(command) && !words.some((word) => word.includes('{'))) {
+    const made = agent.known(command, { args, ...own })
+    return { name: made.name, configuration: { agent: made } }
+  }
+  if (!/^https?:/.test(command)) requireFilled(words, where)
   const made =
     /^https?:\/\//.test(command) && args.length === 0
       ? agent.http({ url: command, ...own })
@@ -25,9 +30,13 @@ export function agentConfiguration(text: string): { name: string; configuration:
   return { name: made.name, configuration: { agent: made } }
 }
 
+function isKnown(word: string): word is KnownAgent {
+  return (KNOWN_AGENTS as readonly string[]).includes(word)
+}
+
 /** What is filled in, with what of it tells the program its task or its servers. */
-const FILLED = ['task', 'task_file', 'mcp_config', 'mcp_config_dir', 'url', 'seed', 'folder']
-const TELLING = FILLED.slice(0, 5)
+const TELLING = ['task', 'task_file', 'mcp_config', 'mcp_config_dir', 'mcp_servers', 'url']
+const FILLED = [...TELLING, 'mcp_names', 'seed', 'folder']
 
 /** @throws TouchstoneError `usage` for a word in braces that nothing fills, or for none at all */
 function requireFilled(words: readonly string[], where: string): void {
@@ -43,7 +52,7 @@ function requireFilled(words: readonly string[], where: string): void {
   if (!found.some((name) => TELLING.includes(name)))
     throw new TouchstoneError(
       'usage',
-      `expected at least one of ${TELLING.map((name) => `{${name}}`).join(', ')}, got none: the program would know neither its task nor its servers`,
+      `expected at least one of ${TELLING.map((name) => `{${name}}`).join(', ')}, got none: the program would know neither its task nor its servers. Known by their names: ${KNOWN_AGENTS.join(', ')}`,
       { where },
     )
 }

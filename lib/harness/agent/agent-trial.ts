@@ -9,7 +9,7 @@ import type { Answer } from './answer.ts'
 import type { Conversation } from './conversation.ts'
 import type { AgentEnd, AgentLimits } from './ending.ts'
 import type { Gateway } from './gateway.ts'
-import type { McpServers, StdioServer } from './mcp-config.ts'
+import type { McpServers, StdioServer } from './program/mcp-config.ts'
 import type { Recorder } from './recorder.ts'
 import type { Reports } from './report.ts'
 

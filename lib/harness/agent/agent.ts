@@ -6,13 +6,22 @@
 import type { ToolSet } from 'ai'
 import { onlyMembers } from '../../arguments.ts'
 import { type Digest, digestOf } from '../../canonical.ts'
-import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { shownAddress } from '../../secrets.ts'
 import type { UserAnswer } from '../case/user.ts'
 import type { Client } from '../wire/mcp.ts'
 import type { AgentLimits } from './ending.ts'
-import type { McpServers, StdioServer } from './mcp-config.ts'
+import {
+  type AnswerPaths,
+  COMMAND_MEMBERS,
+  type CommandAgent,
+  invalid,
+  isTexts,
+  nameOfProgram,
+  requireCommand,
+} from './program/command.ts'
+import { type KnownAgent, type KnownOptions, knownAgent } from './program/known-agents.ts'
+import type { McpServers, StdioServer } from './program/mcp-config.ts'
 
 /**
  * A server of a case in the forms that agents take. All of them reach the same world, and each call
@@ -79,48 +88,6 @@ export type AgentAnswer =
     }
 
 export type AgentFunction = (task: AgentTask) => Promise<AgentAnswer> | AgentAnswer
-
-/** Where an answer stands in a JSON text: paths such as `result` or `messages[-1].content`. */
-export type AnswerPaths = {
-  text: string
-  claims?: string
-  inputTokens?: string
-  outputTokens?: string
-  steps?: string
-  model?: string
-}
-
-/**
- * A program under test. In its texts `{task}`, `{task_file}`, `{mcp_config}`, `{url}`, `{seed}` and
- * `{folder}` are filled in.
- */
-export type CommandAgent = {
-  command: string
-  args?: readonly string[]
-  /** Written to its standard input. Default: nothing. */
-  input?: string
-  /** Laid over the environment of this process; `$NAME` is that variable of it. */
-  env?: { readonly [name: string]: string }
-  /**
-   * Its working folder. Default: this process's. `{folder}` is one that is made for the trial and
-   * deleted after it.
-   */
-  cwd?: string
-  /**
-   * The form of the file `{mcp_config}`. Default `mcpServers`, which Claude Code, Cursor and many
-   * others read.
-   */
-  format?: 'mcpServers' | 'vscode' | 'codex'
-  /** How that file hands over the servers. Default `http`. */
-  transport?: 'http' | 'stdio'
-  /**
-   * Its answer: all of its standard output (default), or paths into the JSON there, the last line
-   * of it where there are several.
-   */
-  output?: 'text' | string | AnswerPaths
-  /** What of it is tested: told apart by it, beside the words above. */
-  version?: string
-}
 
 /**
  * A service under test. `request` is the body as JSON; texts in it are filled in as those of a
@@ -231,40 +198,10 @@ function agent(name: string, run: AgentFunction, options: { version?: string } =
 function command(options: CommandAgent & { name?: string }): Agent {
   onlyMembers(options, COMMAND_MEMBERS, 'agent.command')
   const { name, version, ...how } = options
-  if (typeof how.command !== 'string' || how.command === '')
-    invalid('a program', how.command, 'agent.command: command')
-  if (how.format !== undefined && !['mcpServers', 'vscode', 'codex'].includes(how.format))
-    invalid('mcpServers, vscode or codex', how.format, 'agent.command: format')
-  if (how.transport !== undefined && !['http', 'stdio'].includes(how.transport))
-    invalid('http or stdio', how.transport, 'agent.command: transport')
-  if (how.args !== undefined && !isTexts(how.args))
-    invalid('a list of texts', how.args, 'agent.command: args')
-  if (how.env !== undefined && !isTexts(Object.values(how.env)))
-    invalid('texts by name', how.env, 'agent.command: env')
+  requireCommand(how)
   const made = name ?? nameOfProgram(how.command, how.args ?? [])
   requireName(made)
   return new Agent(made, version ?? null, { kind: 'command', options: how })
-}
-
-/** Programs that run a script, or another program, which is what a person calls the agent. */
-const RUNNERS =
-  /^(python|pypy|node|deno|bun|ruby|perl|php|java|tsx|npx|bunx|uvx?|pipx|env|(ba|z)?sh)[\d.]*(\.exe)?$/
-
-/** `python3 my_agent.py` is my_agent; `npx -y @acme/agent@2` is agent. */
-function nameOfProgram(command: string, args: readonly string[]): string {
-  const baseOf = (path: string) => path.split(/[\\/]/).at(-1) ?? ''
-  const words = args.filter((word) => !/^-|[{}\s=]|^(run|exec)$/.test(word))
-  // An option before the script may have a value of its own.
-  const script =
-    RUNNERS.test(baseOf(command)) && !args.some((word) => /^-[ce]$|^--eval$/.test(word))
-      ? (words.find((word) => /\.([cm]?[jt]s|py|rb|pl|php|sh|jar)$/.test(word)) ?? words[0])
-      : undefined
-  const named = script?.replace(/(?<=.)@[^/]*$/, '').replace(/\.[A-Za-z]+$/, '')
-  const safe = (text: string) =>
-    baseOf(text)
-      .replace(/[^A-Za-z0-9_.-]/g, '-')
-      .replace(/^[^A-Za-z0-9]+/, '')
-  return safe(named ?? '') || safe(command) || 'agent'
 }
 
 /**
@@ -288,29 +225,29 @@ function http(options: HttpAgent & { name?: string }): Agent {
   return new Agent(made, version ?? null, { kind: 'http', options: how })
 }
 
-const COMMAND_MEMBERS = [
-  'name',
-  'version',
-  'command',
-  'args',
-  'input',
-  'env',
-  'cwd',
-  'format',
-  'transport',
-  'output',
-]
 const HTTP_MEMBERS = ['name', 'version', 'url', 'headers', 'request', 'response']
 
-/** An agent as a YAML file of configurations says it: `{ command: ... }` or `{ url: ... }`. */
+/**
+ * An agent as a YAML file of configurations says it: `{ command: ... }`, `{ url: ... }`, `{ known:
+ * NAME, args: ... }`, or the name of a known one.
+ */
 export function agentFrom(name: string, value: unknown): Agent {
   if (value instanceof Agent) return value
   if (typeof value === 'function') return agent(name, value as AgentFunction)
+  if (typeof value === 'string') return known(value as KnownAgent, { name })
   if (value !== null && typeof value === 'object') {
+    if ('known' in value) {
+      const { known: which, ...options } = value as KnownOptions & { known: KnownAgent }
+      return known(which, { name, ...options })
+    }
     if ('command' in value) return command({ name, ...(value as CommandAgent) })
     if ('url' in value) return http({ name, ...(value as HttpAgent) })
   }
-  return invalid('an agent, a function, { command } or { url }', value, `config ${name}: agent`)
+  return invalid(
+    'an agent, a function, { command }, { url } or { known }',
+    value,
+    `config ${name}: agent`,
+  )
 }
 
 function requireName(name: string): void {
@@ -318,21 +255,26 @@ function requireName(name: string): void {
     invalid('a name of letters, digits and _.- (at most 64)', name, 'agent name')
 }
 
-function isTexts(values: unknown): boolean {
-  return Array.isArray(values) && values.every((one) => typeof one === 'string')
+/**
+ * An agent that many people have, as a program: how it is called without a person, handed the
+ * servers, and read. It must be installed, and finds its model and key as it always does.
+ *
+ * Its own tools (shell, files) are switched off: they would act on this machine, which no case
+ * knows of. What is measured is how it uses the servers.
+ *
+ * @param name         `claude-code`, `codex`, `gemini-cli`, `opencode` or `qwen-code`
+ * @param options.args more words for its command line, such as `['--model', 'opus']`
+ * @param options.env  laid over the environment of this process; `$NAME` is that variable of it
+ * @param options.name the name of the agent in this run; default: the first parameter
+ * @throws TouchstoneError `argument_invalid` naming those that are known
+ * @example
+ * const opus = agent.known('claude-code', { args: ['--model', 'opus'], name: 'opus' })
+ * opus.name // 'opus'
+ */
+function known(name: KnownAgent, options: KnownOptions = {}): Agent {
+  return command(knownAgent(name, options))
 }
 
-function invalid(expected: string, got: unknown, where: string): never {
-  const shown = typeof got === 'object' && got !== null ? 'an object' : JSON.stringify(got)
-  throw new TouchstoneError(
-    'argument_invalid',
-    `expected ${expected}, got ${shown ?? String(got)}`,
-    {
-      where,
-    },
-  )
-}
-
-const made = Object.assign(agent, { command, http })
+const made = Object.assign(agent, { command, http, known })
 
 export { made as agent }

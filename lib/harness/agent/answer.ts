@@ -1,7 +1,7 @@
 /** What an agent answered: checked where it is a value, found by paths where it is JSON. */
 import type { Json } from '../../json.ts'
 import type { StatedClaim } from '../../log/stated.ts'
-import type { AnswerPaths } from './agent.ts'
+import type { AnswerPaths } from './program/command.ts'
 import { claimsIn } from './report.ts'
 
 /** An answer that has been read. What is not known is null. */

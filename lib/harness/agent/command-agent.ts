@@ -1,10 +1,9 @@
 /** One trial of an agent that is a program: its files, its words, and what it said. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, join, resolve } from 'node:path'
+import { delimiter, dirname, join, resolve } from 'node:path'
 import { keepSecrets, redacted } from '../../secrets.ts'
 import { filledIn } from '../server/variables.ts'
-import type { AnswerPaths, CommandAgent } from './agent.ts'
 import {
   addressesOf,
   type Ended,
@@ -16,8 +15,9 @@ import {
 } from './agent-trial.ts'
 import { type Answer, answerIn, answerOf, jsonIn } from './answer.ts'
 import type { AgentEnd } from './ending.ts'
-import { CONFIG_FILES, configText } from './mcp-config.ts'
-import { runProgram } from './program.ts'
+import type { AnswerPaths, CommandAgent } from './program/command.ts'
+import { CONFIG_FILES, configText, inlineConfig } from './program/mcp-config.ts'
+import { runProgram } from './program/process-group.ts'
 
 /** Longest text that a transcript keeps of a program's output, in characters. */
 const MOST_KEPT = 4000
@@ -32,15 +32,20 @@ export async function runCommand(options: CommandAgent, trial: Trial): Promise<E
     mkdirSync(work)
     const addresses = await addressesOf(trial.gateway)
     const servers = options.transport === 'stdio' ? stdioServers(addresses) : httpServers(addresses)
-    const config = join(folder, CONFIG_FILES[format])
-    writeFileSync(config, configText(format, servers), { mode: 0o600 })
+    const config = options.configFile
+      ? join(work, options.configFile)
+      : join(folder, CONFIG_FILES[format])
+    mkdirSync(dirname(config), { recursive: true })
+    writeFileSync(config, configText(format, servers, options.settings), { mode: 0o600 })
     const taskFile = join(folder, 'task.txt')
     writeFileSync(taskFile, trial.task)
     const fill = filler({
       task: trial.task,
       task_file: taskFile,
       mcp_config: config,
-      mcp_config_dir: folder,
+      mcp_config_dir: dirname(config),
+      mcp_servers: inlineConfig(format, servers),
+      mcp_names: Object.keys(servers).join(','),
       url: addresses[0]?.[1] ?? '',
       seed: String(trial.seed),
       folder: work,
@@ -70,7 +75,12 @@ export async function runCommand(options: CommandAgent, trial: Trial): Promise<E
       stderr: redacted(end.stderr).slice(-MOST_KEPT).toWellFormed(),
       output_cut: end.cut,
     }
-    if (code !== 0) return { end: exitOf(code, signal, redacted(end.stderr)), notes }
+    if (code !== 0) {
+      const gone = options.unavailable?.some((text) =>
+        `${end.stdout}\n${end.stderr}`.includes(text),
+      )
+      return { end: exitOf(code, signal, redacted(end.stderr), gone), notes }
+    }
     return read(() => outputOf(redacted(end.stdout), options.output ?? 'text'), notes)
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -83,13 +93,18 @@ function pathOf(): string {
 
 /**
  * An exit code other than 0: the agent's own doing, unless it says that it is a failure that
- * passes.
+ * passes, or that its model is not to be had.
  */
-function exitOf(code: number | null, signal: NodeJS.Signals | null, stderr: string): AgentEnd {
+function exitOf(
+  code: number | null,
+  signal: NodeJS.Signals | null,
+  stderr: string,
+  unavailable = false,
+): AgentEnd {
   const last = stderr.trimEnd().split('\n').at(-1)?.trim().slice(0, 200) ?? ''
   const how = code === null ? `signal ${signal}` : `exit code ${code}`
   const message = `expected exit code 0, got ${how}${last ? `: ${last}` : ''}`.toWellFormed()
-  if (code === TEMPORARY_FAILURE)
+  if (code === TEMPORARY_FAILURE || unavailable)
     return { how: 'agent_error', code: 'agent_unavailable', message, final: false }
   return { how: 'agent_crashed', message }
 }

@@ -11,7 +11,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
-import { configText } from '../../../lib/harness/agent/mcp-config.ts'
+import { configText, inlineConfig } from '../../../lib/harness/agent/program/mcp-config.ts'
 import { cases, harness } from '../../../lib/index.ts'
 
 type Case = Awaited<ReturnType<typeof cases.load>>[number]
@@ -492,6 +492,7 @@ describe('an agent that is a program', () => {
     assert.equal(
       configText('codex', servers),
       `[mcp_servers.shop]
+default_tools_approval_mode = "approve"
 command = "node"
 args = ["a \\"b\\".js"]
 
@@ -499,15 +500,87 @@ args = ["a \\"b\\".js"]
 URL = "http://x"
 
 [mcp_servers.far]
+default_tools_approval_mode = "approve"
 url = "http://127.0.0.1:1/a/mcp"
 `,
     )
+    // Gemini CLI reads `url` as an address for server-sent events.
+    assert.deepEqual(JSON.parse(configText('gemini', servers, { tools: { core: [] } })), {
+      tools: { core: [] },
+      mcpServers: {
+        shop: { command: 'node', args: ['a "b".js'], env: { URL: 'http://x' } },
+        far: { httpUrl: 'http://127.0.0.1:1/a/mcp' },
+      },
+    })
+    assert.deepEqual(JSON.parse(configText('opencode', servers)), {
+      mcp: {
+        shop: {
+          type: 'local',
+          command: ['node', 'a "b".js'],
+          environment: { URL: 'http://x' },
+          enabled: true,
+        },
+        far: { type: 'remote', url: 'http://127.0.0.1:1/a/mcp', enabled: true },
+      },
+    })
+    assert.equal(
+      inlineConfig('codex', servers),
+      '{shop={command="node",args=["a \\"b\\".js"],env={URL="http://x"},default_tools_approval_mode="approve"},far={url="http://127.0.0.1:1/a/mcp",default_tools_approval_mode="approve"}}',
+    )
+    assert.deepEqual(JSON.parse(inlineConfig('mcpServers', servers)), { mcpServers: servers })
+  })
+
+  it('finds that file where it looks for it, with settings beside the servers; in one word it has the servers too', async () => {
+    const agent = node(
+      `const { readFileSync } = require('node:fs')
+       const { theme, mcpServers } = JSON.parse(readFileSync('.own/settings.json', 'utf8'))
+       const [inline, names] = process.argv.slice(1)
+       console.log(JSON.stringify([theme, Object.keys(mcpServers.github), JSON.parse(inline).mcpServers.github.httpUrl === mcpServers.github.httpUrl, names]))`,
+      ['{mcp_servers}', '{mcp_names}'],
+      {
+        format: 'gemini',
+        configFile: '.own/settings.json',
+        settings: { theme: 'dark' },
+        cwd: '{folder}',
+      },
+    )
+    const { transcript } = await trial(agent)
+    assert.deepEqual(transcript['said'], ['["dark",["httpUrl"],true,"github,report"]'])
+  })
+
+  it('that says with its exit code that its model is not to be had has not failed; with exit 0 it has answered', async () => {
+    const unavailable = ['API Error: ']
+    const { row } = await trial(sh('echo "API Error: 529"; exit 1', { unavailable }))
+    assert.deepEqual([row.outcome, row.error?.code], ['error', 'agent_unavailable'])
+    const other = await trial(sh('echo "no API"; exit 1', { unavailable }))
+    assert.deepEqual([other.row.outcome, other.row.error?.code], ['fail', 'agent_crashed'])
+    const { transcript } = await trial(sh('echo "API Error: 529"', { unavailable }))
+    assert.deepEqual(transcript['said'], ['API Error: 529'])
+  })
+
+  it('is known by its name: with more words, more variables and a name of its own', () => {
+    const { how, name } = harness.agent.known('claude-code', {
+      args: ['--model', 'opus'],
+      env: { ANTHROPIC_API_KEY: '$KEY' },
+      name: 'opus',
+    })
+    assert.equal(name, 'opus')
+    assert.ok(how.kind === 'command')
+    const { command, args, env, cwd } = how.options
+    assert.deepEqual([command, args?.slice(-2), cwd], ['claude', ['--model', 'opus'], '{folder}'])
+    assert.equal(env?.['ANTHROPIC_API_KEY'], '$KEY')
+    assert.throws(() => harness.agent.known('claude' as never), /did you mean "claude-code"/)
+    assert.throws(() => harness.agent.known('codex', { arg: [] } as never), /did you mean "args"/)
   })
 
   for (const [what, options] of [
     ['no command', {}],
     ['an option that there is not', { command: 'a', arg: [] }],
     ['a form that there is not', { command: 'a', format: 'cursor' }],
+    ['a file outside of its folder', { command: 'a', configFile: '../x.json' }],
+    ['a file at a place of its own', { command: 'a', configFile: '/etc/x.json' }],
+    ['settings in a form that takes none', { command: 'a', format: 'codex', settings: {} }],
+    ['a text for a list of texts', { command: 'a', unavailable: 'x' }],
     ['arguments that are no texts', { command: 'a', args: [1] }],
   ] as const) {
     it(`with ${what} is refused`, () =>
