@@ -27,4 +27,4 @@ function percent(share: number): string {
 // 4 of 5 trials of one case: 38% to 96%
 // over cases: 73%, 37% to 92%
 // all of 3 trials of case 2 pass: 40%
-// 24 cases x 5 would find a difference of 15 points
+// 24 cases x 5 would find a difference of 26 points
