@@ -32,6 +32,8 @@ export type HeatOptions = Direction & {
   metric?: string
   /** What a row is. Default `case`. */
   noun?: string
+  /** Kinds beside each other in the picture, as small multiples. Default 1: below each other. */
+  across?: number
   title?: string
 }
 
@@ -59,7 +61,7 @@ type Grid = {
  * heat([{ case: 'a', configuration: 'naive', passes: 6, trials: 5 }]) // throws chart_invalid
  */
 export function heat(rows: readonly HeatRow[], options: HeatOptions = {}): Chart<HeatRow> {
-  onlyOptions(options, 'better more metric noun title')
+  onlyOptions(options, 'better more metric noun across title')
   const read = readRows(rows, readHeat)
   const title =
     options.title ??
@@ -73,7 +75,7 @@ export function heat(rows: readonly HeatRow[], options: HeatOptions = {}): Chart
     title,
     notes,
     rows: read,
-    spec: empty ? nothing(title, [], 'No cases.') : drawn(grid, title, notes, lower),
+    spec: empty ? nothing(title, [], 'No cases.') : drawn(grid, title, notes, options),
     text: (look) =>
       page(title, empty ? [] : notes, empty ? ['No cases.'] : inText(grid, look, lower), look),
   })
@@ -124,12 +126,10 @@ function arrange(rows: HeatRow[], lower: boolean): Grid {
         : row.trials
           ? `${row.passes}/${row.trials}`
           : '-'
-    const cell = { row, share, said: row.errors ? `${digits}!` : digits }
-    cells.set(id, {
-      ...cell,
-      case: caseLabels.get(row.case) ?? '',
-      configuration: configurationLabels.get(row.configuration) ?? '',
-    })
+    const named = caseLabels.get(row.case) ?? ''
+    const configuration = configurationLabels.get(row.configuration) ?? ''
+    const said = row.errors ? `${digits}!` : digits
+    cells.set(id, { row, share, said, case: named, configuration })
     const total = totals.get(row.case) ?? { share: 0, n: 0, kind: row.kind ?? '' }
     totals.set(
       row.case,
@@ -168,7 +168,10 @@ function heatNote(rows: HeatRow[], grid: Grid, options: HeatOptions): string {
   return [size, digits, none, blank, errors].filter(Boolean).join(' ')
 }
 
-function drawn(grid: Grid, title: string, notes: string[], lower: boolean): JsonObject {
+const PANEL_TITLE = { fontSize: 11, fontWeight: 'bold', frame: 'group', anchor: 'start', offset: 6 }
+
+function drawn(grid: Grid, title: string, notes: string[], options: HeatOptions): JsonObject {
+  const { across = 1, better } = options
   const values = [...grid.cells.values()].map((cell) => ({
     case: cell.case,
     configuration: cell.configuration,
@@ -181,6 +184,7 @@ function drawn(grid: Grid, title: string, notes: string[], lower: boolean): Json
   }))
   const columns = [...labels(grid.configurations, 24).values()]
   const columnPx = Math.max(48, Math.ceil(widest(columns)) + 14)
+  const range = better === 'lower' ? DIVERGING.toReversed() : DIVERGING
   const kinds = [...new Set(grid.cases.map((one) => one.kind))]
   const blocks = kinds.map((kind, i): JsonObject => {
     const own = grid.cases.filter((one) => one.kind === kind).map((one) => one.label)
@@ -188,24 +192,16 @@ function drawn(grid: Grid, title: string, notes: string[], lower: boolean): Json
       width: { step: columnPx },
       height: { step: 24 },
       transform: [{ filter: { field: 'kind', equal: kind } }],
-      ...(kinds.length > 1
-        ? {
-            title: {
-              text: kind || 'other',
-              fontSize: 11,
-              fontWeight: 'bold',
-              frame: 'group',
-              anchor: 'start',
-              offset: 6,
-            },
-          }
-        : {}),
+      ...(kinds.length > 1 && { title: { text: kind || 'other', ...PANEL_TITLE } }),
       encoding: {
         x: {
           field: 'configuration',
           type: 'nominal',
           scale: { domain: columns },
-          axis: i === 0 ? { title: null, orient: 'top', labelAngle: 0, labelPadding: 8 } : null,
+          axis:
+            i === 0 || across > 1
+              ? { title: null, orient: 'top', labelAngle: 0, labelPadding: 8 }
+              : null,
         },
         y: { field: 'case', type: 'nominal', scale: { domain: own }, axis: { title: null } },
         tooltip: tips('case', 'configuration', 'passes', 'trials', 'errors'),
@@ -217,7 +213,7 @@ function drawn(grid: Grid, title: string, notes: string[], lower: boolean): Json
             color: {
               field: 'share',
               type: 'quantitative',
-              scale: { domain: [0, 1], range: lower ? DIVERGING.toReversed() : DIVERGING },
+              scale: { domain: [0, 1], range },
               legend: null,
             },
           },
@@ -242,7 +238,10 @@ function drawn(grid: Grid, title: string, notes: string[], lower: boolean): Json
     }
   })
   const width = widest(grid.cases.map((one) => one.label)) + columns.length * columnPx
-  return frame(title, notes, { data: { values }, spacing: 14, vconcat: blocks }, width)
+  if (across === 1)
+    return frame(title, notes, { data: { values }, spacing: 14, vconcat: blocks }, width)
+  const panels = { data: { values }, spacing: 24, columns: across, concat: blocks }
+  return frame(title, notes, panels, width * Math.min(across, blocks.length))
 }
 
 function toneOf(share: number | null, lower: boolean): Tone {

@@ -46,8 +46,8 @@ const TAKES: { [kind in PlotKind]: readonly (keyof Options)[] } = {
   noise: ['metric', 'a', 'b', 'kind'],
 }
 
-/** Rows up to which a picture fits two screens. */
-const MOST_ROWS = 60
+/** Rows up to which a picture and its text fit two screens. */
+const MOST_ROWS = 36
 
 /** Sections of a heat map. */
 const [ATTACK, FAULT, PLAIN] = ['cases with an attack', 'cases with a fault', 'plain cases']
@@ -100,22 +100,38 @@ const KINDS: { [kind in PlotKind]: Drawing } = {
         }),
       ),
     )
-    const cases = new Set(cells.map((cell) => cell.case)).size
-    const some = cases > MOST_ROWS ? byKind(cells, (id) => about.get(id)?.kind ?? '') : cells
-    const rows = new Set(some.map((cell) => cell.case)).size
-    const shown = rows > MOST_ROWS ? lowest(some, METRICS[metric].better) : some
-    const left = rows - new Set(shown.map((cell) => cell.case)).size
+    const kindOf = (id: string) => about.get(id)?.kind ?? ''
+    const { better } = METRICS[metric]
+    const rowsOf = (some: readonly Cell[]) => new Set(some.map((cell) => cell.case)).size
+    const cases = rowsOf(cells)
+    const many = cases > MOST_ROWS
+    // Rows that are good throughout say one thing, which is said in a sentence.
+    const marred = many ? notAllGood(cells, better) : cells
+    const panels = [...new Set(marred.map((cell) => kindOf(cell.case)))]
+    // Each panel has a head, and a line below it.
+    const multiples =
+      many && marred.length > 0 && rowsOf(marred) + 2 * panels.length <= MOST_ROWS + 10
+    const some = !many
+      ? cells
+      : multiples
+        ? marred.map((cell) => ({ ...cell, kind: kindOf(cell.case) }))
+        : marred.length > 0
+          ? notAllGood(byKind(cells, kindOf), better)
+          : byKind(cells, kindOf)
+    const shown = rowsOf(some) > MOST_ROWS ? lowest(some, better) : some
+    const left = rowsOf(some) - rowsOf(shown)
     const more = [
-      ...(some === cells ? [] : [`${cases} cases by kind; { kind } draws the cases of one.`]),
-      ...(left > 0 ? [`The worst ${rows - left} of ${rows} rows; report.html has all.`] : []),
-      ...(metric === 'goal' && run.manifest.cases.some((one) => one.adversarial)
-        ? ['Whether an attack succeeded stands in the map of that metric.']
-        : []),
-    ].join(' ')
+      many ? manyText(cases, rowsOf(marred), multiples, METRICS[metric].label, better) : '',
+      left > 0 ? `The worst ${rowsOf(shown)} of ${rowsOf(some)} rows.` : '',
+      metric === 'goal' && run.manifest.cases.some((one) => one.adversarial)
+        ? 'Whether an attack succeeded stands in the map of that metric.'
+        : '',
+    ]
     return chart.heat(shown, {
       ...named(metric),
-      ...(some !== cells && { noun: 'kind' }),
-      ...(more && { more }),
+      ...(many && !multiples && { noun: 'kind' }),
+      ...(multiples && { across: 3 }),
+      more: more.filter(Boolean).join(' '),
     }) as Chart
   },
   slope(run, metric, options) {
@@ -245,6 +261,32 @@ function byKind(cells: readonly Cell[], kindOf: (id: string) => string): Cell[] 
       }
     },
   )
+}
+
+/** The cells of rows in which not every trial is good. */
+function notAllGood(cells: readonly Cell[], better: 'higher' | 'lower'): Cell[] {
+  const good = ({ passes, trials }: Cell) => passes === (better === 'higher' ? trials : 0)
+  const marred = new Set(
+    cells.filter((cell) => !good(cell) || cell.errors > 0).map((cell) => cell.case),
+  )
+  return cells.filter((cell) => marred.has(cell.case))
+}
+
+/** What a picture of many cases leaves out, and how to see it. */
+function manyText(
+  cases: number,
+  shown: number,
+  single: boolean,
+  label: string,
+  better: 'higher' | 'lower',
+): string {
+  const good = better === 'higher' ? `each trial is ${label}` : `no trial is ${label}`
+  const what = single
+    ? `${shown} of ${cases} cases, by kind. The others are left out: in them ${good}.`
+    : shown > 0
+      ? `${cases} cases by kind. Kinds are left out in which ${good}.`
+      : `${cases} cases by kind: in all of them ${good}.`
+  return `${what} { kind } draws all cases of one kind; report.html has all.`
 }
 
 /** The cells of the rows that come out worst. */
