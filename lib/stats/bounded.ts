@@ -144,23 +144,36 @@ function lowerEnd(
   const wanted = normalQuantile(tail)
   const gapTo = (x: number) =>
     normalQuantile(Math.min(1 - 1e-15, Math.max(1e-300, below(parts, x)))) - wanted
-  // Illinois' rule of false position: on the scale of the normal quantile the distribution is
-  // nearly a line.
+  // On the scale of the normal quantile the distribution is nearly a line, whose slope is about
+  // one over the standard deviation: secants from there, kept between two points that hold the end.
+  const { center, deviation } = momentsOf(parts)
   let [left, right] = [0, mean]
-  let [atLeft, atRight] = [-37 - wanted, gapTo(mean)]
+  let x = Math.min(Math.max(center + wanted * deviation, mean / 1000), mean)
+  let slope = 1 / deviation
+  let before: { x: number; at: number } | null = null
   for (let i = 0; i < 100 && right - left > 1e-11; i++) {
-    const x = (left * atRight - right * atLeft) / (atRight - atLeft)
     const at = gapTo(x)
     if (Math.abs(at) < 1e-9) return x
-    if (at < 0) {
-      left = x
-      atLeft = at
-      atRight /= 2
-    } else {
-      right = x
-      atRight = at
-      atLeft /= 2
-    }
+    if (at < 0) left = x
+    else right = x
+    if (before !== null && at !== before.at) slope = (at - before.at) / (x - before.x)
+    before = { x, at }
+    const next = x - at / slope
+    // A step that leaves the bracket halves it instead.
+    x = next > left && next < right ? next : (left + right) / 2
   }
   return left
+}
+
+/** Mean and standard deviation of the weighted mean, as if the weights' own sum did not vary. */
+function momentsOf(parts: Parts): { center: number; deviation: number } {
+  let [total, sum] = [0, 0]
+  for (const { value, weight, mass } of parts) {
+    total += weight * mass
+    sum += weight * mass * value
+  }
+  const center = sum / total
+  let squares = 0
+  for (const { value, weight, mass } of parts) squares += mass * (weight * (value - center)) ** 2
+  return { center, deviation: Math.sqrt(squares) / total }
 }
