@@ -4,10 +4,7 @@ export { boundedMean } from './bounded.ts'
 export {
   compareMedians,
   type MeasureComparison,
-  type MeasureFigure,
   type MeasurePair,
-  meanOver,
-  quantileOver,
 } from './continuous.ts'
 export type { Cost } from './design/cost.ts'
 export { lookAt, looks, type Spending } from './design/looks.ts'
@@ -41,6 +38,7 @@ export {
   stratifiedPermutation,
 } from './exact.ts'
 export type { Target } from './families.ts'
+export { type MeasureFigure, meanOver, quantileOver } from './figures.ts'
 export {
   clopperPearson,
   type Interval,

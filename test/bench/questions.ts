@@ -1,33 +1,32 @@
 /**
- * Where more is asked than one rate and one comparison: several looks, many configurations, families of cases, trials that are lost
- * where it hurts, reliability, and planning. `npx tsx test/bench/questions.ts [runs per cell]` prints the tables of README.md.
+ * Where more is asked than one rate and one comparison: families of cases, trials that are lost where it hurts or share a state,
+ * reliability, times and costs. `npx tsx test/bench/questions.ts [runs per cell]` prints the tables of README.md.
  */
 import {
-  cmhExact,
   compare,
   compareMedians,
   compareReliability,
-  holm,
-  jointSignFlip,
-  lookAt,
-  looks,
+  meanOver,
   normalQuantile,
   type Pair,
+  quantileOver,
   type Rng,
   rate,
   rng,
-  signFlip,
 } from '../../lib/stats/index.ts'
 
-const trials = (p: number, n: number, random: Rng) =>
+export const trials = (p: number, n: number, random: Rng) =>
   Array.from({ length: n }, () => (random() < p ? 1 : 0))
-const decided = ({ verdict }: { verdict: string }) => verdict === 'better' || verdict === 'worse'
+export const decided = ({ verdict }: { verdict: string }) =>
+  verdict === 'better' || verdict === 'worse'
 const normal = (random: Rng) => normalQuantile(Math.min(1 - 1e-12, Math.max(1e-12, random())))
 const logistic = (x: number) => 1 / (1 + Math.exp(-x))
-const average = (values: readonly number[]) => values.reduce((x, y) => x + y, 0) / values.length
-const share = (count: number, runs: number) => (count / runs).toFixed(3)
+export const average = (values: readonly number[]) =>
+  values.reduce((x, y) => x + y, 0) / values.length
+const points = Array.from({ length: 100 }, (_, i) => (i + 0.5) / 100)
+export const share = (count: number, runs: number) => (count / runs).toFixed(3)
 
-function table(title: string, head: string[], rows: (string | number)[][]): void {
+export function table(title: string, head: string[], rows: (string | number)[][]): void {
   console.log(
     [
       `\n${title}\n`,
@@ -35,211 +34,6 @@ function table(title: string, head: string[], rows: (string | number)[][]): void
       `|${'---|'.repeat(head.length)}`,
       ...rows.map((row) => `| ${row.join(' | ')} |`),
     ].join('\n'),
-  )
-}
-
-/** Two configurations that are the same, looked at again and again. */
-function manyLooks(runs: number): void {
-  const rows = [
-    [8, 3, 20],
-    [20, 5, 40],
-    [20, 1, 12],
-  ].flatMap(([cases = 0, first = 0, most = 0]) =>
-    (['these', 'like these'] as const).map((target) => {
-      const at = lookAt(first, most)
-      const levels = looks(at.map((repeats) => repeats / most))
-      const random = rng(`looks ${cases} ${first} ${target}`)
-      let [held, unheld, covers] = [0, 0, 0]
-      for (let run = 0; run < runs; run++) {
-        const rates = Array.from({ length: cases }, () => 0.2 + 0.6 * random())
-        const pairs = rates.map(() => ({ a: [] as number[], b: [] as number[] }))
-        let [found, naive] = [false, false]
-        for (const [look, repeats] of at.entries()) {
-          for (const [i, pair] of pairs.entries())
-            for (const side of ['a', 'b'] as const)
-              pair[side].push(...trials(rates[i] as number, repeats - pair[side].length, random))
-          const one = compare(pairs, { target, level: levels[look] as number })
-          naive ||= decided(compare(pairs, { target }))
-          found ||= decided(one)
-          if (found || look === at.length - 1) {
-            if (one.low <= 0 && 0 <= one.high) covers++
-            break
-          }
-        }
-        if (found) held++
-        if (naive) unheld++
-      }
-      return [
-        `${cases} cases, ${at.join(', ')} repeats`,
-        target,
-        share(held, runs),
-        share(unheld, runs),
-        share(covers, runs),
-      ]
-    }),
-  )
-  table(
-    'Two that are the same, looked at until a verdict: false verdicts over all looks, the same up to there where each look is at 95 %, and how often the interval at the stop holds the truth.',
-    ['size', 'target', 'error held', 'not held', 'covers'],
-    rows,
-  )
-}
-
-/** Configurations that are the same: any pair told apart, on either question. */
-function manyConfigurations(runs: number): void {
-  const rows = [3, 6, 11].map((count) => {
-    const random = rng(`configurations ${count}`)
-    let [joint, alone, exact] = [0, 0, 0]
-    for (let run = 0; run < runs; run++) {
-      const sides = Array.from({ length: 20 }, () => {
-        const p = 0.2 + 0.7 * random()
-        return Array.from({ length: count }, () => trials(p, 5, random))
-      })
-      const pairs = Array.from({ length: count }, (_, i) =>
-        Array.from({ length: count - i - 1 }, (_, j) => [i, i + 1 + j] as const),
-      ).flat()
-      const columns = pairs.map(([i, j]) =>
-        sides.map((side) => average(side[j] ?? []) - average(side[i] ?? [])),
-      )
-      if (jointSignFlip(columns, { draws: 2000 }).some((p) => p <= 0.05)) joint++
-      if (columns.some((column) => signFlip(column, { unit: 0.2 }).midP <= 0.05)) alone++
-      const cmh = pairs.map(
-        ([i, j]) =>
-          compare(
-            sides.map((side) => ({ a: side[i] ?? [], b: side[j] ?? [] })),
-            { target: 'these' },
-          ).pDecisive,
-      )
-      if (holm(cmh).some((p) => p <= 0.05)) exact++
-    }
-    return [count, share(joint, runs), share(exact, runs), share(alone, runs)]
-  })
-  table(
-    'Configurations that are the same, 20 cases x 5: any two told apart.',
-    ['configurations', 'other cases', 'run again', 'other cases, unadjusted'],
-    rows,
-  )
-}
-
-/** Metrics that no configuration differs in: goal, and four others, each with rates of its own. */
-const OTHERS = 4
-
-/**
- * A whole page about configurations that are the same: the primary metric of each against the first, the ranking of all, and
- * the other metrics. How often a word is false, by question; and what one family for all of it would cost the first line.
- */
-function anywhere(runs: number): void {
-  const rows = [2, 3, 6, 11].map((count) => {
-    const random = rng(`anywhere ${count}`)
-    const held = { first: 0, others: 0, either: 0, again: 0, both: 0 }
-    const pairs = Array.from({ length: count - 1 }, (_, j) => [0, 1 + j] as const)
-    const all = Array.from({ length: count }, (_, i) =>
-      Array.from({ length: count - i - 1 }, (_, j) => [i, i + 1 + j] as const),
-    ).flat()
-    for (let run = 0; run < runs; run++) {
-      /** By metric, case and configuration. */
-      const scores = Array.from({ length: 1 + OTHERS }, (_, metric) =>
-        Array.from({ length: 20 }, () => {
-          const p = metric === 0 ? 0.2 + 0.7 * random() : 0.6 * random()
-          return Array.from({ length: count }, () => trials(p, 5, random))
-        }),
-      )
-      const column = (metric: number, [i, j]: readonly [number, number]) =>
-        (scores[metric] ?? []).map((side) => average(side[j] ?? []) - average(side[i] ?? []))
-      const exact = (metric: number, [i, j]: readonly [number, number]) =>
-        compareHere((scores[metric] ?? []).map((side) => [side[i] ?? [], side[j] ?? []]))
-      const draws = { draws: 2000 }
-      const any = (ps: number[]) => ps.some((p) => p <= 0.05)
-      const rest = Array.from({ length: OTHERS }, (_, i) => 1 + i)
-      const first =
-        any(
-          jointSignFlip(
-            pairs.map((pair) => column(0, pair)),
-            draws,
-          ),
-        ) ||
-        (count > 2 &&
-          any(
-            jointSignFlip(
-              all.map((pair) => column(0, pair)),
-              draws,
-            ),
-          ))
-      const others = any(
-        jointSignFlip(
-          rest.flatMap((metric) => pairs.map((pair) => column(metric, pair))),
-          draws,
-        ),
-      )
-      const again =
-        any(holm(pairs.map((pair) => exact(0, pair)))) ||
-        (count > 2 && any(holm(all.map((pair) => exact(0, pair))))) ||
-        any(holm(rest.flatMap((metric) => pairs.map((pair) => exact(metric, pair)))))
-      if (first) held.first++
-      if (others) held.others++
-      if (first || others) held.either++
-      if (again) held.again++
-      if (first || others || again) held.both++
-    }
-    return [count, ...Object.values(held).map((n) => share(n, runs))]
-  })
-  table(
-    'A page about configurations that are the same, 20 cases x 5, five metrics: how often any word on it is false.',
-    [
-      'configurations',
-      'other cases: first line and ranking',
-      'other cases: other metrics',
-      'other cases: anywhere',
-      'run again: anywhere',
-      'either question',
-    ],
-    rows,
-  )
-}
-
-/** The exact test within cases of one pair. */
-const compareHere = (pairs: (readonly [number[], number[]])[]) =>
-  cmhExact(
-    pairs.map(([a, b]) => {
-      const sum = (side: number[]) => side.reduce((x, y) => x + y, 0)
-      return { a: sum(a), aTrials: a.length, b: sum(b), bTrials: b.length }
-    }),
-  )
-
-/** What the first line finds: alone, in one family with four other metrics, and as the first gate of a sequence. */
-function onePageOneFamily(runs: number): void {
-  const rows = [0.1, 0.15, 0.2].map((fall) => {
-    const random = rng(`one family ${fall}`)
-    let [alone, together, attack, gated] = [0, 0, 0, 0]
-    for (let run = 0; run < runs; run++) {
-      const columns = Array.from({ length: 1 + OTHERS }, (_, metric) =>
-        Array.from({ length: 20 }, () => {
-          const p = 0.9 - 0.2 * random()
-          // The primary metric falls a little, the second one (an attack) much more.
-          const q = metric === 0 ? p - fall : metric === 1 ? p - 0.4 : p
-          return average(trials(q, 5, random)) - average(trials(p, 5, random))
-        }),
-      )
-      const [first = 1] = jointSignFlip(columns.slice(0, 1), { draws: 2000 })
-      const one = jointSignFlip(columns, { draws: 2000 })
-      const [second = 1] = jointSignFlip(columns.slice(1), { draws: 2000 })
-      if (first <= 0.05) alone++
-      if ((one[0] ?? 1) <= 0.05) together++
-      if (second <= 0.05) attack++
-      if (first <= 0.05 && second <= 0.05) gated++
-    }
-    return [fall, ...[alone, together, attack, gated].map((n) => share(n, runs))]
-  })
-  table(
-    'What other rules would cost, 2 configurations, 20 cases x 5: the primary metric falls by so much, an attack succeeds in 40 points more.',
-    [
-      'fall',
-      'primary found, as it is',
-      'primary found, one family of five',
-      'attack found, as it is',
-      'attack found, only behind the primary (gatekeeping)',
-    ],
-    rows,
   )
 }
 
@@ -370,20 +164,99 @@ function others(runs: number): void {
   table('Coverage of other differences.', ['difference', 'cases x repeats', 'covers'], rows)
 }
 
-const PARTS = {
-  manyLooks,
-  manyConfigurations,
-  anywhere,
-  onePageOneFamily,
-  families,
-  lost,
-  others,
+/** Trials of a case that share a state in each run, so that they rise and fall together: what repeats are then worth. */
+function sharedStates(runs: number): void {
+  const rows = [0, 0.5, 1].flatMap((deviation) =>
+    [5, 20].map((repeats) => {
+      const random = rng(`shared ${deviation} ${repeats}`)
+      let [again, other, alarms, alarmsOther] = [0, 0, 0, 0]
+      const spread = points.map((u) => 0.85 + normalQuantile(u))
+      // What a case passes on average over all its states.
+      const rateOf = (base: number) =>
+        average(points.map((u) => logistic(base + deviation * normalQuantile(u))))
+      const truth = average(spread.map(rateOf))
+      for (let run = 0; run < runs; run++) {
+        const bases = Array.from({ length: 20 }, () => 0.85 + normal(random))
+        const side = (base: number) =>
+          trials(logistic(base + deviation * normal(random)), repeats, random)
+        const pairs = bases.map((base) => ({ a: side(base), b: side(base) }))
+        const scores = pairs.map(({ b }) => b)
+        const holds = (target: 'these' | 'like these', wanted: number) => {
+          const { low, high } = rate(scores, { target })
+          return low <= wanted && wanted <= high
+        }
+        if (holds('these', average(bases.map(rateOf)))) again++
+        if (holds('like these', truth)) other++
+        if (decided(compare(pairs, { target: 'these' }))) alarms++
+        if (decided(compare(pairs))) alarmsOther++
+      }
+      return [
+        deviation,
+        `20 x ${repeats}`,
+        ...[again, alarms, other, alarmsOther].map((n) => share(n, runs)),
+      ]
+    }),
+  )
+  table(
+    'Trials of a case share a state (logit sd): two that are the same on average.',
+    [
+      'state',
+      'cases x repeats',
+      'run again covers',
+      'run again: false verdicts',
+      'other cases covers',
+      'other cases: false verdicts',
+    ],
+    rows,
+  )
 }
 
-if (process.argv[1] === import.meta.filename) {
+/** Means and quantiles of times and costs: skewed, five trials of each case. */
+function measures(runs: number): void {
+  const worlds = {
+    'log-normal, sd 0.5': {
+      draw: (random: Rng) => Math.exp(0.5 * normal(random)),
+      at: (z: number) => 0.5 * z,
+    },
+    'log-normal, sd 1': { draw: (random: Rng) => Math.exp(normal(random)), at: (z: number) => z },
+  }
+  const rows = Object.entries(worlds).flatMap(([name, { draw, at }]) =>
+    [3, 5, 8, 20, 50].map((cases) => {
+      const random = rng(`measures ${name} ${cases}`)
+      const deviation = at(1)
+      const held = { mean: 0, p50: 0, p95: 0, known: 0 }
+      for (let run = 0; run < runs; run++) {
+        const times = Array.from({ length: cases }, () => {
+          const center = draw(random)
+          return Array.from({ length: 5 }, () => center * Math.exp(0.3 * normal(random)))
+        })
+        const holds = ({ low, high }: { low: number; high: number }, wanted: number) =>
+          low <= wanted && wanted <= high
+        const spread = Math.hypot(deviation, 0.3)
+        if (holds(meanOver(times), Math.exp(spread ** 2 / 2))) held.mean++
+        if (holds(quantileOver(times, 0.5), 1)) held.p50++
+        const p95 = quantileOver(times, 0.95)
+        if (holds(p95, Math.exp(spread * normalQuantile(0.95)))) held.p95++
+        if (Number.isFinite(p95.high)) held.known++
+      }
+      return [name, `${cases} x 5`, ...Object.values(held).map((n) => share(n, runs))]
+    }),
+  )
+  table(
+    'Times and costs: how often the mean, the median and the 95th percentile are covered, and how often the upper end of the last is known.',
+    ['cases differ', 'cases x repeats', 'mean', 'median', 'p95', 'p95 has an upper end'],
+    rows,
+  )
+}
+
+/** Print the parts that the command line names, or all. */
+export function runParts(parts: { [name: string]: (runs: number) => void }): void {
   const runs = Number(process.argv[2] ?? 1000)
   const wanted = process.argv.slice(3)
   console.log(`${runs} runs per cell.`)
-  for (const [name, part] of Object.entries(PARTS))
+  for (const [name, part] of Object.entries(parts))
     if (wanted.length === 0 || wanted.includes(name)) part(runs)
 }
+
+if (process.argv[1] === import.meta.filename)
+  runParts({ families, lost, sharedStates, others, measures })
