@@ -33,6 +33,12 @@ export {
 } from './numbers/comparison.ts'
 export { type Among, type Coverage, coverageOf } from './numbers/coverage.ts'
 export { heldOver } from './numbers/held.ts'
+export {
+  identicalRepeats,
+  independentRows,
+  repeatsOf,
+  summariseIndependent,
+} from './numbers/identical.ts'
 export { compareMeasure, type Measure, measureNamed } from './numbers/measure.ts'
 export {
   type ComparedMetric,

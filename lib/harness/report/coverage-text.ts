@@ -94,3 +94,8 @@ const NAME: Column = { head: 'configuration', min: 13 }
 export function endingsText(endings: Coverage['endings']): string {
   return endings.map(([ending, n]) => `${foreign(ending, 40)} ${n}`).join(', ')
 }
+
+/** Says of a configuration that its repeats are the same. */
+export function identicalText(name: string): string {
+  return `${foreign(name, 64)}: its repeats are byte for byte the same in every case, as from a cache or at temperature 0. They are no repeats: each case counts once, and how its trials vary is not known.`
+}

@@ -20,6 +20,8 @@ import {
   compareMeasure,
   coverageOf,
   FILES,
+  identicalRepeats,
+  independentRows,
   LogReader,
   type Manifest,
   type Metric,
@@ -28,7 +30,7 @@ import {
   ranking,
   requireTranscript,
   type StatRow,
-  summarise,
+  summariseIndependent,
   type Transcript,
   type TrialRecord,
   transcriptOf,
@@ -41,7 +43,6 @@ import { Shown } from '../../shown.ts'
 import type { Plan } from '../../stats/index.ts'
 import type { RunPage } from '../page/page.ts'
 import type { PlotOptions } from './charts.ts'
-import { identicalRepeats, independentRows } from './identical.ts'
 import { type NextRun, planned } from './next-run.ts'
 import { PLOT_KINDS, type PlotKind } from './plot-kinds.ts'
 import { RunComparison } from './run-comparison.ts'
@@ -83,6 +84,8 @@ export class Run extends Shown {
       manifest: Manifest
       halted?: string | null
       problems?: readonly Problem[]
+      /** Configurations whose repeats are the same; default: those that the transcripts show. */
+      identical?: ReadonlySet<string>
       /** With `trials`: the attempts that do not count. */
       earlier?: readonly TrialRecord[]
       /** The trials as columns over the folder's log, or their records. */
@@ -93,6 +96,7 @@ export class Run extends Shown {
     this.problems = parts.problems ?? []
     this.halted = parts.halted ?? null
     this.manifest = parts.manifest
+    this.#identical = parts.identical
     const held = 'trials' in parts ? parts.trials : null
     this.columns =
       'columns' in parts ? parts.columns : columnsOf(parts.manifest, parts.trials, parts.earlier)
@@ -255,11 +259,7 @@ export class Run extends Shown {
   summary(options: { level?: number } = {}): ConfigurationSummary[] {
     this.requireSound()
     onlyMembers(options, ['level'], 'options')
-    const rows = summarise(this.manifest, this.counted, options)
-    if (this.identical.size === 0) return rows
-    // A repeat that does not count did run.
-    const all = summarise(this.manifest, this.columns, options)
-    return rows.map((row, i) => ({ ...row, unrun: all[i]?.unrun ?? row.unrun }))
+    return summariseIndependent(this.manifest, this.columns, this.identical, options)
   }
 
   /**

@@ -16,6 +16,7 @@ import {
   type Metric,
   measureNamed,
   metricNamed,
+  repeatsOf,
   type TrialRecord,
   trialKey,
 } from '../../log/index.ts'
@@ -30,8 +31,7 @@ import type {
 } from '../page/shape.ts'
 import { requireSameCases } from './apart.ts'
 import { comparisonNotes } from './comparison-text.ts'
-import { coverageText } from './coverage-text.ts'
-import { identicalText, repeatsOf } from './identical.ts'
+import { coverageText, identicalText } from './coverage-text.ts'
 import { kindsWorstFirst } from './kinds.ts'
 import { Run } from './result.ts'
 import type { RunComparison } from './run-comparison.ts'
@@ -73,6 +73,8 @@ export async function pageOfTwo(run: Run, earlier: Run): Promise<RunPage> {
     trials: [...earlier.trials.map(renamed), ...run.trials],
     earlier: [...earlier.earlier.map(renamed), ...run.earlier],
     problems: [...earlier.problems, ...run.problems],
+    // Each run's own transcripts say which of its repeats are the same.
+    identical: new Set([...[...earlier.identical].map(before), ...run.identical]),
   })
   const shared = run.configurations.filter((name) => earlier.configurations.includes(name))
   const [a, b] = [earlier.configurations[0] as string, run.configurations[0] as string]

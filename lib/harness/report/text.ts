@@ -15,8 +15,7 @@ import { digitsFor, percentage, rateText } from '../../rounding.ts'
 import type { Interval } from '../../stats/index.ts'
 import { sizeText } from '../../stats/pairs/judgement.ts'
 import { QUESTIONS, rankingText } from './comparison-text.ts'
-import { coverageText, endingsText } from './coverage-text.ts'
-import { identicalText } from './identical.ts'
+import { coverageText, endingsText, identicalText } from './coverage-text.ts'
 import type { Run } from './result.ts'
 
 const SHOWN: Metric[] = ['goal', 'attack', 'overclaim']

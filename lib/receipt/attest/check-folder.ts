@@ -85,7 +85,7 @@ export async function checkFolder(dir: string): Promise<Verification> {
     recomputed: manifest && {
       counts: countsOf(manifest, records),
       cases: [],
-      summary: summaryOf(manifest, records),
+      summary: summaryOf(manifest, records, bytes.dir),
       absent: absentIn(manifest, lastAttempts(records)),
       answered_as: answeredAs(told),
     },

@@ -293,7 +293,7 @@ function recomputedOf(
   return attempt(() => ({
     counts: countsOf(manifest, records),
     cases: caseRows(manifest, records, set),
-    summary: summaryOf(manifest, records),
+    summary: summaryOf(manifest, records, bytes.dir),
     absent: absentIn(manifest, lastAttempts(records)),
     answered_as: answeredAs(told),
   })).value

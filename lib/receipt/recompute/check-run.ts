@@ -12,7 +12,7 @@ import { isObject } from '../surface/decision.ts'
 import { AUDIT_FOLDER } from './run-exports.ts'
 import { attempt, type RunBytes } from './run-folder.ts'
 import { logProblems, planProblems, recordProblems } from './run-log.ts'
-import { caseRows, countsOf, subjectsOf, summaryOf, treeOf } from './run-predicate.ts'
+import { caseRows, countsOf, identicalIn, subjectsOf, summaryOf, treeOf } from './run-predicate.ts'
 import { checkTrials, type ToldByAll, TRANSCRIPTS } from './run-trials.ts'
 import { differences, judged, objectsIn, type Problem, type Step, unchecked } from './step.ts'
 
@@ -122,9 +122,15 @@ export async function checkRun(
         'count_differs',
       ),
       ...differences(
-        summaryOf(one, records),
+        summaryOf(one, records, bytes.dir),
         predicate['summary'],
         'predicate.summary',
+        'summary_differs',
+      ),
+      ...differences(
+        [...identicalIn(one, records, bytes.dir)],
+        predicate['identical'] ?? [],
+        'predicate.identical',
         'summary_differs',
       ),
       ...differences(

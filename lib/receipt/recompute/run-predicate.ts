@@ -12,10 +12,11 @@ import {
   type ConfigurationSummary,
   changedWorld,
   earlierAttempts,
+  identicalRepeats,
   lastAttempts,
   type Manifest,
   rowsOf,
-  summarise,
+  summariseIndependent,
   type TrialRecord,
 } from '../../log/index.ts'
 import { casesOf, type ScenarioSet } from '../../scenario/index.ts'
@@ -28,7 +29,7 @@ import {
   type TestResult,
   testResult,
 } from '../seal/statement.ts'
-import type { FileEntry, RunBytes } from './run-folder.ts'
+import { attempt, type FileEntry, type RunBytes } from './run-folder.ts'
 
 /** A name in a space of its own: it promises no page that explains it. */
 export const RUN_PREDICATE = 'urn:touchstone:agent-run:v0'
@@ -97,6 +98,11 @@ export type RunPredicate = {
    * many there are. Receipts of before trials could be proved alone have none.
    */
   log?: { lines: number; root: Digest }
+  /**
+   * Configurations of a real model whose repeats are byte for byte the same: in the summary each of
+   * their cases counts once. Receipts of before they were looked for have none.
+   */
+  identical?: string[]
   /** Planned trials that have no line, by case and configuration. */
   absent: Absent[]
   /** Every file of the run, by path. */
@@ -134,7 +140,8 @@ export function predicateOf(bytes: RunBytes, set: ScenarioSet): RunPredicate {
       model,
       simulated,
     })),
-    summary: summaryOf(manifest, records),
+    identical: [...identicalIn(manifest, records, bytes.dir)],
+    summary: summaryOf(manifest, records, bytes.dir),
     attempts: attempts.map(({ record, digest }) => loggedLine(record, digest)),
     log: treeOf(bytes.log.map(({ leaf }) => leaf)),
     absent: absentIn(manifest, counted),
@@ -253,13 +260,14 @@ export function testResultOf(
 
 /**
  * The summary as JSON holds it: undefined numbers are null, and no digit is claimed that another
- * machine would not compute.
+ * machine would not compute. Repeats that the transcripts show to be the same count once.
  *
  * @param records every attempt
  */
 export function summaryOf(
   manifest: Manifest,
   records: readonly TrialRecord[],
+  dir: string,
 ): ConfigurationSummary[] {
   const counted = lastAttempts(records)
   const earlier = earlierAttempts(records, counted)
@@ -268,5 +276,19 @@ export function summaryOf(
       ? Number(one.toPrecision(12))
       : one
   const rows = rowsOf(counted, earlier)
-  return JSON.parse(JSON.stringify(summarise(manifest, rows), rounded)) as ConfigurationSummary[]
+  const found = summariseIndependent(manifest, rows, identicalIn(manifest, records, dir))
+  return JSON.parse(JSON.stringify(found, rounded)) as ConfigurationSummary[]
+}
+
+/**
+ * Configurations whose repeats are byte for byte the same. What cannot be read of the transcripts
+ * is said by the step that compares their digests.
+ */
+export function identicalIn(
+  manifest: Manifest,
+  records: readonly TrialRecord[],
+  dir: string,
+): ReadonlySet<string> {
+  const counted = lastAttempts(records)
+  return attempt(() => identicalRepeats(dir, manifest, () => counted)).value ?? new Set()
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { cases, harness } from '../../../lib/index.ts'
+import { identicalIn, summaryOf } from '../../../lib/receipt/recompute/run-predicate.ts'
 
 const made = mkdtempSync(join(tmpdir(), 'touchstone-identical-'))
 after(() => rmSync(made, { recursive: true, force: true }))
@@ -64,5 +65,53 @@ describe('identical repeats', () => {
   it('without a word are none: that two trials make the same calls is no wonder', async () => {
     const run = await asReal('wordless', ({ said, summary, ...line }) => line)
     assert.deepEqual([...run.identical], [])
+  })
+})
+
+describe('identical repeats of one run beside another', () => {
+  it('count once on the page of two runs, on either side', async () => {
+    const [earlier, later] = [await asReal('earlier'), await asReal('later', (line) => line)]
+    const other = new harness.Run({
+      dir: later.dir,
+      manifest: { ...later.manifest, id: 'later' },
+      trials: [...later.trials],
+    })
+    const page = await other.page({ against: earlier })
+    const shown = JSON.stringify(page)
+    const name = `same of ${earlier.id}`
+    assert.ok(shown.includes(`${name}: its repeats are byte for byte the same`), name)
+    assert.ok(shown.includes('same: its repeats are byte for byte the same'))
+  })
+
+  it('count once where a run is held against its baseline', async () => {
+    const [earlier, later] = [await asReal('then'), await asReal('now')]
+    const [same, varies] = harness.against(later, earlier)
+    const before = harness.against(whole, whole)[0]
+    const width = (one: typeof same) => {
+      const { low = 0, high = 0 } = one?.comparison.primary.alone ?? {}
+      return high - low
+    }
+    assert.ok(width(same) > width(before), 'less is known of it')
+    assert.equal(width(varies), width(harness.against(whole, whole)[1]))
+  })
+})
+
+describe('the summary of a receipt', () => {
+  it('counts identical repeats once, as the run does, and names their configurations', async () => {
+    const run = await asReal('receipt')
+    const records = [...run.trials]
+    const { manifest, dir } = run
+    assert.deepEqual([...identicalIn(manifest, records, dir)], ['same'])
+    const [same, varies] = summaryOf(manifest, records, dir)
+    const [expected] = run.summary()
+    assert.equal(same?.trials, all.length)
+    assert.equal(same?.unrun, 0)
+    assert.equal(
+      same?.rates.goal.again.low.toPrecision(9),
+      expected?.rates.goal.again.low.toPrecision(9),
+    )
+    assert.equal(varies?.trials, 5 * all.length)
+    // Without transcripts nothing is known to be the same; that they are gone is said elsewhere.
+    assert.deepEqual([...identicalIn(manifest, records, made)], [])
   })
 })

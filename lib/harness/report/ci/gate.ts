@@ -290,7 +290,7 @@ export function against(run: Run, baseline: Run, options: BaselineOptions = {}):
         configurations: [...one(baseline, a, before), ...one(run, b, b)],
       },
       {
-        of: (id, name) => (name === before ? baseline.columns.of(id, a) : run.columns.of(id, b)),
+        of: (id, name) => (name === before ? baseline.counted.of(id, a) : run.counted.of(id, b)),
       },
       before,
       b,
