@@ -154,8 +154,10 @@ function verdicts(runs: number): void {
   }
 }
 
-if (process.argv[1] === import.meta.filename) {
-  const runs = Number(process.argv[2] ?? 1000)
+/** Both tables. */
+export function full(runs = 1000): void {
   rates(runs)
   verdicts(runs)
 }
+
+if (process.argv[1] === import.meta.filename) full(Number(process.argv[2] ?? 1000))

@@ -185,7 +185,8 @@ const WEAK = [
 
 const three = (values: number[]) => values.map((x) => x.toFixed(3).replace(/^0/, '')).join(' ')
 
-function main(runs: number): void {
+/** The tables of README.md. */
+export function full(runs = 4000): void {
   const all: Calibration[] = []
   const lines = [
     '| mean | interaction | cases | default covers | t covers | pooled covers | verdict alarms | t alarms | pooled alarms |',
@@ -278,4 +279,4 @@ function main(runs: number): void {
   console.log(lines.join('\n'))
 }
 
-if (process.argv[1] === import.meta.filename) main(Number(process.argv[2] ?? 4000))
+if (process.argv[1] === import.meta.filename) full(Number(process.argv[2] ?? 4000))

@@ -170,7 +170,8 @@ function worstOf(cells: Cell[], { of, high }: Figure, count: number, again: (cel
     .toSorted((x, y) => (high ? y.second - x.second : x.second - y.second))
 }
 
-function main(runs: number, more: number): void {
+/** The tables of README.md. */
+export function full(runs = 150, more = 1500): void {
   const cells = WORLDS.flatMap((world) =>
     [3, 8, 20, 50, 100].flatMap((cases) =>
       [1, 2, 3, 5, 11, 20].map((repeats) => coverage(world, cases, repeats, runs)),
@@ -261,4 +262,4 @@ function main(runs: number, more: number): void {
 }
 
 if (process.argv[1] === import.meta.filename)
-  main(Number(process.argv[2] ?? 300), Number(process.argv[3] ?? 2000))
+  full(Number(process.argv[2] ?? 150), Number(process.argv[3] ?? 1500))

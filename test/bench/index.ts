@@ -1,4 +1,7 @@
-/** `npm run bench [-- NAME...] [-- --soak]`: every measurement against its budget, ratios taken within one run. */
+/**
+ * `npm run bench [-- NAME...] [-- --soak] [-- full]`: every measurement against its budget, ratios taken within one run. `full`
+ * simulates the tables of README.md instead, which takes an hour.
+ */
 import { globSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { table } from '../../lib/display.ts'
@@ -9,8 +12,8 @@ type Measured = {
 }
 
 const words = process.argv.slice(2)
-const soak = words.includes('--soak')
-const wanted = words.filter((word) => !word.startsWith('-'))
+const [soak, full] = [words.includes('--soak'), words.includes('full')]
+const wanted = words.filter((word) => !word.startsWith('-') && word !== 'full')
 const here = import.meta.dirname
 const modules = soak
   ? ['soak.ts']
@@ -21,9 +24,18 @@ const modules = soak
 let missed = 0
 for (const file of modules) {
   if (wanted.length && !wanted.includes(basename(file, '.ts'))) continue
-  const { bench, soak: long } = (await import(join(here, file))) as {
+  const {
+    bench,
+    soak: long,
+    full: tables,
+  } = (await import(join(here, file))) as {
     bench?: () => Promise<Measured>
     soak?: () => Promise<Measured>
+    full?: () => void
+  }
+  if (full) {
+    tables?.()
+    continue
   }
   const measure = soak ? long : bench
   if (!measure) continue
@@ -45,7 +57,8 @@ for (const file of modules) {
   ]
   process.stdout.write(`\n${name}\n${table(columns, cells, { width: 160 })}\n`)
 }
-process.stdout.write(missed ? `\n${missed} budgets missed on this machine at this load.\n` : '\n')
+if (!full)
+  process.stdout.write(missed ? `\n${missed} budgets missed on this machine at this load.\n` : '\n')
 
 function number(value: number): string {
   if (!Number.isFinite(value)) return '-'

@@ -12,7 +12,7 @@ import {
   rng,
   signFlip,
 } from '../../lib/stats/index.ts'
-import { average, decided, runParts, share, table, trials } from './questions.ts'
+import { average, decided, runAll, runParts, share, table, trials } from './questions.ts'
 
 /** Two configurations that are the same, looked at again and again. */
 function manyLooks(runs: number): void {
@@ -219,5 +219,9 @@ function onePageOneFamily(runs: number): void {
   )
 }
 
-if (process.argv[1] === import.meta.filename)
-  runParts({ manyLooks, manyConfigurations, anywhere, onePageOneFamily })
+const PARTS = { manyLooks, manyConfigurations, anywhere, onePageOneFamily }
+
+/** All tables. */
+export const full = (runs = 500): void => runAll(PARTS, runs)
+
+if (process.argv[1] === import.meta.filename) runParts(PARTS)

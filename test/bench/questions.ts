@@ -251,12 +251,22 @@ function measures(runs: number): void {
 
 /** Print the parts that the command line names, or all. */
 export function runParts(parts: { [name: string]: (runs: number) => void }): void {
-  const runs = Number(process.argv[2] ?? 1000)
   const wanted = process.argv.slice(3)
-  console.log(`${runs} runs per cell.`)
-  for (const [name, part] of Object.entries(parts))
-    if (wanted.length === 0 || wanted.includes(name)) part(runs)
+  const chosen = Object.entries(parts).filter(
+    ([name]) => wanted.length === 0 || wanted.includes(name),
+  )
+  runAll(Object.fromEntries(chosen), Number(process.argv[2] ?? 500))
 }
 
-if (process.argv[1] === import.meta.filename)
-  runParts({ families, lost, sharedStates, others, measures })
+/** Print all of some parts. */
+export function runAll(parts: { [name: string]: (runs: number) => void }, runs: number): void {
+  console.log(`${runs} runs per cell.`)
+  for (const part of Object.values(parts)) part(runs)
+}
+
+const PARTS = { families, lost, sharedStates, others, measures }
+
+/** All tables. */
+export const full = (runs = 500): void => runAll(PARTS, runs)
+
+if (process.argv[1] === import.meta.filename) runParts(PARTS)
