@@ -298,12 +298,7 @@ const runPredicate = z.looseObject({
     .looseObject({ lines: count, root: digest })
     .optional()
     .describe('The Merkle tree (RFC 6962) over the lines of trials.ndjson, line feeds apart.'),
-  identical: z
-    .array(text)
-    .optional()
-    .describe(
-      'Configurations of a real model whose repeats are byte for byte the same: each of their cases counts once.',
-    ),
+  identical: z.array(text).optional().describe('Their repeats are the same, and count once.'),
   absent: z
     .array(
       z.looseObject({
