@@ -1,7 +1,7 @@
 /** The words of `touchstone run` that say what is run: cases, configurations, repeats, limits. */
 import { existsSync } from 'node:fs'
 import { TouchstoneError } from '../errors.ts'
-import { readBytes } from '../files.ts'
+import { readBytes, readJson } from '../files.ts'
 import * as cases from '../harness/case/cases.ts'
 import {
   type Configuration,
@@ -12,7 +12,7 @@ import {
 } from '../harness/index.ts'
 import { readPrices } from '../harness/model/cost.ts'
 import { MOST_AT_ONCE } from '../harness/run/run.ts'
-import { decode } from '../json.ts'
+import { decode, type JsonObject } from '../json.ts'
 import { type Manifest, MOST_REPEATS } from '../log/index.ts'
 import { agentConfiguration } from './verb/run-agent.ts'
 import { asker, requireTrusted } from './verb/trust.ts'
@@ -61,6 +61,8 @@ export async function planned(words: Words): Promise<{ plan: RunBuilder }> {
   if (record !== undefined) builder = builder.record(record)
   if (replay !== undefined) builder = builder.replay(replay)
   if (prices !== undefined) builder = builder.prices(await readPrices(prices))
+  const judge = words.text('judge')
+  if (judge !== undefined) builder = builder.judge(readJson(judge) as JsonObject)
   if (words.flag('quiet')) builder = builder.quiet()
   return { plan: builder.limits(limitsOf(words)) }
 }
@@ -207,6 +209,11 @@ export const PLAN_OPTIONS: Verb['options'] = {
     type: 'string',
     value: 'DIR',
     says: 'answer from what was recorded, offline; nothing new is learnt about a model by it',
+  },
+  judge: {
+    type: 'string',
+    value: 'FILE',
+    says: 'what touchstone agreement wrote of a model: it then reads claims in the prose of agents that report none',
   },
   prices: {
     type: 'string',

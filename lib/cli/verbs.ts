@@ -18,6 +18,7 @@ export const VERBS: { [name: string]: () => Promise<Verb> } = {
   audit: async () => (await import('./verify.ts')).audit,
   classify: async () => (await import('./classify.ts')).classify,
   scenarios: async () => (await import('./scenarios.ts')).sets,
+  agreement: async () => (await import('./agreement.ts')).agreementVerb,
   notebook: async () => (await import('./notebook.ts')).notebook,
   kernel: async () => (await import('./notebook.ts')).kernel,
   completion: async () => (await import('./completion.ts')).completion,

@@ -12,6 +12,8 @@ export type Place = { from: number; sizeBytes: number }
 /** The files whose lines are found by place. */
 export type Placed = 'trials' | 'decisions' | 'transcripts'
 
+const SOURCES = [null, 'report', 'claims', 'prose', 'judge'] as const
+const SIDES = ['goal', 'overclaim'] as const
 const OUTCOMES = ['pass', 'fail', 'unjudged', 'error'] as const
 
 const FROM = {
@@ -48,7 +50,7 @@ const WHOLES = [
   ...(['trialsBytes', 'decisionsBytes', 'transcriptsBytes'] as const),
 ] as const
 /** -1 in a flag: not known. */
-const BYTES = ['present', 'outcome', 'refused', 'goal', 'attack'] as const
+const BYTES = ['present', 'outcome', 'refused', 'goal', 'attack', 'from', 'sided'] as const
 
 type Columns = { [name in (typeof FLOATS)[number]]: Float64Array } & {
   [name in (typeof WHOLES)[number]]: Int32Array
@@ -103,6 +105,8 @@ export class Cell {
     columns.refused[trial] = record.refused ? 1 : 0
     columns.goal[trial] = flagOf(record.goal)
     columns.attack[trial] = flagOf(record.attack)
+    columns.from[trial] = SOURCES.indexOf(record.claims_from)
+    columns.sided[trial] = sidesOf(record.one_sided)
     columns.overclaims[trial] = whole(record.overclaims ?? -1, 'overclaims')
     columns.underclaims[trial] = whole(record.underclaims ?? -1, 'underclaims')
     columns.unneeded[trial] = whole(record.unneeded ?? -1, 'unneeded')
@@ -173,6 +177,8 @@ export class Cell {
       calls: columns.calls[trial] as number,
       tokens: input === null ? null : { input, output: columns.output[trial] as number },
       cost_usd: amount(columns.cost_usd[trial]),
+      claims_from: SOURCES[columns.from[trial] as number] ?? null,
+      ...(columns.sided[trial] && { one_sided: sides(columns.sided[trial]) }),
     }
   }
 
@@ -191,6 +197,14 @@ export class Cell {
     for (const name of Object.keys(grown) as (keyof Columns)[]) grown[name].set(this.columns[name])
     this.columns = grown
   }
+}
+
+function sidesOf(sided: TrialRecord['one_sided']): number {
+  return (sided ?? []).reduce((bits, one) => bits | (1 << SIDES.indexOf(one)), 0)
+}
+
+function sides(bits: number): NonNullable<TrialRecord['one_sided']> {
+  return SIDES.filter((_, i) => (bits & (1 << i)) !== 0)
 }
 
 function flagOf(value: boolean | null): number {

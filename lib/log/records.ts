@@ -76,6 +76,21 @@ const plannedCase = z.object({
   adversarial: z.boolean(),
 })
 
+const HITS = z.object({ hits: count, of: count })
+
+/** Of the judge model that reads prose: who it is, and how it did on labelled answers. */
+const JUDGE = z.object({
+  model: text,
+  digest: DIGEST.describe('Over the model, its settings and what it is told.'),
+  set: DIGEST.describe('Over the labelled answers.'),
+  answers: count,
+  unread: count.describe('Labelled answers that it did not read; in no number here.'),
+  precision: HITS,
+  recall: HITS,
+  sensitivity: HITS.describe('Of the answers that overclaim, those that it says do.'),
+  specificity: HITS.describe('Of the answers that do not, those that it says do not.'),
+})
+
 export const MANIFEST = z.object({
   schema: z.literal('touchstone.manifest.v0'),
   id: text,
@@ -103,6 +118,7 @@ export const MANIFEST = z.object({
     )
     .optional()
     .describe('The server of each case, as it names itself. null: it could not be asked.'),
+  judge: JUDGE.optional().describe('Left out where no model reads prose.'),
   /** Cases asked for and not run, with the reason. */
   left_out: z.array(z.object({ case: text, reason: text })),
   limits: LIMITS,
@@ -206,6 +222,19 @@ export const TRIAL = z.object({
     })
     .optional()
     .describe('The simulated user’s own; in no number of the agent’s. Left out without a user.'),
+  judge: z
+    .object({
+      tokens: z.object({ input: count, output: count }).nullable(),
+      cost_usd: amount.nullable(),
+    })
+    .optional()
+    .describe('What a judge model used to read the answer. Left out where none was asked.'),
+  one_sided: z
+    .array(z.enum(['goal', 'overclaim']))
+    .optional()
+    .describe(
+      'Marks that rest on prose of which a part was not read: had it been honest, they would not be known. They are in the bounds and in no rate.',
+    ),
   start_digest: DIGEST.nullable(),
   end_digest: DIGEST.nullable(),
   digests: z.object({

@@ -21,6 +21,8 @@ export type StatRow = Pick<
   | 'calls'
   | 'tokens'
   | 'cost_usd'
+  | 'claims_from'
+  | 'one_sided'
 >
 
 /** The trials that count. */

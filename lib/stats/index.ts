@@ -47,6 +47,7 @@ export {
   ruleOfThree,
   wilson,
 } from './interval.ts'
+export { type ReaderMeasured, readLevel, trueShare } from './misclassified.ts'
 export { type MissingBounds, missingBounds } from './missing.ts'
 export {
   type CompareOptions,

@@ -5,6 +5,7 @@
  */
 import { canonical, type Digest } from '../../canonical.ts'
 import type { JsonObject } from '../../json.ts'
+import { claimsInProse } from '../../log/prose.ts'
 import type { StatedClaim } from '../../log/stated.ts'
 import { type LabelledAnswer, labelledAnswers, labelledDigest } from './labelled.ts'
 
@@ -33,15 +34,19 @@ export type Measured = {
   differs: string[]
 }
 
-/** Read every labelled answer. */
+/** Our rule. */
+export const readByRule: Reader = async ({ text, tools }) => {
+  const { claims, complete } = claimsInProse(text, tools)
+  return complete ? claims : null
+}
+
+/** Read every labelled answer, so many at once. */
 export async function measured(
   reader: Reader,
-  options: { languages?: readonly string[] } = {},
+  options: { width?: number } = {},
 ): Promise<Measured> {
-  const all = await labelledAnswers()
-  const answers = options.languages
-    ? all.filter(({ language }) => options.languages?.includes(language))
-    : all
+  const answers = await labelledAnswers()
+  const width = options.width ?? 1
   const result: Measured = {
     set: labelledDigest(),
     answers: answers.length,
@@ -52,8 +57,11 @@ export async function measured(
     specificity: { hits: 0, of: 0 },
     differs: [],
   }
-  for (const answer of answers) {
-    const claims = await reader(answer)
+  const read: (StatedClaim[] | null)[] = []
+  for (let at = 0; at < answers.length; at += width)
+    read.push(...(await Promise.all(answers.slice(at, at + width).map(reader))))
+  for (const [i, answer] of answers.entries()) {
+    const claims = read[i] as StatedClaim[] | null
     const said = claims === null ? null : answer.overclaims(claims)
     if (claims === null || said === null) {
       result.unread++

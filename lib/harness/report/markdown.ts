@@ -15,6 +15,7 @@ import {
 import { differenceText, pText, rateText } from '../../rounding.ts'
 import { why } from '../page/why.ts'
 import { comparisonNotes } from './comparison-text.ts'
+import { judgeLines } from './judge-text.ts'
 import { kindsWorstFirst } from './kinds.ts'
 import type { Run } from './result.ts'
 import type { RunComparison } from './run-comparison.ts'
@@ -88,6 +89,7 @@ function rates(run: Run): string[] {
     ),
     'First interval: run again on these cases. Second: other cases like these. Levels: writes by the evidence for them.',
     '',
+    ...judgeLines(run.manifest, run.summary()).flatMap((line) => [plain(line), '']),
   ]
 }
 

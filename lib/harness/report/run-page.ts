@@ -32,6 +32,7 @@ import type {
 import { requireSameCases } from './apart.ts'
 import { comparisonNotes } from './comparison-text.ts'
 import { coverageText, identicalText } from './coverage-text.ts'
+import { judgeLines } from './judge-text.ts'
 import { kindsWorstFirst } from './kinds.ts'
 import { Run } from './result.ts'
 import type { RunComparison } from './run-comparison.ts'
@@ -102,6 +103,7 @@ export async function pageOf(run: Run, parts?: Parts): Promise<RunPage> {
     ),
     notes: [
       ...[simulatedNote(run), looksText(run)].flatMap((text) => (text ? [said(text)] : [])),
+      ...(sound ? judgeLines(manifest, run.summary()) : []).map((text) => said(text)),
       ...[...run.identical].map((name) =>
         said(identicalText(name), trialsLink({ configuration: name }, `trials of ${name}`)),
       ),

@@ -16,6 +16,7 @@ import type { Interval } from '../../stats/index.ts'
 import { sizeText } from '../../stats/pairs/judgement.ts'
 import { QUESTIONS, rankingText } from './comparison-text.ts'
 import { coverageText, endingsText, identicalText } from './coverage-text.ts'
+import { judgeLines } from './judge-text.ts'
 import type { Run } from './result.ts'
 
 const SHOWN: Metric[] = ['goal', 'attack', 'overclaim']
@@ -113,6 +114,7 @@ export function runText(run: Run, look: Look = {}): string {
   if (replayed) lines.push('', wrap(replayed, look.width ?? 100))
   lines.push('', ratesTable(run, look))
   lines.push(tone(wrap(asked(summary), look.width ?? 100), 'quiet', look))
+  for (const line of judgeLines(manifest, summary)) lines.push(wrap(line, look.width ?? 100))
   lines.push('', coverageText(run.coverage(), summary, look))
   for (const one of summary) {
     const { configuration, rates, levels, reliability: all } = one

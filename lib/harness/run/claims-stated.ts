@@ -11,10 +11,13 @@ import {
 import { claimsInProse } from '../../log/prose.ts'
 import { redactedValue } from '../../secrets.ts'
 import type { AgentResult } from '../agent/ending.ts'
-import { type Recorder, withoutSecrets } from '../agent/recorder.ts'
+import { offeredName, type Recorder, withoutSecrets } from '../agent/recorder.ts'
 import type { Case } from '../case/case.ts'
 import type { Judged, Verdicts } from '../case/goal/claims.ts'
+import type { JudgedText, JudgeReading } from '../judge/judge-model.ts'
 import { doableTools } from '../judge/judged-servers.ts'
+import { shownTool } from '../judge/measure.ts'
+import type { RunningServer } from '../server/running.ts'
 
 /** What the agent says it did, and where it says so. `complete`: it claims nothing else. */
 export type Stated = {
@@ -23,17 +26,38 @@ export type Stated = {
   complete: boolean
 }
 
-/** What the agent of a trial says it did. */
-export function statedBy(
+/** A judge model, bound to the run. */
+export type JudgeReader = (text: JudgedText) => Promise<JudgeReading>
+
+/**
+ * What the agent of a trial says it did.
+ *
+ * @param reader reads prose instead of our rule; null: the rule does
+ */
+export async function statedBy(
   { reports, claims, answer }: AgentResult,
   test: Case,
   recorder: Recorder,
   judges: Judged[],
-): Stated {
-  if (reports.filed) return { claims: reports.claims, from: 'report', complete: true }
-  if (claims !== null) return { claims, from: 'claims', complete: true }
-  const tools = doableTools(judges, recorder, test.solution)
-  return sourced(claimsInProse(answer, tools))
+  servers: readonly RunningServer[],
+  reader: JudgeReader | null,
+): Promise<{ stated: Stated; reading: JudgeReading | null }> {
+  const known = (stated: Stated) => ({ stated, reading: null })
+  if (reports.filed) return known({ claims: reports.claims, from: 'report', complete: true })
+  if (claims !== null) return known({ claims, from: 'claims', complete: true })
+  if (reader !== null && answer.trim() !== '') {
+    const tools = servers.flatMap((server) =>
+      server.tools
+        .filter(({ name }) => server.writes(name))
+        .map((tool) =>
+          shownTool({ ...tool, name: offeredName(server.name, tool.name, servers.length) }),
+        ),
+    )
+    const reading = await reader({ task: test.task, answer, tools })
+    const from = reading.claims === null ? null : 'judge'
+    return { stated: { claims: reading.claims ?? [], from, complete: from !== null }, reading }
+  }
+  return known(sourced(claimsInProse(answer, doableTools(judges, recorder, test.solution))))
 }
 
 /** What a transcript holds of the claims, so that they can be read from it again. */
@@ -72,9 +96,9 @@ export function knownOf(
   { overclaims, underclaims }: Verdicts,
 ): Pick<Verdicts, 'overclaims' | 'underclaims'> {
   if (from === null) return { overclaims: null, underclaims: null }
-  if (from !== 'prose') return { overclaims, underclaims }
-  return {
-    overclaims: complete || (overclaims ?? 0) > 0 ? overclaims : null,
-    underclaims: complete && underclaims === 0 ? 0 : null,
-  }
+  // How often a judge misses a claim is not measured by what it leaves unsaid.
+  if (from === 'judge') return { overclaims, underclaims: null }
+  if (complete) return { overclaims, underclaims }
+  // A claim that is not there is known, whatever else was said: the mark is `one_sided`.
+  return { overclaims: (overclaims ?? 0) > 0 ? overclaims : null, underclaims: null }
 }

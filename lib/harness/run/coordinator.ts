@@ -11,6 +11,11 @@ import { pool } from './pool.ts'
 import type { RunPlan } from './run.ts'
 import type { Scheduled } from './schedule.ts'
 
+/** Of the agent, the user and the judge, as far as it is known. */
+export function costOfRecord({ cost_usd, user, judge }: TrialRecord): number {
+  return (cost_usd ?? 0) + (user?.cost_usd ?? 0) + (judge?.cost_usd ?? 0)
+}
+
 /** A run's folder under its lock, and what it holds. */
 export type Held = {
   writer: RunWriter
@@ -90,7 +95,7 @@ export class Coordinator {
       record = written.record
       columns.add(record, written.line)
       for (const [file, place] of written.places) columns.setPlace(key, file, place)
-      this.spend((record.cost_usd ?? 0) + (record.user?.cost_usd ?? 0))
+      this.spend(costOfRecord(record))
       if (record.outcome !== 'error' || result.final || mine.drain.aborted) break
     }
     bar?.tick(record?.outcome === 'error')

@@ -22,11 +22,14 @@ import { signalOf } from '../../signal.ts'
 import { lookAt } from '../../stats/index.ts'
 import { sourceOf } from '../agent/model.ts'
 import { plansOf } from '../case/server-plan.ts'
+import { type Judge, judgeOf } from '../judge/judge.ts'
+import { labelledDigest } from '../judge/labelled.ts'
+import type { Agreement } from '../judge/measure.ts'
 import { type Cassette, recording, replaying } from '../model/cassette.ts'
 import { LIMITERS, type Limiters } from '../model/limiter.ts'
 import { Run } from '../report/result.ts'
 import { closeChildren } from '../server/child-pool.ts'
-import { Coordinator, type Held } from './coordinator.ts'
+import { Coordinator, costOfRecord, type Held } from './coordinator.ts'
 import { inProcess } from './executor.ts'
 import { missingPackage, ownVersion } from './packages.ts'
 import { grown, manifestOf, type Sources, sameRun } from './plan-manifest.ts'
@@ -44,6 +47,7 @@ export type Prepared = {
   sources: Sources
   /** The models that play the users of its cases. */
   users: UserSources
+  judge: Judge | null
   manifest: Manifest
 }
 
@@ -75,9 +79,11 @@ export async function prepare(plan: RunPlan, limiters: Limiters = LIMITERS): Pro
   }
   const cases = plan.cases.filter((test) => missingPackage(test.requires) === null)
   const users = await userSources(cases, limiters, cassette)
+  const judge = plan.judge ? await measuredJudge(plan.judge, limiters, cassette) : null
   if (
     cassette &&
     users.size === 0 &&
+    judge === null &&
     [...sources.values()].every(({ source }) => 'agent' in source || source.simulated)
   )
     throw new TouchstoneError(
@@ -98,9 +104,10 @@ export async function prepare(plan: RunPlan, limiters: Limiters = LIMITERS): Pro
       `expected at least one case that can run, got: ${leftOut.map((one) => `${one.case} ${one.reason}`).join('; ')}`,
     )
   }
-  if (plan.limits.costUsd !== null) requireKnownPrices(plan, sources, users)
+  if (plan.limits.costUsd !== null) requireKnownPrices(plan, sources, users, judge)
   const present = { ...plan, cases }
-  return { plan: present, sources, users, manifest: manifestOf(present, sources, leftOut, users) }
+  const manifest = manifestOf(present, sources, leftOut, users, judge)
+  return { plan: present, sources, users, judge, manifest }
 }
 
 function cassetteOf({ record, replay }: RunPlan): Cassette | null {
@@ -112,9 +119,40 @@ function cassetteOf({ record, replay }: RunPlan): Cassette | null {
   return replay === undefined ? null : replaying(resolve(replay))
 }
 
+/** The judge of a plan, if it still is the one that was measured, by the answers that ship. */
+async function measuredJudge(
+  agreement: Agreement,
+  limiters: Limiters,
+  cassette: Cassette | null,
+): Promise<Judge> {
+  const judge = await judgeOf(agreement.settings(), limiters, cassette)
+  const differs =
+    judge.digest !== agreement.digest
+      ? `another judge (${agreement.model}, its settings or what it is told)`
+      : agreement.measured.set !== labelledDigest()
+        ? 'other labelled answers'
+        : null
+  if (differs === null) return judge
+  throw new TouchstoneError(
+    'argument_invalid',
+    `expected an agreement of this judge with the labelled answers that ship, got one of ${differs}`,
+    { where: 'judge' },
+  )
+}
+
 /** A cap on what is not counted would be no cap. */
-function requireKnownPrices(plan: RunPlan, sources: Sources, users: UserSources): void {
-  for (const source of [...[...sources.values()].map(({ source }) => source), ...users.values()]) {
+function requireKnownPrices(
+  plan: RunPlan,
+  sources: Sources,
+  users: UserSources,
+  judge: Judge | null,
+): void {
+  const all = [
+    ...[...sources.values()].map(({ source }) => source),
+    ...users.values(),
+    ...(judge ? [judge.source] : []),
+  ]
+  for (const source of all) {
     if (source.simulated || Object.hasOwn(plan.prices, source.id)) continue
     throw new TouchstoneError(
       'setting_missing',
@@ -131,7 +169,7 @@ function requireKnownPrices(plan: RunPlan, sources: Sources, users: UserSources)
  * not right
  */
 export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Promise<Run> {
-  const { plan, sources, users, manifest: planned } = await prepare(given, limiters)
+  const { plan, sources, users, judge, manifest: planned } = await prepare(given, limiters)
   const wanted = { ...planned, servers: await serversOf(plan) }
   limiters.widen(plan.concurrency)
   const { manifest: begun, ...held } =
@@ -148,6 +186,7 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
     // What follows starts where what is finished started, or it is not a repeat.
     starts: held.starts,
     users,
+    judge,
     waits: (text, ms) => bar?.waits(text, ms),
   })
   const coordinator = new Coordinator({ plan, sources }, held, executor, {
@@ -243,7 +282,7 @@ async function goOn(plan: RunPlan, wanted: Manifest): Promise<Begun> {
     const folder = await inspectRun(dir, (found, read) => {
       const { record } = read
       if (record.start_digest !== null) starts.set(record.case, record.start_digest)
-      spent += record.user?.cost_usd ?? 0
+      spent += costOfRecord(record) - (record.cost_usd ?? 0)
       check.see(found, read)
     })
     const { columns, damaged, unrecorded, tails } = folder

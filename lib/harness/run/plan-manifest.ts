@@ -4,12 +4,14 @@
  */
 import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
-import { digestOf } from '../../canonical.ts'
+import { type Digest, digestOf } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import type { Manifest } from '../../log/index.ts'
 import { shownAddress } from '../../secrets.ts'
 import type { AgentSource, Configuration, ModelSource } from '../agent/model.ts'
+import type { Judge } from '../judge/judge.ts'
+import type { Agreement } from '../judge/measure.ts'
 import { versions } from './packages.ts'
 import type { RunPlan } from './run.ts'
 import type { UserSources } from './user-models.ts'
@@ -26,6 +28,7 @@ export function manifestOf(
   sources: Sources,
   leftOut: { case: string; reason: string }[],
   users: UserSources = new Map(),
+  judge: Judge | null = null,
   now = new Date(),
 ): Manifest {
   const { limits } = plan
@@ -70,6 +73,7 @@ export function manifestOf(
         settings,
       }
     }),
+    ...(judge && plan.judge && { judge: judgeMember(plan.judge) }),
     left_out: leftOut,
     limits: {
       steps: limits.steps,
@@ -85,6 +89,11 @@ export function manifestOf(
     ),
     environment: { platform: process.platform, arch: process.arch, cpus: availableParallelism() },
   }
+}
+
+function judgeMember({ model, digest, measured }: Agreement): NonNullable<Manifest['judge']> {
+  const { differs: _, ...counts } = measured
+  return { model: model as string, digest: digest as Digest, ...counts }
 }
 
 /**
@@ -148,6 +157,7 @@ export function sameRun(
       } else if (was.get(name) !== is.get(name)) differences.push(`${word} ${name} has changed`)
     }
   }
+  differs('judge', found.judge?.digest, wanted.judge?.digest)
   for (const limit of SAME_LIMITS)
     differs(`limit ${limit}`, found.limits[limit], wanted.limits[limit])
   for (const name of SAME_VERSIONS)

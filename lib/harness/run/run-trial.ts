@@ -21,6 +21,7 @@ import { runOwnAgent } from '../agent/own-agent.ts'
 import { Recorder } from '../agent/recorder.ts'
 import type { Case } from '../case/case.ts'
 import { plansOf, sharedAddresses } from '../case/server-plan.ts'
+import type { Judge } from '../judge/judge.ts'
 import { costOf, type Prices } from '../model/cost.ts'
 import { Deadline } from '../model/trial-clock.ts'
 import type { ServerPlan } from '../server/plan.ts'
@@ -56,6 +57,8 @@ export type TrialSetting = {
   starts: Map<string, Digest>
   /** The models that play users. */
   users: UserSources
+  /** The model that reads claims in prose; null: our rule does. */
+  judge: Judge | null
   /** Told when a model call is refused and waits. */
   waits?: (text: string, ms: number) => void
 }
@@ -65,7 +68,7 @@ export async function runTrial(
   key: TrialKey,
   configuration: Configuration,
   source: ModelSource | AgentSource,
-  { limits, prices, drain, starts, users, waits }: TrialSetting,
+  { limits, prices, drain, starts, users, judge, waits }: TrialSetting,
 ): Promise<TrialResult> {
   const startedAt = new Date().toISOString()
   let started = performance.now()
@@ -165,14 +168,24 @@ export async function runTrial(
     if (player) Object.assign(result.notes, { user_model: player.id, user_refusals: userRefusals })
     const ends: ServerEnd[] = []
     for (const server of servers) ends.push(await server.end())
-    const trial = await judged(key, result, recorder, servers, ends, {
-      startDigest,
-      startedAt,
-      instructions: 'agent' in source ? null : instructions,
-      // Waiting for a provider's limit is no part of the trial.
-      durationMs: performance.now() - started - deadline.waitedMs,
-    })
+    const trial = await judged(
+      key,
+      result,
+      recorder,
+      servers,
+      ends,
+      {
+        startDigest,
+        startedAt,
+        instructions: 'agent' in source ? null : instructions,
+        // Waiting for a provider's limit is no part of the trial.
+        durationMs: performance.now() - started - deadline.waitedMs,
+      },
+      judge && ((text) => judge.read(text, wireOf(`the judge’s ${judge.id}`, []))),
+    )
     trial.record.cost_usd = costOf(prices, source.id, trial.record.tokens)
+    if (judge && trial.record.judge)
+      trial.record.judge.cost_usd = costOf(prices, judge.id, trial.record.judge.tokens)
     if (player && trial.record.user)
       trial.record.user.cost_usd = costOf(prices, player.id, trial.record.user.tokens)
     return trial

@@ -10,44 +10,13 @@ import { type Metric, MOST_REPEATS } from '../../log/index.ts'
 import type { Target } from '../../stats/index.ts'
 import type { Configuration } from '../agent/model.ts'
 import type { Case } from '../case/case.ts'
+import { type Agreement, agreementFrom } from '../judge/measure.ts'
 import { type Prices, requirePrices } from '../model/cost.ts'
 import type { Run } from '../report/result.ts'
 import type { Forecast } from './forecast.ts'
+import { DEFAULT_LIMITS, type Limits } from './limits.ts'
 import type { Lines } from './prospect.ts'
 import { type Until, untilOf } from './until.ts'
-
-export type Limits = {
-  /** Model calls per trial. Default 24. */
-  steps: number
-  /** Tool calls per trial. Default 100. */
-  calls: number
-  /** Tokens per trial, in and out, counted after each model call. Default null: no limit. */
-  tokens: number | null
-  /**
-   * A trial's time, whatever the agent waits for, and as much for its servers to be ready. Default
-   * 120,000 ms.
-   */
-  trialTimeoutMs: number
-  /** A tool call's time. Default 30,000 ms. */
-  callTimeoutMs: number
-  /** Attempts at a trial that ends in an error of the machinery. Default 2. */
-  attempts: number
-  /**
-   * US dollars that the run may cost; each model then needs a price. Trials at work still end.
-   * Default null: no limit.
-   */
-  costUsd: number | null
-}
-
-const DEFAULT_LIMITS: Limits = {
-  steps: 24,
-  calls: 100,
-  tokens: null,
-  trialTimeoutMs: 120_000,
-  callTimeoutMs: 30_000,
-  attempts: 2,
-  costUsd: null,
-}
 
 /** Everything a run is made of. */
 export type RunPlan = {
@@ -70,6 +39,8 @@ export type RunPlan = {
   /** A folder in which model calls are kept, or from which they are answered. */
   record: string | undefined
   replay: string | undefined
+  /** The model that reads claims in prose, and how it did on labelled answers. */
+  judge: Agreement | undefined
   limits: Limits
   prices: Prices
   signal: AbortSignal | undefined
@@ -217,6 +188,17 @@ export class RunBuilder implements PromiseLike<Run> {
   replay(dir: string): RunBuilder {
     if (typeof dir !== 'string' || dir === '') invalid('the folder of a cassette', dir, 'replay')
     return this.with({ replay: dir })
+  }
+
+  /**
+   * Let a model read the prose of agents that file no report and hand over no claims, for the rate
+   * of overclaiming alone, which is then corrected for the judge's errors (docs/claims.md).
+   *
+   * @param agreement what `harness.agreement({ model })` gave, or its JSON. @throws TouchstoneError
+   *   `argument_invalid`
+   */
+  judge(agreement: Agreement | JsonObject): RunBuilder {
+    return this.with({ judge: agreementFrom(agreement) })
   }
 
   /**
@@ -369,6 +351,7 @@ export function run(cases: Case | readonly Case[]): RunBuilder {
     until: undefined,
     record: undefined,
     replay: undefined,
+    judge: undefined,
     limits: DEFAULT_LIMITS,
     prices: {},
     signal: undefined,

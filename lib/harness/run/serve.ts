@@ -78,6 +78,7 @@ export async function serve(test: Case, options: ServeOptions = {}): Promise<Ser
       drain: new AbortController().signal,
       starts: new Map(),
       users,
+      judge: null,
     },
   )
   const task = await Promise.race([begun.promise, result.then(neverBegun)])

@@ -4,7 +4,7 @@
  */
 import { type Interval, rate, sameCases } from '../../stats/index.ts'
 import type { Manifest, TrialRecord } from '../records.ts'
-import { familyOfCases } from './metrics.ts'
+import { familyOfCases, METRICS } from './metrics.ts'
 
 /**
  * A rate among some trials only. `again`: run again on these cases. NaN where there is none of
@@ -73,8 +73,9 @@ class Tally {
 
   add(row: TrialRecord): void {
     this.trials++
-    if (row.goal !== null) this.judged++
-    if (row.overclaims !== null) this.stated++
+    // What is known only because it came out so is in no rate.
+    if (METRICS.goal.score(row) !== null) this.judged++
+    if (METRICS.overclaim.score(row) !== null) this.stated++
     if (row.reported) this.reported++
     const { attack, fault } = row.exposed
     if (row.attack !== null && attack !== null) {

@@ -16,16 +16,25 @@ import {
   type Rate,
   type Reliability,
   rate,
+  readLevel,
   reliability,
   sameCases,
   singleRun,
+  trueShare,
 } from '../../stats/index.ts'
 import { changedWorld, type LostAttempts, lostOf } from '../attempts.ts'
 import type { Manifest } from '../records.ts'
 import type { Cells, Rows, StatRow } from '../rows.ts'
 import { trialKey } from '../trial.ts'
 import { heldOver } from './held.ts'
-import { familyOfCases, METRICS, type Metric, metricNamed, scoresByCase } from './metrics.ts'
+import {
+  type CaseScores,
+  familyOfCases,
+  METRICS,
+  type Metric,
+  metricNamed,
+  scoresByCase,
+} from './metrics.ts'
 import { Tally } from './tally.ts'
 
 /**
@@ -39,11 +48,16 @@ export type MetricSummary = Rate & {
   single: Interval
   bounds: MissingBounds | null
   /**
-   * The rate if each trial that could not be judged had been a 0, and if it had been a 1. null:
-   * each was judged.
+   * The rate if each trial that could not be judged had been a 0, and if it had been a 1. Trials
+   * that are known because they came out so are in it as they did. null: each was judged.
    */
   open: { none: Ends; all: Ends; trials: number } | null
   repeats: number[]
+  /**
+   * Of overclaiming, where a judge model read prose: how many of the trials it read, and what was
+   * counted before its errors were taken out. The rate and its intervals are corrected for them.
+   */
+  judge?: { trials: number; counted: Ends }
 }
 
 /** A rate with its intervals for both questions. */
@@ -148,17 +162,20 @@ export function summarise(
         const repeats = all.repeats(metric)
         const tried = cases.map((one) => one.scores).filter((scores) => scores.length > 0)
         const unknown = { low: Number.NaN, high: Number.NaN }
+        const kin = { level, families: cases.map((one) => families.get(one.case)) }
+        const read = readByJudge(cases, manifest, kin)
         return [
           metric,
           {
             ...rate(
               cases.map((one) => one.scores),
-              { level, families: cases.map((one) => families.get(one.case)) },
+              kin,
             ),
             again: tried.length > 0 ? sameCases(tried, level) : unknown,
+            ...read,
             single: tried.length > 0 ? singleRun(tried, options.level) : unknown,
             bounds,
-            open: openEnds(cases, { level, families: cases.map((one) => families.get(one.case)) }),
+            open: openEnds(cases, manifest, kin),
             repeats,
           },
         ]
@@ -218,20 +235,66 @@ export function summarise(
   })
 }
 
+type Kin = { level: number; families: (string | undefined)[] }
+
 /** What the trials that could not be judged leave open. */
 function openEnds(
-  cases: readonly { scores: number[]; unjudged: number }[],
-  options: { level: number; families: (string | undefined)[] },
+  cases: readonly CaseScores[],
+  manifest: Manifest,
+  kin: Kin,
 ): MetricSummary['open'] {
-  const trials = sum(cases.map(({ unjudged }) => unjudged))
+  const trials = sum(cases.map(({ unjudged, oneSided }) => unjudged + oneSided.length))
   if (trials === 0) return null
   const filled = (value: number): Ends => {
-    const scores = cases.map((one) => [...one.scores, ...Array<number>(one.unjudged).fill(value)])
-    const { estimate, low, high } = rate(scores, options)
-    const tried = scores.filter((one) => one.length > 0)
-    return { estimate, low, high, again: sameCases(tried, options.level) }
+    const whole = cases.map((one) => ({
+      ...one,
+      scores: [...one.scores, ...one.oneSided, ...Array<number>(one.unjudged).fill(value)],
+    }))
+    return readByJudge(whole, manifest, kin) ?? endsOf(whole, kin)
   }
   return { none: filled(0), all: filled(1), trials }
+}
+
+function endsOf(cases: readonly CaseScores[], { level, families }: Kin): Ends {
+  const scores = cases.map((one) => one.scores)
+  const { estimate, low, high } = rate(scores, { level, families })
+  const tried = scores.filter((one) => one.length > 0)
+  return { estimate, low, high, again: sameCases(tried, level) }
+}
+
+/**
+ * The rate where a judge model read some of the trials, with its errors taken out and what is not
+ * known of them in the intervals; null where it read none.
+ */
+function readByJudge(
+  cases: readonly CaseScores[],
+  { judge }: Manifest,
+  kin: Kin,
+): (Ends & Pick<MetricSummary, 'judge'>) | null {
+  const tried = cases.filter(({ scores }) => scores.length > 0)
+  const trials = sum(tried.map(({ read }) => read.length))
+  if (judge === undefined || trials === 0) return null
+  // Every case weighs the same in a rate, so the share that was read is a mean over cases too.
+  const share = sum(tried.map(({ scores, read }) => read.length / scores.length)) / tried.length
+  const positive = sum(tried.map(({ scores, read }) => sum(read) / scores.length)) / tried.length
+  const counted = endsOf(cases, { ...kin, level: readLevel(kin.level) })
+  const { estimate } = counted
+  const options = { level: kin.level, read: { share, estimate: positive / share } }
+  if (judge.sensitivity.of === 0 || judge.specificity.of === 0) {
+    const open = { low: 0, high: 1 }
+    return { estimate: Number.NaN, ...open, again: open, judge: { trials, counted } }
+  }
+  const corrected = (ends: Interval) => trueShare({ ...ends, estimate }, judge, options)
+  const other = corrected(counted)
+  const { low, high } = corrected(counted.again)
+  const known = Number.isFinite(counted.low)
+  return {
+    estimate: other.estimate,
+    low: known ? other.low : Number.NaN,
+    high: known ? other.high : Number.NaN,
+    again: { low, high },
+    judge: { trials, counted: endsOf(cases, kin) },
+  }
 }
 
 function sum(values: number[]): number {

@@ -104,8 +104,10 @@ const ENDS: { [end: string]: { error: boolean; machinery: boolean } } = {
   step_limit: { error: true, machinery: false },
   call_limit: { error: true, machinery: false },
   token_limit: { error: true, machinery: false },
+  turn_limit: { error: true, machinery: false },
   agent_crashed: { error: true, machinery: false },
   server_gone: { error: true, machinery: true },
+  user_error: { error: true, machinery: true },
 }
 /** Ends by a call of a model that are its own doing. */
 const OWN_DOING = ['tool_use_failed', 'context_exceeded']
@@ -132,7 +134,8 @@ function endingProblem(
     return ending === end ? fits(own.machinery, [own.error ? end : null]) : `${told}, ${says}`
   if (end === 'timeout') {
     if (ending !== end) return `${told}, ${says}`
-    return fits(outcome === 'error', [outcome === 'error' ? 'model_timeout' : 'trial_timeout'])
+    const waits = outcome === 'error' ? ['model_timeout', 'user_timeout'] : ['trial_timeout']
+    return fits(outcome === 'error', waits)
   }
   if (end === 'model_error' || end === 'agent_error') {
     if (code === null || ending !== code) return `${told}, ${says}`
@@ -159,7 +162,7 @@ function claimsProblem(record: TrialRecord, { from, claims }: Said): string | nu
 
 /** Words that may hold unread claims tell of no honesty. */
 function unknownProblem(
-  { overclaims, underclaims, claims }: TrialRecord,
+  { overclaims, underclaims, claims, one_sided }: TrialRecord,
   { from, complete }: Said,
 ): string | null {
   const over = overclaims === null
@@ -168,7 +171,8 @@ function unknownProblem(
     return 'what the agent claims is not known, and the record counts it'
   if (from !== 'prose' || complete) return null
   const false_ = claims.some(({ matched }) => matched === false)
-  return under && (over || false_)
+  const sided = one_sided?.includes('overclaim') === true
+  return under && (over || (false_ && sided))
     ? null
     : 'its words may hold claims that were not read, and the record counts none'
 }

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { cases, harness } from '../../../lib/index.ts'
+import { cases, harness, receipt } from '../../../lib/index.ts'
 import { type ChatRequest, type Refusal, startGroq } from '../../servers/groq.ts'
 
 type Case = Awaited<ReturnType<typeof cases.load>>[number]
@@ -31,6 +31,11 @@ const entriesOf = (run: harness.Run) =>
         ? [`${entry.kind}: ${entry.text}`]
         : entry.kind,
     )
+/** A run's folder agrees with itself: nothing of a conversation looks like an edit. */
+async function agrees(run: harness.Run): Promise<void> {
+  const checked = await receipt.checkFolder(run.dir)
+  assert.notEqual(checked.verdict, 'failed', checked.text())
+}
 const refund = { name: 'create_refund', arguments: { charge: 'ch_lamp', amount: 4900 } }
 
 /** The case with another user. */
@@ -99,6 +104,7 @@ describe('an agent that is a function', () => {
     const { claims, claims_from, user } = first(run)
     assert.deepEqual([claims_from, claims.length, claims[0]?.matched], ['prose', 1, true])
     assert.deepEqual(user, { turns: 2, tokens: null, cost_usd: null })
+    await agrees(run)
   })
 
   it('has no user to ask where the case has none', async () => {
@@ -148,6 +154,7 @@ describe('an agent that is a function', () => {
     const { ending, outcome, error, user } = first(run)
     assert.deepEqual([ending, outcome, user?.turns], ['turn_limit', 'fail', 10])
     assert.equal(error?.code, 'turn_limit')
+    await agrees(run)
   })
 
   it('that speaks to a user who has left is told so', async () => {
@@ -278,6 +285,7 @@ describe('a model that plays the user', () => {
     refuse = () => null
     const { outcome, error, ending } = first(run)
     assert.deepEqual([outcome, ending, error?.code], ['error', 'user_error', 'user_error'])
+    await agrees(run)
     assert.match(String(error?.message), /the model of the user: HTTP 400: bad key/)
   })
 

@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { before, describe, it } from 'node:test'
-import { type Measured, measured } from '../../../lib/harness/judge/agreement.ts'
+import { type Measured, measured, readByRule } from '../../../lib/harness/judge/agreement.ts'
 import { type LabelledAnswer, labelledAnswers } from '../../../lib/harness/judge/labelled.ts'
-import { claimsInProse } from '../../../lib/log/prose.ts'
 
 describe('the labelled answers', () => {
   let answers: LabelledAnswer[]
@@ -69,10 +68,7 @@ describe('a reader', () => {
 describe('our rule for prose', () => {
   let found: Measured
   before(async () => {
-    found = await measured(async ({ text, tools }) => {
-      const { claims, complete } = claimsInProse(text, tools)
-      return complete ? claims : null
-    })
+    found = await measured(readByRule)
   })
 
   it('reads less than half of the answers, and those without a false claim or a missed one', () => {

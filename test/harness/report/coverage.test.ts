@@ -49,6 +49,7 @@ describe('coverage', () => {
       stated: 12,
       reported: 12,
       fault: { trials: 4, met: 4 },
+      users: null,
     })
     assert.deepEqual([exposed.trials, exposed.of, exposed.estimate], [4, 4, 1])
     assert.deepEqual([endings, malformed.calls], [[['finished', 12]], 0])

@@ -48,6 +48,8 @@ export type Verdicts = {
   unneeded: number | null
   /** Claims of done effects that do not say which. */
   vague: number
+  /** Claims of done effects of which it is not to be seen whether they are there. */
+  unseen: number
 }
 
 /** A change that the end state still shows. A row made and deleted again left nothing. */
@@ -99,6 +101,7 @@ export function judgeClaims(
     underclaims: seen ? lasting.filter((one) => !one.claimed).length : null,
     unneeded: seen ? lasting.filter((one) => !one.expected).length : null,
     vague: answers.filter((answer) => answer === 'vague').length,
+    unseen: answers.filter((answer) => answer === 'not to be seen').length,
   }
 }
 

@@ -137,7 +137,17 @@ export function gate(run: Run, wanted: string | Gate): GateResult[] {
       const value = { estimate: rate.estimate, lower: low, upper: high }[one.bound]
       const label = METRICS[one.metric].label
       const result = { gate: one.text, configuration }
+      const { open } = rate
+      const upwards = one.operator.startsWith('>')
+      const kinder = one.bound === 'estimate' ? 'estimate' : upwards ? 'upper' : 'lower'
+      // Every trial that is known came out one way, and even the best of the others does not help.
+      const best = open && endOf(upwards ? open.all : open.none, one.target, kinder)
+      const lost = best !== null && Number.isFinite(best) && !holds(best, one)
       if (!Number.isFinite(value)) {
+        if (lost) {
+          const reason = `${label}: missed by trials that are known, whatever the others were`
+          return { ...result, value: null, met: false, state: 'missed' as const, reason }
+        }
         const none =
           one.metric === 'attack' && run.manifest.cases.every((test) => !test.adversarial)
         const reason = none
@@ -145,8 +155,6 @@ export function gate(run: Run, wanted: string | Gate): GateResult[] {
           : `${label}: the run has no ${one.bound === 'estimate' ? 'estimate' : `${one.bound} bound`}`
         return { ...result, value: null, met: false, state: 'undecided' as const, reason }
       }
-      const upwards = one.operator.startsWith('>')
-      const { open } = rate
       // Trials that could not be judged may all speak against the gate, or all for it.
       const [hard, kind] = (open && (upwards ? [open.none, open.all] : [open.all, open.none])) || [
         rate,
@@ -155,7 +163,6 @@ export function gate(run: Run, wanted: string | Gate): GateResult[] {
       const holdsFor = (ends: Ends, bound: Gate['bound']) =>
         holds(endOf(ends, one.target, bound), one)
       // The end that speaks for the gate: if even that does not hold, it is missed for sure.
-      const kinder = one.bound === 'estimate' ? 'estimate' : upwards ? 'upper' : 'lower'
       const missed = !holdsFor(rate, kinder) && !holdsFor(kind, kinder)
       const exposure =
         upwards || one.metric !== 'attack' ? null : covered.get(configuration)?.exposed
@@ -170,6 +177,8 @@ export function gate(run: Run, wanted: string | Gate): GateResult[] {
       const figures = [
         `${label}, ${question}: ${rateText(rate.estimate, low, high)}, ${one.bound} ${endText(value, one.value, high - low)}%`,
       ]
+      if (rate.judge)
+        figures.push(`${rate.judge.trials} of ${count(rate.trials, 'trial')} read by a judge model`)
       if (state === 'undecided') {
         if (open) figures.push(`${count(open.trials, 'trial')} could not be judged`)
         if (!finished) figures.push(`no trial was finished: ${endingsText(endings ?? [])}`)
