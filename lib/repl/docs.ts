@@ -25,7 +25,12 @@ export function describe(question: string, scope: Names, look: Look, source = fa
       ? (isNamespace(parent) && exportedAs(path.at(-2)!, value)) ||
         (find(path, owner ?? path.at(-2)) ?? entryOfValue(value))
       : entryOfName(path[0] ?? '', found, scope)
-  if (entry) return describeEntry(entry, value, look, source)
+  if (entry) {
+    const home = isNamespace(parent) ? path.at(-2) : namespaceOf(value, scope)
+    const names = home === undefined ? undefined : valueAt([home], scope)?.value
+    const doc = isNamespace(names) ? asTyped(entry.doc, home as string, names) : entry.doc
+    return describeEntry({ ...entry, doc }, value, look, source)
+  }
   if (!found)
     throw new TouchstoneError(
       'argument_invalid',
@@ -94,6 +99,26 @@ function describeEntry(entry: Entry, value: unknown, look: Look, source: boolean
     ...(entry.kind === 'class' ? [membersTable(entry, look), ''] : []),
     place,
   ].join('\n')
+}
+
+/**
+ * A description whose examples run where they are shown: they are written at home, where a function
+ * has no namespace before it, and perhaps another name.
+ */
+function asTyped(doc: string, namespace: string, names: Names): string {
+  const [text = '', ...examples] = doc.split(/^(?=@example)/m)
+  const calls = Object.entries(names).filter(([, value]) => typeof value === 'function')
+  const named = examples.map((example) =>
+    calls.reduce((code, [as, value]) => {
+      const { name } = value as () => void
+      const own = new RegExp(
+        `\\b(?:const|let|function|class)\\s+${name}\\b|[{,]\\s*${name}\\s*[,}].*=`,
+      )
+      const bare = new RegExp(`(?<![\\w$.'"])${name}(?=\\()`, 'g')
+      return own.test(code) ? code : code.replace(bare, `${namespace}.${as}`)
+    }, example),
+  )
+  return [text, ...named].join('')
 }
 
 /** What a class offers, a line each. */

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe as group, test } from 'node:test'
+import { isModuleNamespaceObject } from 'node:util/types'
 import * as display from '../../lib/display.ts'
 import * as errors from '../../lib/errors.ts'
 import * as harness from '../../lib/harness/index.ts'
+import * as touchstone from '../../lib/index.ts'
 import { describe } from '../../lib/repl/docs.ts'
 import { entriesOf } from '../../lib/repl/sources.ts'
 
@@ -28,8 +30,30 @@ group('?name', () => {
       /^function table\(columns: Column\[\], rows: string\[\]\[\], look: Look = \{\}\): string\n/,
     )
     assert.match(text, /An aligned table: heads, then rows/)
-    assert.match(text, /example\n {2}table\(\[\{ head: 'case' \}/)
+    assert.match(text, /example\n {2}display\.table\(\[\{ head: 'case' \}/)
     assert.match(text, /lib\/display\.ts:\d+$/)
+  })
+  test('an example stands as it is typed: each function behind its namespace, by its public name', () => {
+    const face = { ...touchstone } as unknown as Record<string, object>
+    let examples = 0
+    for (const [home, names] of Object.entries(face)) {
+      if (!isModuleNamespaceObject(names)) continue
+      const functions = Object.values(names).filter((one) => typeof one === 'function')
+      for (const name of Object.keys(names)) {
+        const [, example] = describe(`${home}.${name}`, face, {}).split('\nexample\n')
+        if (example === undefined) continue
+        examples++
+        const code = example.replace(/'[^'\n]*'|"[^"\n]*"|\/\/.*/g, '')
+        for (const [, called] of code.matchAll(/(?<![\w$.])([a-z]\w*)\(/gi))
+          if (functions.some((one) => one.name === called))
+            assert.match(
+              code,
+              new RegExp(`(const|let|function) ${called}\\b`),
+              `${home}.${name}: ${called}(`,
+            )
+      }
+    }
+    assert.ok(examples > 40, String(examples))
   })
   test('a call behind the name is let off', () =>
     assert.equal(at('display.table([])'), at('display.table')))
