@@ -10,7 +10,7 @@ import { TouchstoneError } from '../errors.ts'
 import { unwritable } from '../files.ts'
 import type { JsonObject } from '../json.ts'
 import { toPng, toSvg } from './draw/render.ts'
-import { asciiOnly, type TextLook } from './plot.ts'
+import { asciiOnly, type TextLook } from './text/plot.ts'
 
 /** Every kind of chart, each named like the function that draws it. */
 export const CHART_KINDS = [

@@ -7,10 +7,10 @@ import { type Column, foreign, pad, table, textWidth, tone, wrap } from '../disp
 import type { Json, JsonObject } from '../json.ts'
 import { DASH } from './draw/theme.ts'
 import { capital } from './notes.ts'
-import { axisLines, dotLine, niceTicks, padAll, type TextLook } from './plot.ts'
 import { axis, SHARE_TICKS, say, type Unit } from './quantity.ts'
 import { labels } from './rows.ts'
 import { frame, lineLegend, tips } from './spec.ts'
+import { axisLines, dotLine, niceTicks, padAll, type TextLook } from './text/plot.ts'
 
 export type Curve = {
   name: string

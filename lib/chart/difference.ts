@@ -2,10 +2,10 @@
 
 import { cut, foreign, pad, textWidth, tone, wrap } from '../display.ts'
 import type { JsonObject } from '../json.ts'
-import { axisLines, column, intervalLine, niceTicks, type TextLook } from './plot.ts'
 import { axis, sayDifference, sayInterval, type Unit } from './quantity.ts'
 import { FINITE, labels, type RowReader, SHARE_DIFFERENCE } from './rows.ts'
 import { band, frame, tips, widest } from './spec.ts'
+import { axisLines, column, intervalLine, niceTicks, type TextLook } from './text/plot.ts'
 
 export type Difference = {
   /** In the chart's unit, in [-1, 1] for shares; NaN or null where it is undefined. */

@@ -7,10 +7,10 @@ import { foreign } from '../display.ts'
 import { Chart } from './chart.ts'
 import { curvesInText, drawCurves } from './curve.ts'
 import { capital } from './notes.ts'
-import { page, type TextLook } from './plot.ts'
 import type { Unit } from './quantity.ts'
 import { ABOVE_ZERO, FINITE, readRows } from './rows.ts'
 import { nothing } from './spec.ts'
+import { page, type TextLook } from './text/plot.ts'
 
 export type EcdfRow = {
   configuration: string

@@ -11,10 +11,10 @@ import {
   readDifference,
 } from './difference.ts'
 import { capital, counted, type Direction, intervalNote, type Target } from './notes.ts'
-import { page, type TextLook } from './plot.ts'
 import type { Unit } from './quantity.ts'
 import { readRows } from './rows.ts'
 import { nothing } from './spec.ts'
+import { page, type TextLook } from './text/plot.ts'
 
 export type ForestRow = Difference & { case: string }
 
@@ -23,8 +23,8 @@ export type ForestOptions = Target &
     /** Names of the two: the difference is b minus a. */
     a?: string
     b?: string
-    /** The difference over all cases. */
-    overall?: Difference
+    /** The difference over all cases; several, each with a label, for several questions. */
+    overall?: Difference | readonly (Difference & { label: string })[]
     /** What was measured. Default `share that pass`. */
     metric?: string
     /** `share` (default; differences in [-1, 1]) or a unit as written. */
@@ -61,15 +61,18 @@ export function forest(rows: readonly ForestRow[], options: ForestOptions = {}):
         ? -line.difference
         : line.difference
   const sorted = cases.toSorted((p, q) => gain(q) - gain(p))
-  const overall = options.overall
-    ? readRows(
-        [options.overall],
-        (row) => readDifference(row, unit, 'all cases', 'main'),
-        'overall',
-      )
-    : []
+  const several = Array.isArray(options.overall)
+  const overall = readRows(
+    several ? (options.overall as readonly Difference[]) : options.overall ? [options.overall] : [],
+    (row) => {
+      if (several) row.once('label')
+      return readDifference(row, unit, several ? row.text('label') : 'all cases', 'main')
+    },
+    'overall',
+  )
   const title = options.title ?? `${capital(metric)}, ${minus}, case by case`
-  const main = overall.length ? ` ${intervalNote('Diamond: all cases. Bar', options)}` : ''
+  const asked = several ? { ...options, target: 'the question of its row' } : options
+  const main = overall.length ? ` ${intervalNote('Diamond: all cases. Bar', asked)}` : ''
   const thin = cases.some((line) => line.low !== null)
     ? ' Thin bar: interval over the repeats of that case.'
     : ''

@@ -10,9 +10,9 @@ import type { JsonObject } from '../json.ts'
 import { Chart } from './chart.ts'
 import { DIVERGING } from './draw/theme.ts'
 import { capital, type Direction } from './notes.ts'
-import { glyphs, page, type TextLook } from './plot.ts'
 import { labels, type RowReader, readRows } from './rows.ts'
 import { frame, nothing, tips, widest } from './spec.ts'
+import { glyphs, page, type TextLook } from './text/plot.ts'
 
 export type HeatRow = {
   case: string

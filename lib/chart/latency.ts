@@ -9,9 +9,9 @@ import { onlyOptions } from '../arguments.ts'
 import { foreign } from '../display.ts'
 import { Chart } from './chart.ts'
 import { curvesInText, drawCurves } from './curve.ts'
-import { page, type TextLook } from './plot.ts'
 import { ABOVE_ZERO, readRows } from './rows.ts'
 import { nothing } from './spec.ts'
+import { page, type TextLook } from './text/plot.ts'
 
 export type LatencyRow = {
   server: string

@@ -4,10 +4,10 @@ import { onlyOptions } from '../arguments.ts'
 import { count, cut, foreign, pad, textWidth, tone, wrap } from '../display.ts'
 import type { JsonObject } from '../json.ts'
 import { Chart } from './chart.ts'
-import { page, type TextLook } from './plot.ts'
 import { axis, SHARE_TICKS } from './quantity.ts'
 import { labels, readRows } from './rows.ts'
 import { band, frame, nothing, tips, widest } from './spec.ts'
+import { page, type TextLook } from './text/plot.ts'
 
 /** The levels of evidence and, below them, `none`: no effect was claimed. Lowest first. */
 export const RUNGS = ['none', 'asserted', 'observed_confirmed', 'verified'] as const

@@ -19,10 +19,10 @@ import {
   intervalNote,
   type Target,
 } from './notes.ts'
-import { page, type TextLook } from './plot.ts'
 import type { Unit } from './quantity.ts'
 import { readRows } from './rows.ts'
 import { nothing } from './spec.ts'
+import { page, type TextLook } from './text/plot.ts'
 
 export type NoiseRow = Difference & {
   label: string

@@ -8,8 +8,8 @@ import { type Column, foreign, table } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { Chart } from './chart.ts'
-import { page, type TextLook } from './plot.ts'
 import { frame, nothing } from './spec.ts'
+import { page, type TextLook } from './text/plot.ts'
 
 export type OwnOptions = {
   title: string

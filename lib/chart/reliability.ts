@@ -6,10 +6,10 @@ import type { Json, JsonObject } from '../json.ts'
 import { Chart } from './chart.ts'
 import { DASH } from './draw/theme.ts'
 import { type Counted, counted, intervalNote, type Target } from './notes.ts'
-import { page, type TextLook } from './plot.ts'
 import { axis, SHARE_TICKS, say, sayInterval } from './quantity.ts'
 import { labels, readRows, SHARE } from './rows.ts'
 import { frame, lineLegend, nothing, offsetBy, tips } from './spec.ts'
+import { page, type TextLook } from './text/plot.ts'
 
 export type ReliabilityRow = {
   configuration: string

@@ -102,13 +102,16 @@ export class RowReader {
   }
 
   /** Both ends of an interval, or neither. */
-  interval(bounds: Bounds): { low: number | null; high: number | null } {
-    const low = this.maybe('low', bounds)
-    const high = this.maybe('high', bounds)
+  interval(
+    bounds: Bounds,
+    [lowField, highField]: readonly [string, string] = ['low', 'high'],
+  ): { low: number | null; high: number | null } {
+    const low = this.maybe(lowField, bounds)
+    const high = this.maybe(highField, bounds)
     if ((low === null) !== (high === null))
-      this.fail(low === null ? 'low' : 'high', 'both ends of an interval or neither')
+      this.fail(low === null ? lowField : highField, 'both ends of an interval or neither')
     if (low !== null && high !== null && low > high)
-      this.fail('low', `an end at or below high (${high})`)
+      this.fail(lowField, `an end at or below ${highField} (${high})`)
     return { low, high }
   }
 

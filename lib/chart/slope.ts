@@ -11,10 +11,10 @@ import type { Json, JsonObject } from '../json.ts'
 import { Chart } from './chart.ts'
 import { BETTER, SAME, WORSE } from './draw/theme.ts'
 import { capital, type Direction, TONES, TURNS, type Turn, turn } from './notes.ts'
-import { axisLines, column, Line, page, type TextLook } from './plot.ts'
 import { axis, SHARE_TICKS, say, sayDifference } from './quantity.ts'
 import { labels, readRows, SHARE } from './rows.ts'
 import { frame, lineLegend, nothing, tips, widest } from './spec.ts'
+import { axisLines, column, Line, page, type TextLook } from './text/plot.ts'
 import { drawTransitions, transitionsInText } from './transition.ts'
 
 export type SlopeRow = {

@@ -11,6 +11,9 @@ import { count, cut, foreign, pad, textWidth, tone, wrap } from '../display.ts'
 import type { JsonObject } from '../json.ts'
 import { Chart } from './chart.ts'
 import { capital, counted, intervalNote } from './notes.ts'
+import { axis, say, sayInterval, type Unit } from './quantity.ts'
+import { FINITE, labels, type RowReader, readRows, SHARE } from './rows.ts'
+import { band, frame, nothing, offsetBy, tips, widest } from './spec.ts'
 import {
   axisLines,
   dotLine,
@@ -19,10 +22,7 @@ import {
   page,
   type TextLook,
   type TextScale,
-} from './plot.ts'
-import { axis, say, sayInterval, type Unit } from './quantity.ts'
-import { FINITE, labels, type RowReader, readRows, SHARE } from './rows.ts'
-import { band, frame, nothing, offsetBy, tips, widest } from './spec.ts'
+} from './text/plot.ts'
 
 export type StripRow = {
   configuration: string
@@ -31,6 +31,9 @@ export type StripRow = {
   /** Both ends of the interval in the chart's unit, or neither. */
   low: number | null
   high: number | null
+  /** A second interval, for the same cases run again: drawn thick, and the first one thin. */
+  againLow?: number | null
+  againHigh?: number | null
   /**
    * One per repeat: its mean over the cases, in the chart's unit, and over how many trials (for
    * tooltips).
@@ -55,7 +58,11 @@ export type StripOptions = {
   title?: string
 }
 
-type Row = Required<Omit<StripRow, 'reason'>> & { label: string; said: string }
+type Row = Required<Omit<StripRow, 'reason'>> & {
+  label: string
+  said: string
+  saidAgain: string
+}
 
 const WIDTH_PX = 420
 const DOT_PX = 8
@@ -80,10 +87,21 @@ export function strip(rows: readonly StripRow[], options: StripOptions = {}): Ch
   const shown: Row[] = read.map((row) => ({
     ...row,
     label: named.get(row.configuration) ?? '',
+    againLow: row.againLow ?? null,
+    againHigh: row.againHigh ?? null,
     said: said(row, unit),
+    saidAgain:
+      row.againLow === undefined
+        ? ''
+        : `again ${sayInterval(row.againLow, row.againHigh ?? null, unit)}`,
   }))
   const title = options.title ?? `${capital(metric)} by configuration`
-  const notes = [stripNote(options)]
+  const notes = [
+    stripNote(
+      options,
+      shown.some(({ againLow }) => againLow !== null),
+    ),
+  ]
   const spec = shown.length
     ? drawn(shown, unit, metric, title, notes)
     : nothing(title, notes, 'No configurations.')
@@ -101,7 +119,15 @@ function readStrip(row: RowReader, bounds: typeof SHARE) {
     const value = run.needed('value', bounds)
     return run.has('n') ? { value, n: run.count('n') } : { value }
   })
-  return { configuration, estimate, ...row.interval(bounds), runs, ...(reason ? { reason } : {}) }
+  const again = row.interval(bounds, ['againLow', 'againHigh'])
+  return {
+    configuration,
+    estimate,
+    ...row.interval(bounds),
+    ...(again.low !== null && { againLow: again.low, againHigh: again.high }),
+    runs,
+    ...(reason ? { reason } : {}),
+  }
 }
 
 function said(row: ReturnType<typeof readStrip>, unit: Unit): string {
@@ -111,9 +137,12 @@ function said(row: ReturnType<typeof readStrip>, unit: Unit): string {
   return `${say(row.estimate, unit, (row.high ?? 1) - (row.low ?? 0))} ${interval}`
 }
 
-function stripNote(options: StripOptions): string {
+function stripNote(options: StripOptions, both: boolean): string {
   const n = counted(options)
-  return `${n ? `${n}. ` : ''}${intervalNote('Bar', options)} Dot: one repeat, its mean over the cases.`
+  const bar = both
+    ? `Thick bar: these cases, run again. ${intervalNote('Thin bar', options)}`
+    : intervalNote('Bar', options)
+  return `${n ? `${n}. ` : ''}${bar} Dot: one repeat, its mean over the cases.`
 }
 
 /**
@@ -126,6 +155,8 @@ function domain(rows: Row[], unit: Unit): { low: number; high: number; ticks: nu
     row.estimate,
     row.low,
     row.high,
+    row.againLow,
+    row.againHigh,
     ...row.runs.map((run) => run.value),
   ])
   const values = all.filter((value) => value !== null)
@@ -179,13 +210,15 @@ function drawn(
       below: bar + 12 + DOT_PX * (stacks[r]?.[i] ?? 0),
     })),
   )
-  const values = rows.map(({ label, configuration, estimate, low, high, said }) => ({
+  const both = rows.some(({ againLow }) => againLow !== null)
+  const values = rows.map(({ label, configuration, estimate, low, high, ...row }) => ({
     configuration: label,
     name: foreign(configuration, 400),
     estimate,
     low,
     high,
-    said,
+    ...(both && { againLow: row.againLow, againHigh: row.againHigh }),
+    said: [row.said, row.saidAgain].filter(Boolean).join('; '),
   }))
   const y = band(
     'configuration',
@@ -212,9 +245,31 @@ function drawn(
         {
           data: { name: 'rows' },
           transform: ranged,
-          mark: { type: 'rule', style: 'accent', strokeWidth: 3, strokeCap: 'round', yOffset: bar },
+          mark: {
+            type: 'rule',
+            style: 'accent',
+            strokeWidth: both ? 1.5 : 3,
+            strokeCap: 'round',
+            yOffset: bar,
+          },
           encoding: { x: x('low'), x2: { field: 'high' }, y },
         },
+        ...(both
+          ? [
+              {
+                data: { name: 'rows' },
+                transform: [{ filter: 'isValid(datum.againLow)' }],
+                mark: {
+                  type: 'rule',
+                  style: 'accent',
+                  strokeWidth: 5,
+                  strokeCap: 'butt',
+                  yOffset: bar,
+                },
+                encoding: { x: x('againLow'), x2: { field: 'againHigh' }, y },
+              },
+            ]
+          : []),
         {
           data: { name: 'rows' },
           transform: defined,
@@ -261,13 +316,18 @@ function drawn(
         },
       ],
     },
-    widest(rows.map((row) => row.label)) + WIDTH_PX + widest(rows.map((row) => row.said)) + 20,
+    widest(rows.map((row) => row.label)) +
+      WIDTH_PX +
+      widest(rows.map((row) => [row.said, row.saidAgain].filter(Boolean).join('; '))) +
+      20,
   )
 }
 
 function inText(rows: Row[], unit: Unit, look: TextLook): string[] {
   const width = look.width ?? 100
-  const counts = rows.map((row) => count(row.runs.length, 'run'))
+  const counts = rows.map((row) =>
+    [count(row.runs.length, 'run'), row.saidAgain].filter(Boolean).join(', '),
+  )
   const defined = rows.filter((row) => row.estimate !== null)
   const besideWidth = Math.max(...[...defined.map((row) => row.said), ...counts].map(textWidth))
   const longest = Math.max(...rows.map((row) => textWidth(row.label)))
@@ -293,7 +353,15 @@ function inText(rows: Row[], unit: Unit, look: TextLook): string[] {
   for (const [i, row] of rows.entries()) {
     const name = tone(pad(names.get(row.configuration) ?? '', nameWidth), 'strong', look)
     const interval = intervalLine(
-      { value: row.estimate, low: row.low, high: row.high },
+      {
+        value: row.estimate,
+        low: row.low,
+        high: row.high,
+        again:
+          row.againLow === null || row.againHigh === null
+            ? null
+            : { low: row.againLow, high: row.againHigh },
+      },
       scale,
       look,
     ).toString()

@@ -4,7 +4,7 @@
  */
 import { lookOf } from '../display.ts'
 import type { Chart } from './chart.ts'
-import { asciiOnly } from './plot.ts'
+import { asciiOnly } from './text/plot.ts'
 
 export type ImageProtocol = 'kitty' | 'iterm'
 

@@ -7,10 +7,10 @@ import { type Column, count, foreign, table, textWidth, tone, wrap } from '../di
 import type { Json, JsonObject } from '../json.ts'
 import { BETTER, SAME, WORSE } from './draw/theme.ts'
 import { TONES, TURNS, turn } from './notes.ts'
-import type { TextLook } from './plot.ts'
 import { say } from './quantity.ts'
 import type { Pairs } from './slope.ts'
 import { frame } from './spec.ts'
+import type { TextLook } from './text/plot.ts'
 
 /** Distinct shares up to which each has a row of its own. */
 const MOST_LEVELS = 8

@@ -63,6 +63,22 @@ export const samples: Record<string, () => chart.Chart<unknown>> = {
         level: 0.9,
       },
     ),
+  'strip-questions': () =>
+    chart.strip(
+      [
+        {
+          configuration: 'naive',
+          estimate: 0.383,
+          low: 0.24,
+          high: 0.52,
+          againLow: 0.33,
+          againHigh: 0.44,
+          runs: runs(0.35, 0.38, 0.42),
+        },
+        { configuration: 'one run', estimate: 0.5, low: null, high: null, runs: runs(0.5) },
+      ],
+      { metric: 'goal rate', cases: 24, repeats: 3 },
+    ),
   heat: () =>
     chart.heat(
       ['lock-branch', 'rotate-secret', 'grant-read', 'remove-member'].flatMap((name, c) =>

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { encodeImage, imageProtocol, show } from '../../lib/chart/index.ts'
-import { asciiOnly } from '../../lib/chart/plot.ts'
+import { asciiOnly } from '../../lib/chart/text/plot.ts'
 import { samples } from './samples.ts'
 
 const png = new Uint8Array(10_000).map((_, i) => i % 251)

@@ -34,6 +34,42 @@ A digit under a bar: that many repeats in one place.
     )
   })
 
+  test('strip draws both questions: these cases run again thick, others thin', () => {
+    assert.equal(
+      shown('strip-questions', 78),
+      `
+Goal rate by configuration
+24 cases, 3 repeats each. Thick bar: these cases, run again. Thin bar: 95%
+interval for cases like these. Dot: one repeat, its mean over the cases.
+
+         0%        25%        50%        75%      100%
+         ┼──────────┼──────────┼──────────┼──────────┼
+naive               ├───━━●━━───┤                       38% [24, 52]
+                        • ••                            3 runs, again [33, 44]
+one run                        ●                        50% (no interval)
+                               •                        1 run
+`,
+    )
+    assert.match(shown('strip-questions', 60, true), /naive +\[--=o=--\]/)
+  })
+
+  test('forest has a diamond for each question where there are several', () => {
+    const drawn = chart.forest([{ case: 'x', difference: 0.4 }], {
+      overall: [
+        { label: 'all, run again', difference: 0.2, low: 0.1, high: 0.3 },
+        { label: 'all, other cases', difference: 0.2, low: -0.2, high: 0.5 },
+      ],
+    })
+    const text = drawn.text({ width: 100 })
+    assert.match(text, /Diamond: all cases\. Bar: 95% interval for the question of its row\./)
+    assert.match(text, /all, run again .*◆.*\+20 pp \[\+10, \+30\]/)
+    assert.match(text, /all, other cases .*◆.*\+20 pp \[-20, \+50\]/)
+    const twice = { label: 'all', difference: 0 }
+    assert.throws(() => chart.forest([], { overall: [twice, twice] }), {
+      code: 'chart_invalid',
+    })
+  })
+
   test('strip in ASCII keeps every mark', () => {
     assert.equal(
       shown('strip', 60, true),

@@ -17,8 +17,10 @@ import {
   scoresByCase,
 } from '../../log/index.ts'
 import { mean, reliability } from '../../stats/index.ts'
+import { QUESTIONS } from './comparison-text.ts'
 import type { PlotKind } from './plot-kinds.ts'
 import { Run } from './result.ts'
+import type { RunComparison } from './run-comparison.ts'
 
 /** What a chart of a run may be asked for. Each kind takes some of these and refuses the others. */
 export type PlotOptions = {
@@ -62,12 +64,14 @@ function named(metric: Metric): { metric: string; better: 'higher' | 'lower' } {
 const KINDS: { [kind in PlotKind]: Drawing } = {
   strip(run, metric) {
     const rows = run.summary().map(({ configuration, rates }) => {
-      const { estimate, low, high, repeats, reason } = rates[metric]
+      const { estimate, low, high, again, repeats, reason } = rates[metric]
       return {
         configuration,
         estimate,
         low,
         high,
+        againLow: again.low,
+        againHigh: again.high,
         runs: repeats.map((value) => ({ value })),
         ...(reason !== undefined && { reason }),
       }
@@ -143,7 +147,13 @@ const KINDS: { [kind in PlotKind]: Drawing } = {
   },
   forest(run, metric, options) {
     const [a, b] = two(run, options)
-    const { difference, low, high } = run.compare(a, b, { metric }).primary
+    const { answers } = run.compare(a, b, { metric })
+    const overall = questionsOf(answers).map(([question, one]) => ({
+      label: `all, ${question}`,
+      difference: one.difference,
+      low: one.low,
+      high: one.high,
+    }))
     const rows = pairsOf(run.manifest, run.counted, a, b, metric).flatMap((pair) =>
       pair.a.length && pair.b.length
         ? [{ case: pair.id, difference: mean(pair.b) - mean(pair.a) }]
@@ -159,7 +169,7 @@ const KINDS: { [kind in PlotKind]: Drawing } = {
       b,
       ...named(metric),
       ...(few && { more }),
-      overall: { difference, low, high },
+      overall,
     }) as Chart
   },
   levels(run) {
@@ -223,8 +233,14 @@ const KINDS: { [kind in PlotKind]: Drawing } = {
   },
   noise(run, metric, options) {
     const [a, b] = two(run, options)
-    const { difference, low, high } = run.compare(a, b, { metric }).primary
-    return chart.noise([{ label: `${b} - ${a}`, difference, low, high }], named(metric)) as Chart
+    const { answers } = run.compare(a, b, { metric })
+    const rows = questionsOf(answers).map(([question, { difference, low, high }]) => ({
+      label: `${b} - ${a}, ${question}`,
+      difference,
+      low,
+      high,
+    }))
+    return chart.noise(rows, { ...named(metric), target: 'the question of its row' }) as Chart
   },
 }
 
@@ -235,6 +251,13 @@ type Cell = {
   trials: number
   errors: number
   kind: string
+}
+
+/** Both answers about the primary metric, the first question first. */
+function questionsOf(answers: RunComparison['answers']) {
+  return (['these', 'like these'] as const).map(
+    (target) => [QUESTIONS[target], answers[target].primary] as const,
+  )
 }
 
 /** Cells of cases as cells of their kinds. */

@@ -2,7 +2,7 @@
  * A chart's axis in characters: a value becomes a column, and marks are set into a line of fixed
  * width.
  */
-import { cut, foreign, type Look, pad, textWidth, wrap } from '../display.ts'
+import { cut, foreign, type Look, pad, textWidth, wrap } from '../../display.ts'
 
 export type TextLook = Look & {
   /** Only ASCII characters in what the chart itself draws. Names keep theirs. Default false. */
@@ -93,7 +93,13 @@ export class Line {
  * where there is neither.
  */
 export function intervalLine(
-  row: { value: number | null; low: number | null; high: number | null },
+  row: {
+    value: number | null
+    low: number | null
+    high: number | null
+    /** A second interval inside or about the first. */
+    again?: { low: number; high: number } | null
+  },
   scale: TextScale,
   look: TextLook,
   more: { zero?: number; mark?: string } = {},
@@ -105,6 +111,8 @@ export function intervalLine(
     const [from, to] = [column(row.low, scale), column(row.high, scale)]
     line.fill(from, to, g.line).set(from, g.left).set(to, g.right)
   }
+  if (row.again)
+    line.fill(column(row.again.low, scale), column(row.again.high, scale), look.ascii ? '=' : '━')
   if (row.value !== null) line.set(column(row.value, scale), more.mark ?? g.mean)
   return line
 }
