@@ -17,6 +17,9 @@ import { type Interval, nextRun, type RunMean, runMean, runNoise } from '../../s
 import { open } from './open.ts'
 import type { Run } from './result.ts'
 
+/** Rows of a picture that fit two screens. */
+const MOST_DRAWN = 30
+
 /** One configuration in one run. */
 export type HistoryPoint = {
   run: string
@@ -84,11 +87,13 @@ export class History extends Shown {
     return points.toSorted((x, y) => (x.at < y.at ? -1 : 1))[0] ?? null
   }
 
-  /** Draw it: each run with its interval and its repeats, oldest first. */
+  /** Draw it: each run with its interval and its repeats, oldest first; of many, the newest. */
   async plot(): Promise<Chart> {
     const chart = await import('../../chart/index.ts')
+    const most = Math.max(2, Math.floor(MOST_DRAWN / Math.max(1, this.series.length)))
+    const longest = Math.max(...this.series.map(({ points }) => points.length))
     const rows = this.series.flatMap(({ configuration, points }) =>
-      points.map((point) => ({
+      points.slice(-most).map((point) => ({
         configuration: `${configuration}, ${dayOf(point.at)}${point.is === 'worse' ? ' (worse)' : ''}`,
         estimate: point.estimate,
         low: point.again.low,
@@ -105,7 +110,7 @@ export class History extends Shown {
     return chart.strip(rows, {
       metric: METRICS[this.metric].label,
       target: 'these cases, run again',
-      title: `${METRICS[this.metric].label} over time`,
+      title: `${METRICS[this.metric].label} over time${longest > most ? `: the newest ${most} of ${longest} runs (.text() has all)` : ''}`,
     }) as Chart
   }
 

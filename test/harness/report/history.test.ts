@@ -26,6 +26,26 @@ async function madeOn(day: number, model: string, seed: number, repeats = 5, dir
 for (const day of [1, 2, 3, 4]) await madeOn(day, 'sim/careful', day)
 
 describe('harness.history', () => {
+  it('of many runs draws the newest, and says of how many', async () => {
+    const { dir, metric, level, skipped, series } = await harness.history(runs)
+    const [mine] = series
+    const [first] = mine?.points ?? []
+    assert.ok(mine && first)
+    const points = Array.from({ length: 40 }, (_, i) => ({ ...first, run: `run-${i}` }))
+    const long = (n: number) =>
+      new harness.History({
+        ...{ dir, metric, level, skipped },
+        series: Array.from({ length: n }, (_, i) => ({ ...mine, configuration: `c${i}`, points })),
+      })
+    assert.equal((await long(1).plot()).rows.length, 30)
+    assert.equal((await long(3).plot()).rows.length, 30)
+    assert.match((await long(3).plot()).title, /: the newest 10 of 40 runs/)
+    assert.equal(
+      (await new harness.History({ dir, metric, level, skipped, series }).plot()).title,
+      'goal met over time',
+    )
+  })
+
   it('has the runs from the oldest to the newest, each as expected from those before it', async () => {
     const past = await harness.history(runs)
     const [mine] = past.series
