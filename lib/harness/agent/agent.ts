@@ -30,7 +30,10 @@ import type { McpServers, StdioServer } from './program/mcp-config.ts'
 export type AgentServer = {
   /** A connected MCP client. */
   client: Client
-  /** Streamable HTTP on loopback; the path cannot be guessed. */
+  /**
+   * Streamable HTTP on loopback; the path cannot be guessed. Clients of revision 2026-07-28 have no
+   * session, so that two of one name count as one.
+   */
   url: string
   /** A program that speaks MCP on its standard input and output. */
   stdio: StdioServer

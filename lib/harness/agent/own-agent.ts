@@ -148,11 +148,15 @@ async function runFunction(
   run: (task: AgentTask) => unknown,
   { task, gateway, recorder, reports, limits, seed, conversation, signal }: Trial,
 ): Promise<Ended> {
-  const servers: { [name: string]: AgentTask['servers'][string] } = {}
-  for (const behind of gateway.servers) {
-    const [client, url] = await Promise.all([gateway.connect(behind), gateway.address(behind)])
-    servers[behind.name] = { client, url, stdio: bridgeTo(url) }
-  }
+  // All at once: what takes time is the turns that a handshake waits for.
+  const servers: { [name: string]: AgentTask['servers'][string] } = Object.fromEntries(
+    await Promise.all(
+      gateway.servers.map(async (behind) => {
+        const [client, url] = await Promise.all([gateway.connect(behind), gateway.address(behind)])
+        return [behind.name, { client, url, stdio: bridgeTo(url) }] as const
+      }),
+    ),
+  )
   const given: AgentTask = {
     task,
     servers,

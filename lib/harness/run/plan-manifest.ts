@@ -84,9 +84,10 @@ export function manifestOf(
       attempts: limits.attempts,
       cost_usd: limits.costUsd,
     },
-    versions: versions(
-      packagesOf([...[...sources.values()].map(({ source }) => source), ...users.values()]),
-    ),
+    versions: versions([
+      ...packagesOf([...[...sources.values()].map(({ source }) => source), ...users.values()]),
+      ...wiresOf(plan, sources),
+    ]),
     environment: { platform: process.platform, arch: process.arch, cpus: availableParallelism() },
   }
 }
@@ -106,6 +107,19 @@ function settingsOf({ model: _, apiKey: __, headers, ...rest }: Configuration): 
     ...(headers && { headers: Object.keys(headers) }),
   }
   return JSON.parse(JSON.stringify(told)) as JsonObject
+}
+
+/**
+ * The packages of version 2 of the MCP SDK, where a run may need them: to speak to servers that are
+ * not ours, and to agents that are not ours.
+ */
+function wiresOf({ cases }: RunPlan, sources: Sources): string[] {
+  const foreign = cases.some(({ servers }) => servers.some(({ world }) => world === undefined))
+  const own = [...sources.values()].some(({ source }) => 'agent' in source)
+  return [
+    ...(foreign ? ['@modelcontextprotocol/client'] : []),
+    ...(own ? ['@modelcontextprotocol/server'] : []),
+  ]
 }
 
 /** The packages that speak to the providers of a run's models. */

@@ -115,3 +115,25 @@ describe('a baseline', () => {
     )
   })
 })
+
+describe('the versions of a run', () => {
+  it('name version 2 of the MCP SDK where an agent that is not ours may speak to it, and else not', async () => {
+    const [test] = await cases.load('cases/lying_success/deploy-key.yaml')
+    const of = async (configuration: harness.Configuration) => {
+      const run = await harness
+        .run(test as harness.Case)
+        .config('a', configuration)
+        .repeat(1)
+        .out(null)
+        .quiet()
+      return Object.keys(run.manifest.versions).filter((name) =>
+        name.startsWith('@modelcontextprotocol/'),
+      )
+    }
+    assert.deepEqual(await of({ model: 'sim/perfect' }), ['@modelcontextprotocol/sdk'])
+    assert.deepEqual(await of({ agent: () => 'Nothing.' }), [
+      '@modelcontextprotocol/sdk',
+      '@modelcontextprotocol/server',
+    ])
+  })
+})
