@@ -144,6 +144,9 @@ export function reliability(
 export type Flips = {
   /** Share of the cases with two trials or more whose trials differ; NaN without such a case. */
   share: number
+  /** Interval of the share for other cases and as many trials; NaN for fewer than two. */
+  low: number
+  high: number
   /** Their positions in the argument. */
   flipped: number[]
   cases: number
@@ -153,19 +156,35 @@ export type Flips = {
  * The cases whose trials did not all score the same: those where one run tells least.
  *
  * @param cases  one array of scores in [0, 1] per case; cases with fewer than two trials are left
- *   out
- * @throws       `argument_invalid` for a score outside [0, 1]
+ *   out. The share grows with the number of trials, so compare it among equal numbers only
+ * @param options.level    confidence in (0, 1), default 0.95
+ * @param options.families the family of each case; default: each case is a family of its own
+ * @throws       `argument_invalid` for a score outside [0, 1] or a bad option
  * @example
- * flips([[1, 1], [1, 0], [0, 0], [1]]) // { share: 0.3333, flipped: [1], cases: 3 }
+ * const f = flips([[1, 1], [1, 0], [0, 0], [1]])
+ * f.share // 0.3333
+ * f.flipped // [1]
+ * f.high // 0.8975
  */
-export function flips(cases: readonly (readonly number[])[]): Flips {
+export function flips(
+  cases: readonly (readonly number[])[],
+  options: { level?: number; families?: readonly (string | undefined)[] } = {},
+): Flips {
   eachCase(cases)
-  let counted = 0
-  const flipped: number[] = []
-  for (const [i, values] of cases.entries()) {
-    if (values.length < 2) continue
-    counted++
-    if (values.some((value) => value !== values[0])) flipped.push(i)
-  }
-  return { share: counted === 0 ? NaN : flipped.length / counted, flipped, cases: counted }
+  const level = inside(optionsOf(options, ['level', 'families']).level ?? 0.95, 'options.level')
+  const names = list(options.families ?? cases.map(() => undefined), 'names', 'options.families')
+  whole(names.length, cases.length, cases.length, 'options.families.length')
+  const counted = [...cases.keys()].filter((i) => (cases[i]?.length ?? 0) > 1)
+  const flipped = counted.filter((i) => cases[i]?.some((value) => value !== cases[i]?.[0]))
+  const isFlipped = new Set(flipped)
+  const families = familiesOf(
+    counted.map((i) => ({ family: names[i] })),
+    counted.map((i) => (isFlipped.has(i) ? 1 : 0)),
+  )
+  const interval = boundedMean(
+    families.map(({ sum, cases: size }) => sum / size),
+    { weights: families.map(({ cases: size }) => size), level },
+  )
+  const share = counted.length === 0 ? NaN : flipped.length / counted.length
+  return { share, ...interval, flipped, cases: counted.length }
 }

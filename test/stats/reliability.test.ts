@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { betaQuantile } from '../../lib/stats/distribution.ts'
 import { rate } from '../../lib/stats/rate.ts'
 import { flips, passAtK, passHatK, reliability } from '../../lib/stats/reliability.ts'
 import { varianceSplit } from '../../lib/stats/variance.ts'
@@ -97,10 +98,19 @@ test('over one set of cases pass^k never rises with k, and lies within its inter
 })
 
 test('a case flips when its trials differ; one trial cannot', () => {
-  assert.deepEqual(flips([[1, 1], [0, 1], [0], [], [0, 0, 1]]), {
-    share: 2 / 3,
-    flipped: [1, 4],
-    cases: 3,
-  })
+  const { share, flipped, cases } = flips([[1, 1], [0, 1], [0], [], [0, 0, 1]])
+  assert.deepEqual([share, flipped, cases], [2 / 3, [1, 4], 3])
   assert.ok(Number.isNaN(flips([[1], [0]]).share))
+})
+
+test('the share of flips has the interval of a share of cases, by family', () => {
+  const cases = Array.from({ length: 20 }, (_, i) => [1, i < 6 ? 0 : 1])
+  const { low, high } = flips(cases)
+  // What was not seen counts as 0.8 of a case (lib/stats/bounded.ts).
+  close(low, betaQuantile(0.025, 6, 14.8), 1e-6, 'low')
+  close(high, 1 - betaQuantile(0.025, 14, 6.8), 1e-6, 'high')
+  const kin = flips(cases, { families: cases.map((_, i) => `f${i >> 1}`) })
+  assert.ok(kin.high - kin.low > high - low)
+  assert.ok(Number.isNaN(flips([[1, 0], [1]]).low), 'one case says nothing about others')
+  assert.throws(() => flips(cases, { families: ['f'] }), { code: 'argument_invalid' })
 })
