@@ -106,7 +106,7 @@ const FARTHEST = 3
  * @see                    R's t.test; Zhou & Gao 1997 (Cox's interval); known answers:
  *   fixtures/stats/figures.json; coverage: test/bench/README.md
  * @example
- * meanOver([[10, 12], [14, 16], [9, 11]]) // { estimate: 12, low: 5.42759, high: 18.57241 }
+ * meanOver([[10, 12], [14, 16], [9, 11]]) // { estimate: 12, low: 5.42759, high: 20.64435 }
  */
 export function meanOver(
   cases: readonly (readonly number[])[],
