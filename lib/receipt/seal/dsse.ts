@@ -122,6 +122,9 @@ export function open(input: unknown, options: { key?: string; payloadType?: stri
   return { signature, payloadType: envelope.payloadType, payload }
 }
 
+/** Signatures of an envelope that are looked at. Each costs a check. */
+const MOST_SIGNATURES = 100
+
 /**
  * Read an envelope strictly, from its data, text or bytes. @throws TouchstoneError
  * `envelope_invalid`, `json_*`
@@ -139,6 +142,8 @@ export function readEnvelope(input: unknown): Envelope {
   if (typeof payloadType !== 'string') return fail('a text', 'envelope.payloadType')
   if (typeof payload !== 'string') return fail('base64 text', 'envelope.payload')
   if (!Array.isArray(signatures)) return fail('a list', 'envelope.signatures')
+  if (signatures.length > MOST_SIGNATURES)
+    return fail(`at most ${MOST_SIGNATURES} signatures`, 'envelope.signatures')
   return {
     payloadType,
     payload,
