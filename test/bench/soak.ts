@@ -1,10 +1,10 @@
 /**
- * Bad days, measured: a run that is killed again and again, a storm of 429s, a server that dies every tenth call, and the memory
- * of a long run.
+ * Bad days, measured: a run that is killed again and again, a disk that is full, a folder that is read-only, a clock that jumps,
+ * two writers, a storm of 429s, a server that dies every tenth call, and the memory of a long run.
  */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
@@ -15,7 +15,9 @@ import { Limiters } from '../../lib/harness/model/limiter.ts'
 import { execute } from '../../lib/harness/run/execute.ts'
 import { cases, harness } from '../../lib/index.ts'
 import { rng } from '../../lib/stats/random.ts'
+import type { Ended } from '../servers/disturbed-run.ts'
 import { jumpingClock, solves, startGroq } from '../servers/groq.ts'
+import { atOnce, inShell, isFailed, mounted, withoutMounts } from '../servers/in-shell.ts'
 
 type Row = { label: string; value: number; unit: string; budget?: number; ok?: boolean }
 
@@ -109,6 +111,10 @@ export async function killedAndResumed(options: {
   same('trials', timeless(run), timeless(whole))
   same('summaries', times(run), times(whole))
   same('decisions', run.decisions, whole.decisions)
+  // Worlds have a clock of their own, so that their exports are the same byte for byte.
+  const exportsOf = (of: string) =>
+    readFileSync(join(of, 'audit.ndjson'), 'utf8').trimEnd().split('\n')
+  same('exports', exportsOf(dir).sort(), exportsOf(whole.dir).sort())
   for (const file of ['trials.ndjson', 'transcripts.ndjson']) {
     const keys = lines(file).map((line) => (JSON.parse(line) as { key: string }).key)
     if (keys.length !== run.manifest.planned)
@@ -119,6 +125,61 @@ export async function killedAndResumed(options: {
     problems.push('decisions.ndjson has lines of no trial')
   rmSync(whole.dir, { recursive: true, force: true })
   return { problems, kills }
+}
+
+/**
+ * Disturb runs in ways that end them or set their clock, and go on with them. Each has to end as an undisturbed run, byte for byte
+ * in its exports.
+ */
+async function disturbed(trials: number, made: string): Promise<Row[]> {
+  const run = (dir: string, ...hooks: string[]) =>
+    inShell(`eval "$RUN" '${dir}' "$TRIALS" ${hooks.join(' ')}`, trials)[0]
+  const whole = run(join(made, 'undisturbed'))
+  const told: Row[] = []
+  const add = (label: string, ends: (Ended | undefined)[]) => {
+    const end = ends.at(-1)
+    const errors = ends.slice(0, -1)
+    const known = ['file_unwritable', 'run_locked']
+    const problems = [
+      ...errors.filter((one) => !(one && isFailed(one) && known.includes(one.error.code))),
+      ...(JSON.stringify(end) === JSON.stringify(whole) ? [] : [end]),
+    ]
+    for (const one of problems) process.stderr.write(`${label}: ${JSON.stringify(one)}\n`)
+    told.push({
+      label: `${label}: errors of another kind, and ends that differ`,
+      value: problems.length,
+      unit: 'problems',
+      budget: 0,
+      ok: problems.length === 0,
+    })
+  }
+  const lacking = withoutMounts()
+  if (lacking) process.stderr.write(`no full and no read-only file system: ${lacking}\n`)
+  else {
+    const full = Array.from({ length: 8 }, (_, i) => 100 + 150 * i)
+    const steps = full.map(
+      (kB) => `mount -o remount,size=${kB}k /mnt; eval "$RUN" /mnt/run "$TRIALS"`,
+    )
+    const script = [`mount -t tmpfs -o size=64k none /mnt`, ...steps]
+    const last = `mount -o remount,size=256m /mnt; eval "$RUN" /mnt/run "$TRIALS"`
+    const ends = mounted([...script, last].join('\n'), trials)
+    const errors = ends.slice(0, -1).filter(isFailed)
+    told.push({ label: 'times a disk was full in one run', value: errors.length, unit: 'times' })
+    add('disk full', [...errors, ends.at(-1)])
+    const readOnly = `mount -t tmpfs -o size=256m none /mnt; cp -r '${join(made, 'begun')}' /mnt/run
+      mount -o remount,ro /mnt; eval "$RUN" /mnt/run "$TRIALS"
+      mount -o remount,rw /mnt; eval "$RUN" /mnt/run "$TRIALS"`
+    cpSync(join(made, 'undisturbed'), join(made, 'begun'), { recursive: true })
+    const log = join(made, 'begun', 'trials.ndjson')
+    const lines = readFileSync(log, 'utf8').split('\n')
+    writeFileSync(log, `${lines.slice(0, Math.floor(lines.length / 2)).join('\n')}\n`)
+    add('read-only', mounted(readOnly, trials))
+  }
+  add('a clock that jumps ten years', [run(join(made, 'clock'), 'clock=1')])
+  const both = join(made, 'both')
+  const ends = await atOnce(both, trials, 2)
+  add('two writers', [...ends.filter(isFailed), run(both)])
+  return told
 }
 
 /** Half of all model calls are refused: do all trials finish, and is every refusal told? */
@@ -284,6 +345,7 @@ export async function soak(
     })
     rows.push({ label: 'time of it', value: (performance.now() - start) / 1000, unit: 's' })
     for (const problem of killed.problems) process.stderr.write(`${problem}\n`)
+    rows.push(...(await disturbed(trials, made)))
     rows.push(...(await storm(200)))
     rows.push(...(await dying(60, made)))
     rows.push(...(await memory(memoryTrials)))

@@ -6,7 +6,6 @@
  * written at its start; where a device would have to fail in the middle, a hook on `node:fs` stands in for it, as the titles say.
  */
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
@@ -21,47 +20,21 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { harness } from '../../../lib/index.ts'
 import type { Ended } from '../../servers/disturbed-run.ts'
+import { atOnce, inShell, isFailed, mounted, withoutMounts } from '../../servers/in-shell.ts'
 
-const root = resolve(import.meta.dirname, '../../..')
 const made = mkdtempSync(join(tmpdir(), 'touchstone-bad-days-'))
 after(() => rmSync(made, { recursive: true, force: true }))
 const TRIALS = 24
-const WORDS = [process.execPath, '--import', 'tsx', 'test/servers/disturbed-run.ts']
 
-/** Why there is no mount namespace here; null when there is one. */
-function unable(): string | null {
-  if (process.platform !== 'linux') return 'needs Linux'
-  const tried = spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', '/mnt'])
-  return tried.status === 0 ? null : 'needs the right to a mount namespace'
-}
-const reason = unable()
+const reason = withoutMounts()
 if (reason) console.log(`# full and read-only file systems are skipped: ${reason}`)
 
-type Failed = Extract<Ended, { error: unknown }>
-const isFailed = (ended: Ended): ended is Failed => 'error' in ended
-
-/** What came of runs in a shell, one line of JSON each. `RUN DIR` is such a run. */
-function inShell(script: string, words: string[] = ['sh']): Ended[] {
-  const [command = '', ...args] = [...words, '-ec', script]
-  const run = [...WORDS].map((word) => `'${word}'`).join(' ')
-  const { stdout, stderr, status } = spawnSync(command, args, {
-    cwd: root,
-    encoding: 'utf8',
-    env: { ...process.env, RUN: run, TRIALS: `${TRIALS}` },
-  })
-  assert.equal(status, 0, stderr)
-  return stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Ended)
-}
-const mounted = (script: string) => inShell(script, ['unshare', '-m', 'sh'])
 const runs = (dir: string, ...hooks: string[]) =>
-  inShell(`eval "$RUN" '${dir}' "$TRIALS" ${hooks.join(' ')}`)[0] as Ended
+  inShell(`eval "$RUN" '${dir}' "$TRIALS" ${hooks.join(' ')}`, TRIALS)[0] as Ended
 
 function failed(ended: Ended | undefined, code: string, words: RegExp): void {
   assert.ok(ended && isFailed(ended), JSON.stringify(ended))
@@ -93,30 +66,37 @@ const begun = (name: string) => {
 
 describe('a file system that is', { skip: reason ?? false }, () => {
   it('full in the middle of a run: what is there stays, and what goes on with it once there is room ends the same', () => {
-    const [full, still, end] = mounted(`
+    const [full, still, end] = mounted(
+      `
       mount -t tmpfs -o size=100k none /mnt
       eval "$RUN" /mnt/run "$TRIALS"
       eval "$RUN" /mnt/run "$TRIALS"
       mount -o remount,size=64m /mnt
-      eval "$RUN" /mnt/run "$TRIALS"`)
+      eval "$RUN" /mnt/run "$TRIALS"`,
+      TRIALS,
+    )
     failed(full, 'file_unwritable', /what is there stays, and resume goes on from it.*ENOSPC/)
     failed(still, 'file_unwritable', /ENOSPC/)
     assert.deepEqual(end, whole)
   })
 
   it('full before a run can begin: file_unwritable, and the same words begin it once there is room', () => {
-    const [full, end] = mounted(`
+    const [full, end] = mounted(
+      `
       mount -t tmpfs -o size=8k none /mnt
       mkdir /mnt/run; head -c 4096 /dev/zero > /mnt/fill
       eval "$RUN" /mnt/run "$TRIALS"
       mount -o remount,size=64m /mnt
-      eval "$RUN" /mnt/run "$TRIALS"`)
+      eval "$RUN" /mnt/run "$TRIALS"`,
+      TRIALS,
+    )
     failed(full, 'file_unwritable', /ENOSPC/)
     assert.deepEqual(end, whole)
   })
 
   it('read-only: a run that is gone on with changes no byte, and ends the same once it may write', () => {
-    const [first, other, end] = mounted(`
+    const [first, other, end] = mounted(
+      `
       mount -t tmpfs -o size=64m none /mnt
       cp -r '${half}' /mnt/run
       mount -o remount,ro /mnt
@@ -124,7 +104,9 @@ describe('a file system that is', { skip: reason ?? false }, () => {
       eval "$RUN" /mnt/other "$TRIALS"
       diff -r '${half}' /mnt/run >&2
       mount -o remount,rw /mnt
-      eval "$RUN" /mnt/run "$TRIALS"`)
+      eval "$RUN" /mnt/run "$TRIALS"`,
+      TRIALS,
+    )
     failed(first, 'file_unwritable', /run\.lock.*EROFS|EROFS.*run\.lock/)
     failed(other, 'file_unwritable', /EROFS.*\/mnt\/other/)
     assert.deepEqual(end, whole)
@@ -144,7 +126,7 @@ describe('a folder that another user owns', {
     const before = filesIn(dir)
     const user = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', 'sh']
     const script = `export HOME='${own}' TMPDIR='${own}'; eval "$RUN" '${dir}' "$TRIALS"`
-    const [ended] = inShell(script, user)
+    const [ended] = inShell(script, TRIALS, user)
     failed(ended, 'file_unwritable', /EACCES.*foreign/)
     assert.deepEqual(filesIn(dir), before)
     chmodSync(dir, 0o755)
@@ -225,20 +207,7 @@ describe('a lock', () => {
 
   it('of two processes on one folder one writes and the other is told which, and the end is the same', async () => {
     const dir = begun('two')
-    const ends = await Promise.all(
-      [0, 1].map(
-        () =>
-          new Promise<Ended>((found) => {
-            const [command = '', ...args] = [...WORDS, dir, `${TRIALS}`]
-            const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
-            let out = ''
-            child.stdout.on('data', (part) => {
-              out += part
-            })
-            child.once('close', () => found(JSON.parse(out)))
-          }),
-      ),
-    )
+    const ends = await atOnce(dir, TRIALS, 2)
     // Where one was through before the other began, both end well.
     for (const ended of ends)
       if (isFailed(ended)) failed(ended, 'run_locked', /held by process \d+ on /)
