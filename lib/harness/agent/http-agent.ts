@@ -8,6 +8,21 @@ import type { HttpAgent } from './agent.ts'
 import { addressesOf, type Ended, filler, httpServers, read, type Trial } from './agent-trial.ts'
 import { answerIn, jsonIn } from './answer.ts'
 
+/** Longest answer that is read, as of a server or a program. */
+const MOST_BYTES = 10 << 20
+
+/** The text of an answer. @throws Error for one that is too long, of which the rest is not read */
+async function textOf({ body }: Response): Promise<string> {
+  const parts: Uint8Array[] = []
+  let sizeBytes = 0
+  for await (const part of body ?? []) {
+    sizeBytes += part.length
+    if (sizeBytes > MOST_BYTES) throw new Error(`more than ${MOST_BYTES} bytes`)
+    parts.push(part)
+  }
+  return new TextDecoder().decode(Buffer.concat(parts))
+}
+
 export async function runHttp(options: HttpAgent, trial: Trial): Promise<Ended> {
   const addresses = await addressesOf(trial.gateway)
   const template = options.request ?? {
@@ -46,7 +61,7 @@ export async function runHttp(options: HttpAgent, trial: Trial): Promise<Ended> 
       body: JSON.stringify(filled(template)),
       signal: trial.signal,
     })
-    text = await response.text()
+    text = await textOf(response)
   } catch (cause) {
     if (cause instanceof TouchstoneError) throw cause
     const { cause: inner } = cause as { cause?: { code?: string } }

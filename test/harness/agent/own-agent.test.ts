@@ -644,6 +644,14 @@ describe('an agent that is a service', () => {
   for (const [what, status, text, attempt, code, message] of [
     ['answers 500', 500, 'down', 1, 'agent_unreachable', 'expected an answer, got HTTP 500'],
     ['answers 404', 404, '', 0, 'agent_unreachable', 'expected an answer, got HTTP 404'],
+    [
+      'answers with more than 10 MiB',
+      200,
+      'a'.repeat(11 * 2 ** 20),
+      1,
+      'agent_unreachable',
+      'expected an answer, got more than 10485760 bytes',
+    ],
     ['answers no JSON', 200, '<html>', 0, 'answer_invalid', 'expected JSON, got "<html>"'],
     [
       'answers without a text',
