@@ -38,6 +38,7 @@ export const RUN_PREDICATE = 'urn:touchstone:agent-run:v0'
 const RUN_NON_CLAIMS = [
   'That the clock and the environment were as recorded: both are the word of whoever made the run.',
   'That the model behind a name is the one that its provider documents.',
+  'That nothing was left out before: a configuration, repeats or trials that whoever made the run took out of it, with their evidence and out of the plan, leave no trace.',
   'That an audit export is complete, or authentic beyond a signature of its own.',
 ] as const
 
