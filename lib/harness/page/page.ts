@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { count, escapeMarkup } from '../../display.ts'
 import { writing } from '../../files.ts'
 import type { Json } from '../../json.ts'
-import { METRICS, type Metric, type TrialRecord } from '../../log/index.ts'
+import { METRICS, type Metric, type TrialRecord, trialKey } from '../../log/index.ts'
 import { Shown } from '../../shown.ts'
 import { detailsOf } from './evidence.ts'
 import { pack, partsOf } from './parts.ts'
@@ -125,7 +125,8 @@ function packedRows(
   const configurations = new Map(overview.configurations.map(({ name }, i) => [name, i]))
   const metrics = Object.keys(METRICS) as Metric[]
   const rows = trials.map((row): Json[] => [
-    row.key,
+    // A key says what stands beside it, and is left out where it says nothing else.
+    row.key === trialKey(row.case, row.configuration, row.trial) ? null : row.key,
     cases.get(row.case) ?? -1,
     configurations.get(row.configuration) ?? -1,
     row.trial,
@@ -137,16 +138,15 @@ function packedRows(
     row.tokens && row.tokens.input + row.tokens.output,
     row.cost_usd,
     Math.round(row.duration_ms),
-    row.levels,
+    [row.levels.asserted, row.levels.observed_confirmed, row.levels.verified],
     place(why(row)[0]),
     places.get(row.key) ?? -1,
     // A trial that ended in an error is in no rate, nor is one that repeats another.
-    Object.fromEntries(
-      metrics.map((name) => [
-        name,
-        row.outcome === 'error' || repeats.has(row.key) ? null : METRICS[name].score(row),
-      ]),
-    ),
+    metrics
+      .map((name) =>
+        row.outcome === 'error' || repeats.has(row.key) ? '-' : (METRICS[name].score(row) ?? '-'),
+      )
+      .join(''),
   ])
   return { texts, rows }
 }

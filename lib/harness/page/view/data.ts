@@ -1,4 +1,5 @@
 /** What the page holds: unpacked once, details of trials when they are opened. */
+import type { Json } from '../../../json.ts'
 import type { Details, Overview, Packed, TrialShown } from '../shape.ts'
 
 type Held = { overview: Overview; trials: TrialShown[]; texts: string[] }
@@ -36,9 +37,29 @@ export async function readIndex(): Promise<void> {
   const read = await unpack<{ overview: Overview; packed: Packed }>(text)
   held.overview = read.overview
   held.texts = read.packed.texts
-  held.trials = read.packed.rows.map(
-    (row) => Object.fromEntries(COLUMNS.map((name, i) => [name, row[i]])) as unknown as TrialShown,
-  )
+  const metrics = Object.keys(read.overview.metrics)
+  held.trials = read.packed.rows.map((row) => trialOf(row, metrics, read.overview))
+}
+
+/** A row as a trial. Marks stand in it as one text, and no key that the rest makes. */
+function trialOf(row: Json[], metrics: readonly string[], overview: Overview): TrialShown {
+  const made = Object.fromEntries(COLUMNS.map((name, i) => [name, row[i]]))
+  const [asserted, observed_confirmed, verified] = made['levels'] as number[]
+  const { case: at, configuration, trial } = made as unknown as TrialShown
+  const { cases, configurations } = overview
+  return {
+    ...(made as unknown as TrialShown),
+    key:
+      (made['key'] as string | null) ??
+      `${cases[at]?.id}|${configurations[configuration]?.name}|${trial}`,
+    levels: { asserted, observed_confirmed, verified } as TrialShown['levels'],
+    scores: Object.fromEntries(
+      metrics.map((name, i) => {
+        const mark = (made['scores'] as string)[i]
+        return [name, mark === '-' ? null : Number(mark)]
+      }),
+    ) as TrialShown['scores'],
+  }
 }
 
 const opened = new Map<number, Promise<ReadonlyMap<string, Details>>>()
