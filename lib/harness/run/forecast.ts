@@ -43,11 +43,21 @@ export class Forecast extends Shown {
   readonly until: { looks: readonly number[]; mostTrials: number } | null
   /** What the run could show of the gates and the earlier run that were named. */
   readonly prospect: Prospect
+  /** Models that play users, or judge, are asked too: their calls and cost are in no figure. */
+  readonly besides: boolean
 
   constructor(
     parts: Pick<
       Forecast,
-      'cases' | 'repeats' | 'trials' | 'rows' | 'capUsd' | 'leftOut' | 'until' | 'prospect'
+      | 'cases'
+      | 'repeats'
+      | 'trials'
+      | 'rows'
+      | 'capUsd'
+      | 'leftOut'
+      | 'until'
+      | 'prospect'
+      | 'besides'
     >,
   ) {
     super()
@@ -57,6 +67,7 @@ export class Forecast extends Shown {
     this.rows = parts.rows
     this.capUsd = parts.capUsd
     this.leftOut = parts.leftOut
+    this.besides = parts.besides
     this.until = parts.until
     this.prospect = parts.prospect
   }
@@ -77,7 +88,9 @@ export class Forecast extends Shown {
       `about ${expected}, at most ${most}`
     const bounds = [
       this.mostUsd === null
-        ? 'What it may cost has no bound that is known: a bound needs a limit of tokens per trial and a price for each model.'
+        ? this.besides
+          ? 'What it may cost has no bound that is known.'
+          : 'What it may cost has no bound that is known: a bound needs a limit of tokens per trial and a price for each model.'
         : `Cost at most ${dollars(this.mostUsd)}.`,
     ]
     if (this.capUsd !== null) bounds.push(`The run stops at ${dollars(this.capUsd)}.`)
@@ -85,6 +98,8 @@ export class Forecast extends Shown {
       bounds.push('More only where a single tool result is larger than the limit of tokens.')
     if (rows.some(({ modelCalls }) => modelCalls === null))
       bounds.push('What an agent of your own asks of models is not seen.')
+    if (this.besides)
+      bounds.push('Models that play users, and a judge, are asked besides: they are in no bound.')
     const prospect = prospectText(this.prospect, look)
     return [
       `${count(cases, 'case')} x ${count(rows.length, 'configuration')} x ${count(repeats, 'repeat')} = ${count(trials, 'trial')}`,
@@ -120,7 +135,8 @@ export class Forecast extends Shown {
   }
 
   toJSON(): JsonObject {
-    const { cases, repeats, trials, rows, capUsd, mostUsd, leftOut, until, prospect } = this
+    const { cases, repeats, trials, rows, capUsd, mostUsd, leftOut, until, prospect, besides } =
+      this
     return JSON.parse(
       JSON.stringify({
         schema: 'touchstone.forecast.v0',
@@ -129,6 +145,7 @@ export class Forecast extends Shown {
         trials,
         rows,
         mostUsd,
+        besides,
         capUsd,
         leftOut,
         until,
@@ -147,6 +164,7 @@ export function forecast(
 ): Forecast {
   const { limits, prices, repeats, cases } = plan
   const trials = cases.length * repeats
+  const besides = plan.judge !== undefined || cases.some(({ user }) => user?.model !== undefined)
   const solution = cases.reduce((sum, test) => sum + test.solution.length, 0) * repeats
   const checks =
     cases.reduce((sum, test) => sum + test.solution.filter((step) => step.check).length, 0) *
@@ -166,11 +184,13 @@ export function forecast(
               most: trials * limits.attempts * limits.steps,
             },
       toolCalls: { expected: solution + checks, most: trials * limits.attempts * limits.calls },
-      mostUsd: source.simulated
-        ? 0
-        : perTrial === null
-          ? null
-          : trials * limits.attempts * perTrial,
+      mostUsd: besides
+        ? null
+        : source.simulated
+          ? 0
+          : perTrial === null
+            ? null
+            : trials * limits.attempts * perTrial,
     }
   })
   return new Forecast({
@@ -178,6 +198,7 @@ export function forecast(
     repeats,
     trials: trials * sources.size,
     rows,
+    besides,
     capUsd: limits.costUsd,
     until: plan.until
       ? {

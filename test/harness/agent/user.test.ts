@@ -308,6 +308,9 @@ describe('a model that plays the user', () => {
       { code: 'setting_missing', message: /a price for local\/user/ },
     )
     const free = { 'agent/mine': { input: 0, output: 0 } }
+    const forecast = await plan().limits({ tokens: 1000 }).prices(free).forecast()
+    assert.deepEqual([forecast.mostUsd, forecast.besides], [null, true])
+    assert.match(forecast.text().replace(/\s+/g, ' '), /Models that play users, and a judge/)
     const run = await plan()
       .repeat(5)
       .concurrency(1)
