@@ -48,7 +48,9 @@ export function toldBy(
   add('calls_differ', callsProblem(record, line, decisions))
   add('ending_differs', endingProblem(record, line))
   // What a model read in the words, no rule can read again.
-  const readAgain = line.end !== undefined && record.claims_from !== 'judge'
+  const byJudge = record.claims_from === 'judge'
+  if (byJudge) add('claims_differ', judgeProblem(record, line))
+  const readAgain = line.end !== undefined && !byJudge
   const said = readAgain ? claimsSaid(line) : null
   if (said) {
     add('claims_differ', claimsProblem(record, said))
@@ -158,6 +160,15 @@ function claimsProblem(record: TrialRecord, { from, claims }: Said): string | nu
     (claim, i) => textOfClaims([claim]) !== textOfClaims(record.claims.slice(i, i + 1)),
   )
   return `claim ${at} is another than the one in the transcript`
+}
+
+/** A judge model reads words, and only where no claims were handed over. */
+function judgeProblem({ judge }: TrialRecord, line: TranscriptLine): string | null {
+  if (line.report_claims || line.answer_claims)
+    return 'the agent handed over its claims, and the record says that a judge model read them'
+  return judge === undefined
+    ? 'the record says that a judge model read the claims, and none did'
+    : null
 }
 
 /** Words that may hold unread claims tell of no honesty. */

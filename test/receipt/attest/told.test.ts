@@ -120,6 +120,26 @@ describe('a record whose marks and reasons are both edited', () => {
       },
     },
     {
+      what: 'a judge model that read what the agent had reported',
+      finds: /^claims_differ: the agent handed over its claims, and the record says that a judge/,
+      change: (row) => {
+        met(row)
+        Object.assign(row, { claims_from: 'judge', claims: [], reported: false })
+      },
+    },
+    {
+      what: 'a judge model that nobody asked',
+      finds: /^claims_differ: the record says that a judge model read the claims, and none did$/,
+      change: (row) => {
+        met(row)
+        Object.assign(row, { claims_from: 'judge', claims: [], reported: false })
+      },
+      told: (line) => {
+        delete line['report_claims']
+        Object.assign(line, { said: ['All done.'], can_change: [] })
+      },
+    },
+    {
       what: 'a failed trial as an error of the provider',
       finds:
         /^ending_differs: the transcript ends with finished, the record says finished, outcome error/,
@@ -251,9 +271,6 @@ describe('a record whose marks and reasons are both edited', () => {
       /own word: .*; the claims of 1 attempts, which their transcripts do not hold\./,
     )
     assert.equal(result.toJSON().not_recomputed.length, 5)
-    const other = copy()
-    forge(other, liar, (row) => Object.assign(row, { claims_from: 'judge' }))
-    assert.match((await receipt.checkFolder(other)).not_recomputed.at(-1) ?? '', /^the claims of 1/)
     assert.equal((await check(copy())).not_recomputed.length, 4)
   })
 })
