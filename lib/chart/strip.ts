@@ -62,10 +62,14 @@ type Row = Required<Omit<StripRow, 'reason'>> & {
   label: string
   said: string
   saidAgain: string
+  /** Repeats, whether each has a dot or not. */
+  repeats: number
 }
 
 const WIDTH_PX = 420
 const DOT_PX = 8
+/** Repeats up to which each has a dot: in one place they stand below each other. */
+const MOST_DOTS = 80
 
 /**
  * Strip chart of configurations: estimate, interval, and every repeat.
@@ -84,8 +88,11 @@ export function strip(rows: readonly StripRow[], options: StripOptions = {}): Ch
   const bounds = unit === 'share' ? SHARE : FINITE
   const read = readRows(rows, (row) => readStrip(row, bounds))
   const named = labels(read.map((row) => row.configuration))
+  const crowded = read.some(({ runs }) => runs.length > MOST_DOTS)
   const shown: Row[] = read.map((row) => ({
     ...row,
+    runs: crowded ? [] : row.runs,
+    repeats: row.runs.length,
     label: named.get(row.configuration) ?? '',
     againLow: row.againLow ?? null,
     againHigh: row.againHigh ?? null,
@@ -100,6 +107,7 @@ export function strip(rows: readonly StripRow[], options: StripOptions = {}): Ch
     stripNote(
       options,
       shown.some(({ againLow }) => againLow !== null),
+      crowded,
     ),
   ]
   const spec = shown.length
@@ -137,12 +145,15 @@ function said(row: ReturnType<typeof readStrip>, unit: Unit): string {
   return `${say(row.estimate, unit, (row.high ?? 1) - (row.low ?? 0))} ${interval}`
 }
 
-function stripNote(options: StripOptions, both: boolean): string {
+function stripNote(options: StripOptions, both: boolean, crowded: boolean): string {
   const n = counted(options)
   const bar = both
     ? `Thick bar: these cases, run again. ${intervalNote('Thin bar', options)}`
     : intervalNote('Bar', options)
-  return `${n ? `${n}. ` : ''}${bar} Dot: one repeat, its mean over the cases.`
+  const dots = crowded
+    ? 'Repeats are too many for a dot each.'
+    : 'Dot: one repeat, its mean over the cases.'
+  return `${n ? `${n}. ` : ''}${bar} ${dots}`
 }
 
 /**
@@ -326,7 +337,7 @@ function drawn(
 function inText(rows: Row[], unit: Unit, look: TextLook): string[] {
   const width = look.width ?? 100
   const counts = rows.map((row) =>
-    [count(row.runs.length, 'run'), row.saidAgain].filter(Boolean).join(', '),
+    [count(row.repeats, 'run'), row.saidAgain].filter(Boolean).join(', '),
   )
   const defined = rows.filter((row) => row.estimate !== null)
   const besideWidth = Math.max(...[...defined.map((row) => row.said), ...counts].map(textWidth))

@@ -44,6 +44,21 @@ describe('a picture of a run of many cases', () => {
     })
   }
 
+  /** A run of one case with so many repeats. */
+  const repeated = (n: number) => {
+    const { dir, manifest, trials } = small
+    const [first] = manifest.cases
+    assert.ok(first)
+    const kept = trials.filter((row) => row.case === first.id && row.trial === 0)
+    return new harness.Run({
+      dir,
+      manifest: { ...manifest, repeats: n, planned: 2 * n, cases: [{ ...first, twin: null }] },
+      trials: Array.from({ length: n }, (_, trial) =>
+        kept.map((row) => ({ ...row, trial, key: `${row.case}|${row.configuration}|${trial}` })),
+      ).flat(),
+    })
+  }
+
   const KINDS = [
     'strip',
     'heat',
@@ -90,6 +105,17 @@ describe('a picture of a run of many cases', () => {
     const drawn = await grown(80, 0).plot('heat')
     assert.equal(drawn.rows.length, 2 * 20)
     assert.match(drawn.notes.join(' '), /80 cases by kind: in all of them each trial is goal met\./)
+  })
+
+  it('of many repeats draws no dot for each, and says so', async () => {
+    const [dots, crowded] = await Promise.all(
+      [repeated(20), repeated(2000)].map((run) => run.plot('strip')),
+    )
+    assert.match(dots?.notes.join(' ') ?? '', /Dot: one repeat/)
+    assert.match(crowded?.notes.join(' ') ?? '', /Repeats are too many for a dot each\./)
+    assert.match(crowded?.text() ?? '', /2,000 repeats each/)
+    const [, height = '0'] = /height="(\d+)/.exec((await crowded?.svg()) ?? '') ?? []
+    assert.ok(Number(height) < 400, height)
   })
 
   it('of few cases shows each of them', async () => {
