@@ -57,6 +57,10 @@ export function trueShare(
   reader: ReaderMeasured,
   options: { level?: number; read?: { share: number; estimate: number } } = {},
 ): Interval & { estimate: number; reason?: string } {
+  named(counted, 'counted')
+  named(reader, 'reader')
+  named(reader.sensitivity, 'reader.sensitivity')
+  named(reader.specificity, 'reader.specificity')
   named(options, 'options')
   const level = inside(options.level ?? 0.95, 'options.level')
   const share = options.read?.share ?? 1
