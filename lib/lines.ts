@@ -263,6 +263,8 @@ function* textsIn(
 
 /** A text is a JSON document, or was meant to be one: its syntax is whole. */
 export function isDocument(text: string): boolean {
+  // What ends otherwise is no value: an export over many lines begins so.
+  if (!/["}\]0-9el]/.test(text.trimEnd().at(-1) ?? '')) return false
   try {
     parse(text)
     return true

@@ -159,11 +159,11 @@ for (const [what, alter] of Object.entries(tampering)) {
 }
 
 // %% [markdown]
-// Each is named by a code and a place. What the one byte did, to its line and to the rate that rests on it:
+// Each is named by a code and a place. What the one byte did, to its trial and to the rate that rests on it:
 
 // %%
 const byte = found[0]?.result.steps.flatMap(({ problems }) => problems) ?? []
-for (const { code, where, detail } of byte.filter((one) => /:\d+$|estimate$/.test(one.where)))
+for (const { code, where, detail } of byte.filter((one) => /^trial |estimate$/.test(one.where)))
   console.log(`${code}\n  ${where}\n  ${detail}`)
 
 // %%
@@ -233,5 +233,5 @@ for (const one of checked.does_not_establish) console.log(`- ${one}`)
 rmSync(folder, { recursive: true })
 assert.equal(checked.verdict, 'verified')
 assert.ok(found.every(({ result }) => result.verdict === 'failed'))
-assert.ok(byte.some(({ code }) => code === 'trial_edited'))
+assert.ok(byte.some(({ code }) => code === 'overclaims_differ'))
 assert.equal(keyless.verdict, 'could_not_check')

@@ -26,14 +26,8 @@ export type Absent = { case: string; configuration: string; trials: number[]; mo
 /** Absent trials of a run that are listed one by one. Of the rest, each cell has the number. */
 const MOST_LISTED = 100_000
 
-/** The attempts that do not count: those that another attempt of the same trial followed. */
-export function earlierAttempts(
-  attempts: readonly TrialRecord[],
-  counted: readonly TrialRecord[],
-): TrialRecord[] {
-  const last = new Set(counted)
-  return attempts.filter((record) => !last.has(record))
-}
+/** Which trials there are. */
+type There = { has(key: string): boolean; count(caseId: string, configuration: string): number }
 
 /** What the attempts in an error came to. */
 export function lostOf(attempts: readonly TrialRecord[]): LostAttempts {
@@ -60,16 +54,20 @@ export function changedWorld({
   return start === null || end === null ? calls > 0 : start !== end
 }
 
-/** The planned trials without a record, in the order of the manifest. */
-export function absentIn(manifest: Manifest, counted: readonly TrialRecord[]): Absent[] {
-  const { cases, configurations, repeats } = manifest
-  const there = new Set(counted.map(({ key }) => key))
-  const planned = counted.filter(({ trial }) => trial < repeats)
-  const cells = Map.groupBy(planned, (row) => `${row.case}|${row.configuration}`)
-  let left = MOST_LISTED
+/**
+ * The planned trials without a record, in the order of the manifest.
+ *
+ * @param most how many are listed by their repeat
+ */
+export function absentIn(
+  { cases, configurations, repeats }: Pick<Manifest, 'cases' | 'configurations' | 'repeats'>,
+  there: There,
+  most: number = MOST_LISTED,
+): Absent[] {
+  let left = most
   return cases.flatMap(({ id }) =>
     configurations.flatMap(({ name }): Absent[] => {
-      const missing = repeats - (cells.get(`${id}|${name}`)?.length ?? 0)
+      const missing = repeats - there.count(id, name)
       if (missing === 0) return []
       const trials: number[] = []
       for (let trial = 0; trial < repeats && trials.length < Math.min(missing, left); trial++)

@@ -67,6 +67,11 @@ export class Cell {
   /** One more than the highest number of a repeat. */
   private end = 0
 
+  /** How many trials are here. */
+  get size(): number {
+    return this.present
+  }
+
   has(trial: number): boolean {
     return trial < this.end && this.columns.present[trial] === 1
   }

@@ -77,6 +77,26 @@ export class Columns implements Rows {
     return true
   }
 
+  has(key: string): boolean {
+    return this.attempt(key) >= 0
+  }
+
+  /** Planned trials of one configuration at one case that have a record. */
+  count(caseId: string, configuration: string): number {
+    return this.cells.get(`${caseId}|${configuration}`)?.size ?? 0
+  }
+
+  /** How the planned trials of one configuration at one case ended. */
+  outcomes(caseId: string, configuration: string): { [outcome in TrialRecord['outcome']]: number } {
+    const counts = { pass: 0, fail: 0, unjudged: 0, error: 0 }
+    const cell = this.cells.get(`${caseId}|${configuration}`)
+    for (const trial of cell?.trials() ?? []) {
+      const outcome = cell?.outcome(trial)
+      if (outcome) counts[outcome]++
+    }
+    return counts
+  }
+
   of(caseId: string, configuration: string): StatRow[] {
     return this.cells.get(`${caseId}|${configuration}`)?.rows() ?? []
   }

@@ -24,7 +24,7 @@ export type Group = {
 }
 
 /** A line that begins otherwise than a run writes it: it names no attempt. */
-export type Stray = { key: null; line: number; bytes: Buffer; whole: boolean }
+export type Stray = { key: null; from: number; line: number; bytes: Buffer; whole: boolean }
 
 /** How a line of evidence begins. The writer always puts `key` and `attempt` first. */
 const HEAD = /^\{"key":("(?:[^"\\]|\\.)*"),"attempt":(\d+)[,}]/
@@ -47,7 +47,7 @@ export function* groups(window: LineWindow): Generator<Group | Stray> {
     open = opened(window.bytes)
     if (open && whole) continue
     const { bytes, from, line } = window.stretch(true)
-    yield open ? { ...open.name, bytes, from, line, whole } : { key: null, bytes, line, whole }
+    yield { ...(open ? open.name : { key: null }), bytes, from, line, whole }
     open = null
   }
   if (open) yield { ...open.name, ...window.stretch(false), whole: true }

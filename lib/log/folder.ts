@@ -324,15 +324,3 @@ export async function readManifest(dir: string): Promise<Manifest> {
   const { requireManifest } = await import('./records.ts')
   return requireManifest(readJson(path), path)
 }
-
-/**
- * The attempt that counts for each key: the last one. In the order in which keys were first seen.
- */
-export function lastAttempts(attempts: readonly TrialRecord[]): TrialRecord[] {
-  const last = new Map<string, TrialRecord>()
-  for (const record of attempts) {
-    const known = last.get(record.key)
-    if (!known || record.attempt >= known.attempt) last.set(record.key, record)
-  }
-  return [...last.values()]
-}

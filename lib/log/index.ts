@@ -8,14 +8,15 @@ export {
   absentIn,
   absentText,
   changedWorld,
-  earlierAttempts,
 } from './attempts.ts'
 export { Columns, columnsOf } from './columns.ts'
+export { groups, type Kind } from './evidence.ts'
 export {
+  BREATH_LINES,
+  breathe,
   digestOfExports,
   digestOfLines,
   FILES,
-  lastAttempts,
   type ReadRecord,
   type RunFolder,
   RunWriter,
@@ -55,10 +56,11 @@ export {
   type MetricSummary,
   summarise,
 } from './numbers/summary.ts'
-export { LogReader } from './read.ts'
+export { LineFile, LogReader } from './read.ts'
 export type { Manifest, TrialRecord } from './records.ts'
 export { type Inspected, inspectRun, setAside } from './recover.ts'
 export { type Cells, type Rows, rowsOf, type StatRow } from './rows.ts'
+export { RunIndex } from './run-index.ts'
 export { lock } from './run-lock.ts'
 export {
   type Changing,

@@ -104,7 +104,7 @@ function gone(path: string, key: string): TouchstoneError {
 }
 
 /** A file that is open while its lines are read. */
-class LineFile {
+export class LineFile {
   readonly path: string
   private fd: number | null = null
 

@@ -21,7 +21,6 @@ import { TouchstoneError } from '../errors.ts'
 import { writing } from '../files.ts'
 import { tornTail } from '../lines.ts'
 import { LineWindow } from '../window.ts'
-import { Columns } from './columns.ts'
 import { digestOfGroup, groups, type Kind, Named } from './evidence.ts'
 import {
   BREATH_LINES,
@@ -35,6 +34,7 @@ import {
 } from './folder.ts'
 import { LogReader } from './read.ts'
 import type { Manifest } from './records.ts'
+import { idOf, RunIndex } from './run-index.ts'
 
 /** The end of a file that belongs to no recorded trial. */
 export type Tail = { file: string; from: number; sizeBytes: number }
@@ -67,33 +67,22 @@ export async function inspectRun(
   see: (manifest: Manifest, read: ReadRecord) => void = () => {},
 ): Promise<Inspected> {
   const manifest = await readManifest(dir)
-  const columns = new Columns(manifest)
+  const index = new RunIndex(manifest)
+  const { columns } = index
   const named = new Named()
-  // Of the attempts that do not count, and of trials that are not planned.
-  const others = new Map<string, number>()
-  let attempts = 0
-  let lines = 0
   await eachRecord(dir, (read) => {
-    const { record, line, place } = read
-    const { key, attempt, digests } = record
-    const before = { attempt: columns.attempt(key), line: columns.line(key) }
+    const { record, line } = read
+    const { key, attempt } = record
     // An attempt that did not end in an error, and was tried again since its evidence was damaged.
-    if (before.line > 0 && before.attempt < attempt && columns.error(key) === null)
+    if (columns.line(key) > 0 && columns.attempt(key) < attempt && columns.error(key) === null)
       for (const damaged of new LogReader(dir, columns).records([key])) columns.fail(damaged)
-    if (columns.add(record, line)) columns.setPlace(key, 'trials', place)
-    if (columns.line(key) !== line) others.set(idOf(record), line)
-    else if (before.line > 0 && before.attempt !== attempt)
-      others.set(idOf({ key, attempt: before.attempt }), before.line)
-    named.add(line, digests)
-    attempts++
-    lines = line
+    index.add(read)
+    named.add(line, record.digests)
     see(manifest, read)
   })
   const tails: Tail[] = []
   const torn = tornTail(join(dir, FILES.trials))
   if (torn.sizeBytes > 0) tails.push({ file: FILES.trials, ...torn })
-  const lineOf = ({ key, attempt }: { key: string; attempt: number }) =>
-    (columns.attempt(key) === attempt && columns.line(key)) || others.get(idOf({ key, attempt }))
   const lost = new Set<string>()
   const unrecorded: Inspected['unrecorded'] = new Map()
   const without = new Set<Kind>()
@@ -115,7 +104,7 @@ export async function inspectRun(
           if (++seen % BREATH_LINES === 0) await breathe()
           if (group.key === null) continue
           const { key, attempt, from, bytes } = group
-          const line = lineOf(group)
+          const line = index.lineOf(group)
           if (!line) {
             behind.push({ key, attempt })
             continue
@@ -144,8 +133,9 @@ export async function inspectRun(
     )
   const damaged = new Set<string>()
   for (const key of columns.keys()) if (named.damaged(columns.line(key), without)) damaged.add(key)
-  for (const [id, line] of others)
+  for (const [id, line] of index.rest())
     if (named.damaged(line, without)) damaged.add(id.slice(0, id.lastIndexOf('#')))
+  const { attempts, lines } = index
   return { dir, manifest, columns, attempts, damaged, unrecorded, tails, lines }
 }
 
@@ -200,8 +190,4 @@ function copyRange(from: string, to: string, start: number, sizeBytes: number): 
     closeSync(source)
     closeSync(target)
   }
-}
-
-function idOf({ key, attempt }: { key: string; attempt: number }): string {
-  return `${key}#${attempt}`
 }

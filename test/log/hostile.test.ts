@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { cases, harness } from '../../lib/index.ts'
-import { absentIn, type Manifest, transcriptOf } from '../../lib/log/index.ts'
+import { absentIn, columnsOf, type Manifest, transcriptOf } from '../../lib/log/index.ts'
 
 const made = mkdtempSync(join(tmpdir(), 'touchstone-hostile-'))
 after(() => rmSync(made, { recursive: true, force: true }))
@@ -48,7 +48,7 @@ describe('repeats that a manifest states', () => {
 
   it('list absent trials up to 100,000, and give the number of the others', () => {
     const manifest = ofRepeats(1_000_000)
-    const absent = absentIn(manifest, whole.trials)
+    const absent = absentIn(manifest, columnsOf(manifest, whole.trials))
     assert.equal(absent.length, manifest.cases.length)
     assert.equal(absent[0]?.trials[0], 2)
     const listed = absent.reduce((sum, { trials }) => sum + trials.length, 0)
@@ -61,7 +61,7 @@ describe('repeats that a manifest states', () => {
     const [first, ...others] = whole.trials
     assert.ok(first)
     const stray = { ...first, key: `${first.case}|naive|7`, trial: 7 }
-    assert.deepEqual(absentIn(whole.manifest, [stray, ...others]), [
+    assert.deepEqual(absentIn(whole.manifest, columnsOf(whole.manifest, [stray, ...others])), [
       { case: first.case, configuration: 'naive', trials: [first.trial] },
     ])
   })

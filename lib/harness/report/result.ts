@@ -172,7 +172,12 @@ export class Run extends Shown {
    * a cache or at temperature 0. Their repeats are no repeats: each case counts once.
    */
   get identical(): ReadonlySet<string> {
-    this.#identical ??= identicalRepeats(this.dir, this.manifest, () => this.trials)
+    this.#identical ??= identicalRepeats({
+      dir: this.dir,
+      manifest: this.manifest,
+      columns: this.columns,
+      record: (key) => this.record(key),
+    })
     return this.#identical
   }
 

@@ -255,8 +255,8 @@ export function lostLines(
 }
 
 /** Planned trials that are not there, so that a choice among them shows. */
-export function absentLines({ manifest, trials }: Run, look: Look): string[] {
-  const absent = absentIn(manifest, trials)
+export function absentLines({ manifest, columns }: Run, look: Look): string[] {
+  const absent = absentIn(manifest, columns)
   const lines = absent
     .slice(0, 3)
     .map(

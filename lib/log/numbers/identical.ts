@@ -6,11 +6,20 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { readLinesSync } from '../../lines.ts'
+import type { Columns } from '../columns.ts'
 import { FILES } from '../folder.ts'
 import type { Manifest, TrialRecord } from '../records.ts'
 import type { Rows } from '../rows.ts'
 import { requireTranscript, type TranscriptLine } from '../transcript.ts'
 import { type ConfigurationSummary, summarise } from './summary.ts'
+
+type Asked = {
+  dir: string
+  manifest: Manifest
+  columns: Pick<Columns, 'attempt' | 'outcome'>
+  /** The record of one trial. */
+  record(key: string): TrialRecord
+}
 
 /**
  * The configurations whose repeats say nothing that their first trial did not: a cache, or a model
@@ -20,29 +29,25 @@ import { type ConfigurationSummary, summarise } from './summary.ts'
  *
  * Simulated configurations follow a script and are not asked.
  */
-export function identicalRepeats(
-  dir: string,
-  manifest: Manifest,
-  trials: () => Iterable<TrialRecord>,
-): Set<string> {
+export function identicalRepeats({ dir, manifest, columns, record }: Asked): Set<string> {
   const asked = new Set(
     manifest.configurations.filter(({ simulated }) => !simulated).map(({ name }) => name),
   )
   const path = join(dir, FILES.transcripts)
   if (asked.size === 0 || manifest.repeats < 2 || !existsSync(path)) return new Set()
-  const counted = new Map(
-    [...trials()]
-      .filter((row) => asked.has(row.configuration) && row.outcome !== 'error')
-      .map((row) => [`${row.key} ${row.attempt}`, row]),
-  )
   const known = new Map<string, string>()
   const repeated = new Set<string>()
   const worded = new Set<string>()
   const different = new Set<string>()
   for (const { value, line: number } of readLinesSync(path)) {
+    // Two answers that differ settle it for a configuration: most runs are read no further.
+    if (different.size === asked.size) break
     const line = requireTranscript(value, () => `${path}:${number}`)
-    const row = counted.get(`${line.key} ${line.attempt}`)
-    if (!row || different.has(row.configuration)) continue
+    const [, configuration = ''] = line.key.split('|')
+    if (!asked.has(configuration) || different.has(configuration)) continue
+    const counts = columns.attempt(line.key) === line.attempt
+    if (!counts || columns.outcome(line.key) === 'error') continue
+    const row = record(line.key)
     const place = `${row.case} ${row.configuration}`
     const own = digestOfWords(line, row)
     const first = known.get(place)

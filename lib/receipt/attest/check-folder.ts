@@ -6,12 +6,12 @@ import {
   absentIn,
   FILES,
   type Inspected,
-  lastAttempts,
   type Manifest,
   type TrialRecord,
 } from '../../log/index.ts'
-import { attemptId, readRunBytes } from '../recompute/run-folder.ts'
-import { planProblems, RecordCheck, recordProblems } from '../recompute/run-log.ts'
+import { attemptId } from '../recompute/run-evidence.ts'
+import { readRunBytes } from '../recompute/run-folder.ts'
+import { planProblems, RecordCheck } from '../recompute/run-log.ts'
 import { countsOf, summaryOf } from '../recompute/run-predicate.ts'
 import { answeredAs, checkTrials, notRecomputed, TRANSCRIPTS } from '../recompute/run-trials.ts'
 import { judged, type Problem, type Step, unchecked } from '../recompute/step.ts'
@@ -35,8 +35,7 @@ import { Verification } from './verification.ts'
  */
 export async function checkFolder(dir: string): Promise<Verification> {
   const bytes = await readRunBytes(dir, { hash: false })
-  const { manifest } = bytes
-  const records = bytes.log.flatMap(({ record }) => (record ? [record] : []))
+  const { manifest, log } = bytes
   const name = manifest?.id ?? '?'
   const steps: Step[] = [
     judged(
@@ -52,20 +51,12 @@ export async function checkFolder(dir: string): Promise<Verification> {
         : planProblems(manifest, { ...manifest }),
       'it can be read, and its plan adds up',
     ),
-    judged(
-      'trial log',
-      bytes.log.flatMap(({ line, problem }): Problem[] =>
-        problem === null
-          ? []
-          : [{ code: 'trial_unreadable', where: `${FILES.trials}:${line}`, detail: problem }],
-      ),
-      `${bytes.log.length} lines, each a trial's record`,
-    ),
+    judged('trial log', log.unread, `${log.lines} lines, each a trial's record`),
     manifest === null
       ? unchecked('trials', 'manifest_unreadable', 'without the plan no trial can be placed')
       : judged(
           'trials',
-          recordProblems(manifest, records),
+          log.problems,
           'each is planned, has its own seed and start, and the outcome that its marks give',
         ),
   ]
@@ -83,10 +74,10 @@ export async function checkFolder(dir: string): Promise<Verification> {
     receipt: false,
     steps,
     recomputed: manifest && {
-      counts: countsOf(manifest, records),
+      counts: countsOf(manifest, log),
       cases: [],
-      summary: summaryOf(manifest, records, bytes.dir),
-      absent: absentIn(manifest, lastAttempts(records)),
+      summary: summaryOf(manifest, log, bytes.dir),
+      absent: absentIn(manifest, log.index.columns),
       answered_as: answeredAs(told),
     },
     not_recomputed: notRecomputed(told),

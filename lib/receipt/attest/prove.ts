@@ -3,28 +3,25 @@
  * receipt has, and its evidence.
  */
 
+import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { requireText } from '../../arguments.ts'
 import { type Digest, isDigest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { readBytes, writeNew } from '../../files.ts'
-import { type Json, type JsonObject, parseLine } from '../../json.ts'
-import { streamLines } from '../../lines.ts'
-import { FILES, type TrialRecord } from '../../log/index.ts'
+import { decode, type Json, type JsonObject, parseLine } from '../../json.ts'
+import { FILES, groups, type TrialRecord } from '../../log/index.ts'
 import { Shown } from '../../shown.ts'
-import {
-  attempt,
-  attemptId,
-  type KeyedLine,
-  keyedLine,
-  keyedLines,
-} from '../recompute/run-folder.ts'
+import { LineWindow } from '../../window.ts'
+import { attemptId, type KeyedLine, keyedLine } from '../recompute/run-evidence.ts'
 import { RUN_PREDICATE } from '../recompute/run-predicate.ts'
+import { RUN_PREDICATE_V0 } from '../recompute/run-predicate-v0.ts'
 import { attemptProblems } from '../recompute/run-trials.ts'
-import { judged, type Problem, type Step, unchecked } from '../recompute/step.ts'
+import { attempt, judged, type Problem, type Step, unchecked } from '../recompute/step.ts'
+import { eachLine } from '../recompute/trial-log.ts'
 import { type Envelope, open, readEnvelope } from '../seal/dsse.ts'
 import { leafHash, MerkleRoot, merklePath, rootOfPath } from '../seal/merkle.ts'
-import { readStatement } from '../seal/statement.ts'
+import { readStatement, type Statement } from '../seal/statement.ts'
 import { isObject } from '../surface/decision.ts'
 
 export const PROOF_SCHEMA = 'touchstone.trial_proof.v0'
@@ -98,27 +95,14 @@ export async function prove(dir: string, key: string): Promise<TrialProof> {
   requireText(key, 'the key of a trial (case|configuration|trial)', 'key')
   const envelope = readEnvelope(readBytes(join(dir, 'receipt.json')))
   const { predicateType, predicate } = readStatement(open(envelope).payload)
-  const told = predicate['log']
-  if (predicateType !== RUN_PREDICATE || !isObject(told))
+  const told = treeIn(predicateType, predicate)
+  if (told === null)
     throw new TouchstoneError(
       'run_invalid',
       'expected the receipt of a run with the root of its log, got another (issue it again)',
       { where: join(dir, 'receipt.json') },
     )
-  const tree = new MerkleRoot()
-  const leaves: Buffer[] = []
-  let found: { record: TrialRecord; line: string; index: number } | null = null
-  for await (const one of streamLines(join(dir, FILES.trials))) {
-    if (one.bytes.length === 0) continue
-    const leaf = leafHash(one.bytes)
-    tree.add(leaf)
-    leaves.push(leaf)
-    const keyed = keyedLine(one, FILES.trials)
-    if ('problem' in keyed || keyed.value['key'] !== key) continue
-    const record = keyed.value as unknown as TrialRecord
-    if (found === null || record.attempt >= found.record.attempt)
-      found = { record, line: keyed.text, index: leaves.length - 1 }
-  }
+  const { tree, leaves, found } = await searched(join(dir, FILES.trials), key)
   if (tree.digest() !== told['root'])
     throw new TouchstoneError(
       'run_invalid',
@@ -132,24 +116,62 @@ export async function prove(dir: string, key: string): Promise<TrialProof> {
       { where: 'key' },
     )
   const { record, line, index } = found
-  const id = attemptId(record.key, record.attempt)
-  const own = async (file: string) => {
-    const texts: string[] = []
-    for await (const one of keyedLines({ dir, tooLong: new Set() }, file))
-      if ('id' in one && one.id === id) texts.push(one.text)
-    return texts
-  }
+  const own = (file: string) => linesOf(join(dir, file), record)
   return new TrialProof({
     schema: PROOF_SCHEMA,
     line,
     index,
-    size: leaves.length,
-    path: merklePath(Buffer.concat(leaves), index),
+    size: tree.size,
+    path: merklePath(leaves, index),
     decisions: await own(FILES.decisions),
     audit: await own(FILES.audit),
     transcripts: await own(FILES.transcripts),
     receipt: envelope,
   })
+}
+
+/** What a receipt says of the lines of the trial log; null for a receipt of something else. */
+function treeIn(predicateType: string, predicate: JsonObject): JsonObject | null {
+  const logs = isObject(predicate['logs']) ? predicate['logs'] : {}
+  const told = predicateType === RUN_PREDICATE ? logs[FILES.trials] : predicate['log']
+  const ofRun = predicateType === RUN_PREDICATE || predicateType === RUN_PREDICATE_V0
+  return ofRun && isObject(told) ? told : null
+}
+
+type Found = { record: TrialRecord; line: string; index: number }
+
+/** The tree over a trial log, its leaves (32 bytes for each), and the attempt that counts. */
+async function searched(path: string, key: string) {
+  const tree = new MerkleRoot()
+  let leaves = Buffer.alloc(1 << 16)
+  let found: Found | null = null
+  await eachLine(path, FILES.trials, [], '', undefined, (window) => {
+    const leaf = leafHash(window.bytes)
+    if (32 * tree.size === leaves.length)
+      leaves = Buffer.concat([leaves, Buffer.alloc(leaves.length)])
+    leaves.write(leaf, 32 * tree.size, 'hex')
+    tree.add(leaf)
+    const keyed = keyedLine({ bytes: window.bytes, line: window.line }, FILES.trials)
+    if ('problem' in keyed || keyed.value['key'] !== key) return
+    const record = keyed.value as unknown as TrialRecord
+    if (found === null || record.attempt >= found.record.attempt)
+      found = { record, line: keyed.text, index: tree.size - 1 }
+  })
+  return { tree, leaves: leaves.subarray(0, 32 * tree.size), found: found as Found | null }
+}
+
+/** The lines of an attempt in a file of evidence. */
+function linesOf(path: string, { key, attempt: number }: TrialRecord): string[] {
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isFile()) return []
+  const window = new LineWindow(path)
+  try {
+    for (const group of groups(window))
+      if (group.key === key && group.attempt === number)
+        return decode(group.bytes, path).split('\n').filter(Boolean)
+    return []
+  } finally {
+    window.close()
+  }
 }
 
 /** True for JSON that says it is a proof of a trial. */
@@ -180,13 +202,13 @@ const MEMBERS: { [member: string]: [form: string, holds: (value: Json) => boolea
  */
 export async function proofSteps(
   proof: JsonObject,
-  predicate: JsonObject,
+  { predicateType, predicate }: Statement,
   seen: { unread: number } = { unread: 0 },
 ): Promise<Step[]> {
   const { requireTrialRecord } = await import('../../log/records.ts')
   const { index, size, path } = proof
   const line = typeof proof['line'] === 'string' ? proof['line'] : ''
-  const told = isObject(predicate['log']) ? predicate['log'] : {}
+  const told = treeIn(predicateType, predicate) ?? {}
   const { value: record, problem } = attempt(() =>
     requireTrialRecord(parseLine(line, 'line'), 'line'),
   )

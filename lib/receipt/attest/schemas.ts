@@ -22,7 +22,7 @@ import {
   VERSIONS as versions,
 } from '../../log/records.ts'
 import { RECORD_SCHEMA } from '../audit/record.ts'
-import { RUN_PREDICATE } from '../recompute/run-predicate.ts'
+import { RUN_PREDICATE, RUN_SCHEMA } from '../recompute/run-predicate.ts'
 import { PAYLOAD_TYPE } from '../seal/dsse.ts'
 import { STATEMENT_TYPE, TEST_RESULT_TYPE } from '../seal/statement.ts'
 import { IRREVERSIBILITY } from '../surface/classifier.ts'
@@ -221,7 +221,7 @@ const spread = z.number().nullable().describe('null where there is nothing to ta
 const ends = z.looseObject({ low: spread, high: spread })
 const figure = z.looseObject({ estimate: spread, low: spread, high: spread })
 const runPredicate = z.looseObject({
-  schema: z.literal('touchstone.agent_run.v0'),
+  schema: z.literal(RUN_SCHEMA),
   assurance: z.literal('self_attested'),
   set: named,
   run: z.looseObject({ id: text, created_at: time, limits, versions, environment }),
@@ -285,19 +285,11 @@ const runPredicate = z.looseObject({
       cost_usd: amount.nullable(),
     }),
   ),
-  attempts: z.array(
-    z.looseObject({
-      key: text,
-      attempt: count,
-      digest,
-      ended: text.optional().describe('Of one that ended in an error of the machinery: its code.'),
-      changed: z.boolean().optional().describe('Whether its world may have been changed before.'),
-    }),
-  ),
-  log: z
-    .looseObject({ lines: count, root: digest })
-    .optional()
-    .describe('The Merkle tree (RFC 6962) over the lines of trials.ndjson, line feeds apart.'),
+  logs: z
+    .record(text, z.looseObject({ lines: count, root: digest }))
+    .describe(
+      'By file: the Merkle tree (RFC 6962) over its lines, line feeds apart and empty lines left out.',
+    ),
   identical: z.array(text).optional().describe('Their repeats are the same, and count once.'),
   absent: z
     .array(
@@ -308,7 +300,7 @@ const runPredicate = z.looseObject({
         more: count.optional().describe('Trials besides, where there are too many to list.'),
       }),
     )
-    .describe('Planned trials that have no line in the trial log.'),
+    .describe('Planned trials that have no line in the trial log; at most 1,000 are listed.'),
   files: z.array(z.looseObject({ path: text, digest, size_bytes: count })),
   does_not_establish: words,
 })

@@ -8,11 +8,11 @@ import { canonical } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { readBytes } from '../../files.ts'
 import { decode, type Json, type JsonObject, parse } from '../../json.ts'
-import { absentIn, FILES, lastAttempts } from '../../log/index.ts'
+import { absentIn, FILES } from '../../log/index.ts'
 import type { ScenarioSet } from '../../scenario/index.ts'
 import { checkRun, RUN_STEPS } from '../recompute/check-run.ts'
 import { checkSet, type GivenSet } from '../recompute/check-set.ts'
-import { attempt, type RunBytes, readRunBytes } from '../recompute/run-folder.ts'
+import { type RunBytes, readRunBytes } from '../recompute/run-folder.ts'
 import {
   caseRows,
   countsOf,
@@ -22,8 +22,10 @@ import {
   summaryOf,
   testResultOf,
 } from '../recompute/run-predicate.ts'
+import { type LoggedRow, loggedRow, RUN_PREDICATE_V0 } from '../recompute/run-predicate-v0.ts'
 import { answeredAs, notRecomputed, type ToldByAll } from '../recompute/run-trials.ts'
-import { differences, judged, objectsIn, type Step, unchecked } from '../recompute/step.ts'
+import { attempt, differences, judged, objectsIn, type Step, unchecked } from '../recompute/step.ts'
+import type { LoggedLine } from '../recompute/trial-log.ts'
 import { open, readEnvelope } from '../seal/dsse.ts'
 import { keyIdOf, publicKeyOf } from '../seal/keys.ts'
 import { readStatement, type Statement } from '../seal/statement.ts'
@@ -87,9 +89,11 @@ export async function checkReceipt(
   if (statement === null) return new Verification({ ...NOTHING, steps: opened.steps })
 
   const predicate = statement.predicate
-  const kind = { [RUN_PREDICATE]: 'run', [PROBE_PREDICATE]: 'connection test' }[
-    statement.predicateType
-  ] as 'run' | 'connection test' | undefined
+  const kind = {
+    [RUN_PREDICATE]: 'run',
+    [RUN_PREDICATE_V0]: 'run',
+    [PROBE_PREDICATE]: 'connection test',
+  }[statement.predicateType] as 'run' | 'connection test' | undefined
   if (kind === undefined) {
     const detail = `expected ${RUN_PREDICATE} or ${PROBE_PREDICATE}, got ${statement.predicateType}`
     const problem = { code: 'predicate_unknown', where: 'predicateType', detail }
@@ -103,10 +107,17 @@ export async function checkReceipt(
   // A folder is a run's, whatever was taken out of it; beside a lone receipt there may be no run at
   // all.
   const here = folder || Object.values(FILES).some((name) => existsSync(join(dir, name)))
+  const rows: LoggedRow[] = []
+  const each =
+    statement.predicateType === RUN_PREDICATE_V0
+      ? (line: LoggedLine) => rows.push(loggedRow(line))
+      : undefined
   const bytes =
-    kind === 'run' && here ? await readRunBytes(dir, { sizes: sizesIn(predicate['files']) }) : null
+    kind === 'run' && here
+      ? await readRunBytes(dir, { sizes: sizesIn(predicate['files']), each })
+      : null
   const content = statement as unknown as JsonObject
-  const run = kind === 'run' ? await runSteps(content, bytes, set) : null
+  const run = kind === 'run' ? await runSteps(content, bytes, set, rows) : null
   const steps = run?.steps ?? checkProbe(content, set)
   const beside = file.endsWith('receipt.json')
     ? join(dir, 'test-result.json')
@@ -143,8 +154,8 @@ async function checkProof(
   const detail = `expected ${RUN_PREDICATE}, got ${predicateType}`
   const told = { unread: 0 }
   const steps =
-    predicateType === RUN_PREDICATE
-      ? [step, ...(await proofSteps(proof, predicate, told))]
+    predicateType === RUN_PREDICATE || predicateType === RUN_PREDICATE_V0
+      ? [step, ...(await proofSteps(proof, statement, told))]
       : [judged('statement', [{ code: 'predicate_unknown', where: 'predicateType', detail }], '')]
   return new Verification({
     ...NOTHING,
@@ -261,12 +272,13 @@ async function runSteps(
   statement: JsonObject,
   bytes: RunBytes | null,
   set: ScenarioSet | null,
+  rows: readonly LoggedRow[],
 ): Promise<{ steps: Step[]; told: ToldByAll | null }> {
   if (bytes === null) {
     const why = 'the run’s folder is not beside the receipt'
     return { steps: RUN_STEPS.map((step) => unchecked(step, 'run_absent', why)), told: null }
   }
-  const { steps, told } = await checkRun(statement, bytes, set)
+  const { steps, told } = await checkRun(statement, bytes, set, rows)
   const predicate = isObject(statement['predicate']) ? statement['predicate'] : {}
   if (set === null) {
     const why = 'the set says what a pass does not establish'
@@ -287,14 +299,13 @@ function recomputedOf(
   set: ScenarioSet,
   told: ToldByAll,
 ): VerificationData['recomputed'] {
-  const { manifest } = bytes
+  const { manifest, log } = bytes
   if (manifest === null) return null
-  const records = bytes.log.flatMap(({ record }) => (record ? [record] : []))
   return attempt(() => ({
-    counts: countsOf(manifest, records),
-    cases: caseRows(manifest, records, set),
-    summary: summaryOf(manifest, records, bytes.dir),
-    absent: absentIn(manifest, lastAttempts(records)),
+    counts: countsOf(manifest, log),
+    cases: caseRows(manifest, log, set),
+    summary: summaryOf(manifest, log, bytes.dir),
+    absent: absentIn(manifest, log.index.columns),
     answered_as: answeredAs(told),
   })).value
 }

@@ -6,15 +6,39 @@
  * stops the others.
  */
 import type { Json, JsonObject } from '../../json.ts'
-import { absentIn, FILES, lastAttempts, type Manifest, type TrialRecord } from '../../log/index.ts'
+import { absentIn, FILES, type Manifest } from '../../log/index.ts'
 import { casesOf, type ScenarioSet } from '../../scenario/index.ts'
 import { isObject } from '../surface/decision.ts'
 import { AUDIT_FOLDER } from './run-exports.ts'
-import { attempt, type RunBytes } from './run-folder.ts'
-import { logProblems, planProblems, recordProblems } from './run-log.ts'
-import { caseRows, countsOf, identicalIn, subjectsOf, summaryOf, treeOf } from './run-predicate.ts'
+import type { Log, RunBytes } from './run-folder.ts'
+import { planProblems } from './run-log.ts'
+import {
+  caseRows,
+  countsOf,
+  identicalIn,
+  MOST_ABSENT,
+  RUN_SCHEMA,
+  statedSummary,
+  subjectsOf,
+  summaryOf,
+} from './run-predicate.ts'
+import {
+  type LoggedRow,
+  logProblemsV0,
+  RUN_PREDICATE_V0,
+  RUN_SCHEMA_V0,
+} from './run-predicate-v0.ts'
 import { checkTrials, type ToldByAll, TRANSCRIPTS } from './run-trials.ts'
-import { differences, judged, objectsIn, type Problem, type Step, unchecked } from './step.ts'
+import {
+  attempt,
+  differences,
+  judged,
+  objectsIn,
+  type Problem,
+  type Step,
+  unchecked,
+} from './step.ts'
+import type { TrialLog } from './trial-log.ts'
 
 export const RUN_STEPS = [
   'cases',
@@ -31,14 +55,19 @@ export const RUN_STEPS = [
   'statement',
 ] as const
 
-/** @param set the published set, where it is at hand and has its digest */
+/**
+ * @param set the published set, where it is at hand and has its digest
+ * @param rows of a receipt of version 0: every line of the trial log
+ */
 export async function checkRun(
   statement: JsonObject,
   bytes: RunBytes,
   set: ScenarioSet | null,
+  rows: readonly LoggedRow[] = [],
 ): Promise<{ steps: Step[]; told: ToldByAll }> {
   const predicate = isObject(statement['predicate']) ? statement['predicate'] : {}
-  const records = bytes.log.flatMap(({ record }) => (record ? [record] : []))
+  const old = statement['predicateType'] === RUN_PREDICATE_V0
+  const { log } = bytes
   const files = fileProblems(bytes, predicate['files'])
   const { manifest } = bytes
   const withManifest = (
@@ -56,21 +85,20 @@ export async function checkRun(
     )
   }
   const perTrial = await checkTrials(bytes, serversOf(set), worldsOf(set))
-  const lines = (step: string, name: string, word: string, found: Problem[]) =>
-    judged(step, [...found, ...files.of(name)], word)
-  const log = [
-    ...logProblems(bytes.log, predicate['attempts']),
-    ...(predicate['log'] === undefined
+  const trees = isObject(predicate['logs']) ? predicate['logs'] : {}
+  const treeProblems = (name: Log): Problem[] =>
+    old || !bytes.trees.has(name)
       ? []
       : differences(
-          treeOf(bytes.log.map(({ leaf }) => leaf)),
-          predicate['log'],
-          'predicate.log',
+          bytes.trees.get(name),
+          trees[name],
+          `predicate.logs.${name}`,
           'log_root_differs',
-        )),
-  ]
+        )
+  const lines = (step: string, name: Log, word: string, found: Problem[]) =>
+    judged(step, [...found, ...files.of(name), ...treeProblems(name)], word)
   const steps = [
-    caseStep(predicate['cases'], manifest, records, set, withManifest),
+    caseStep(predicate['cases'], manifest, log, set, withManifest),
     judged(
       'manifest',
       [
@@ -89,19 +117,22 @@ export async function checkRun(
     lines(
       'trial log',
       FILES.trials,
-      `${bytes.log.length} lines, each with its digest, in the receipt’s order`,
-      log,
+      old
+        ? `${log.lines} lines, each with its digest, in the receipt’s order`
+        : `${log.lines} lines, whose tree has the root in the receipt`,
+      [...log.unread, ...(old ? logProblemsV0(bytes, rows, predicate) : [])],
     ),
     withManifest(
       'trials',
       'each is planned, has its own seed and start, and the outcome that its marks give',
-      (one) => recordProblems(one, records),
+      () => log.problems,
     ),
     lines('decisions', FILES.decisions, 'every call of every trial, by digest', perTrial.decisions),
-    judged(
+    lines(
       'audit exports',
-      [...files.of(FILES.audit), ...perTrial.audits],
+      FILES.audit,
       'every export by digest, and none besides',
+      perTrial.audits,
     ),
     lines('transcripts', FILES.transcripts, TRANSCRIPTS, perTrial.transcripts),
     judged(
@@ -115,26 +146,21 @@ export async function checkRun(
       'derived again for every call from decisions and audit exports',
     ),
     withManifest('summary', 'every count and rate, computed again from the trial log', (one) => [
+      ...differences(countsOf(one, log), predicate['counts'], 'predicate.counts', 'count_differs'),
       ...differences(
-        countsOf(one, records),
-        predicate['counts'],
-        'predicate.counts',
-        'count_differs',
-      ),
-      ...differences(
-        summaryOf(one, records, bytes.dir),
+        old ? summaryOf(one, log, bytes.dir) : statedSummary(summaryOf(one, log, bytes.dir)),
         predicate['summary'],
         'predicate.summary',
         'summary_differs',
       ),
       ...differences(
-        [...identicalIn(one, records, bytes.dir)],
+        [...identicalIn(one, log, bytes.dir)],
         predicate['identical'] ?? [],
         'predicate.identical',
         'summary_differs',
       ),
       ...differences(
-        absentIn(one, lastAttempts(records)),
+        absentIn(one, log.index.columns, ...(old ? [] : [MOST_ABSENT])),
         predicate['absent'],
         'predicate.absent',
         'absent_differs',
@@ -152,7 +178,7 @@ export async function checkRun(
 function caseStep(
   stated: Json | undefined,
   manifest: Manifest | null,
-  records: TrialRecord[],
+  log: TrialLog,
   set: ScenarioSet | null,
   withManifest: (step: string, detail: string, check: (manifest: Manifest) => Problem[]) => Step,
 ): Step {
@@ -177,7 +203,7 @@ function caseStep(
       return [{ code: 'case_differs', where, detail }, ...problems]
     })
     const rows = new Map(objectsIn(stated).map((row) => [row['id'], row]))
-    for (const row of caseRows(one, records, set)) {
+    for (const row of caseRows(one, log, set)) {
       const got = rows.get(row.id)
       const where = `predicate.cases: ${row.id}`
       if (got === undefined)
@@ -247,7 +273,7 @@ function statementProblems(
       ? differences(manifest.set, predicate['set'], 'predicate.set', 'set_differs')
       : []),
     ...differences(
-      'touchstone.agent_run.v0',
+      statement['predicateType'] === RUN_PREDICATE_V0 ? RUN_SCHEMA_V0 : RUN_SCHEMA,
       predicate['schema'],
       'predicate.schema',
       'schema_differs',

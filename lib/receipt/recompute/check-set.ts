@@ -6,8 +6,7 @@ import { readBytes } from '../../files.ts'
 import { decode, type Json, parse } from '../../json.ts'
 import { casesOf, digestOfSet, get, type ScenarioSet } from '../../scenario/index.ts'
 import { isObject } from '../surface/decision.ts'
-import { attempt } from './run-folder.ts'
-import { judged, type Problem, type Step, unchecked } from './step.ts'
+import { attempt, judged, type Problem, type Step, unchecked } from './step.ts'
 
 /** A set's name, `id@version`, the path of its text, or the set itself. */
 export type GivenSet = string | ScenarioSet

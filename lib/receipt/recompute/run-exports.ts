@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { readBytes } from '../../files.ts'
 import { decode } from '../../json.ts'
 import { FILES, type TrialRecord } from '../../log/index.ts'
-import { LinesBeside } from './lines-beside.ts'
-import { attempt, attemptId, type FileEntry, type KeyedLine, type RunBytes } from './run-folder.ts'
-import type { Problem } from './step.ts'
+import type { KeyedLine } from './run-evidence.ts'
+import type { FileEntry, RunBytes } from './run-folder.ts'
+import { attempt, type Problem } from './step.ts'
 
 /** Where runs of earlier versions keep their exports. */
 export const AUDIT_FOLDER = 'audit'
@@ -21,29 +21,6 @@ export type FoundExport = {
   server?: string
   text: string
   where: string
-}
-
-/** Exports from `audit.ndjson`. */
-export class ExportLines {
-  private readonly lines: LinesBeside
-
-  constructor(bytes: RunBytes) {
-    this.lines = new LinesBeside(bytes, FILES.audit, 'audit')
-  }
-
-  async take(record: TrialRecord): Promise<FoundExport[]> {
-    const id = attemptId(record.key, record.attempt)
-    const lines = await this.lines.take(id, record.digests.audit !== null)
-    return lines.map(exportOf)
-  }
-
-  /** What nobody asked for, and lines that cannot be read. */
-  problems(records: ReadonlyMap<string, TrialRecord>): Promise<Problem[]> {
-    return this.lines.problems(records, {
-      code: 'audit_added',
-      detail: (id) => `trial ${id} has its exports already, or none`,
-    })
-  }
 }
 
 export function exportOf({ value, line }: KeyedLine): FoundExport {
@@ -73,7 +50,7 @@ export class ExportFiles {
   }
 
   /** The first server's, then the others' in the order of the case's servers. */
-  async take(record: TrialRecord): Promise<FoundExport[]> {
+  take(record: TrialRecord): FoundExport[] {
     const numbered = record.attempt === 0 ? '' : `.attempt-${record.attempt}`
     const { case: id, configuration, trial } = record
     const stem = `${AUDIT_FOLDER}/${id}/${configuration}/${trial}${numbered}`
@@ -91,7 +68,7 @@ export class ExportFiles {
     })
   }
 
-  async problems(): Promise<Problem[]> {
+  problems(): Problem[] {
     return [...this.byStem.values()].flat().map(({ path }) => ({
       code: 'audit_unattributed',
       where: path,

@@ -8,13 +8,15 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Digest, digest } from '../../canonical.ts'
+import type { Digest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { readBytes, unreadable } from '../../files.ts'
-import { type Json, parse, parseLine } from '../../json.ts'
-import { type Line, streamLines, textOf } from '../../lines.ts'
-import { FILES, type Manifest, type TrialRecord } from '../../log/index.ts'
-import { leafHash } from '../seal/merkle.ts'
+import { parse } from '../../json.ts'
+import { FILES, type Manifest } from '../../log/index.ts'
+import { Commitment, type Tree } from './commitment.ts'
+import { type Evidence, readEvidence } from './run-evidence.ts'
+import { attempt } from './step.ts'
+import { type LoggedLine, readTrialLog, type TrialLog } from './trial-log.ts'
 
 /** The files that hold the receipt itself. No receipt can commit to them. */
 const RECEIPT_FILES = ['receipt.json', 'test-result.json'] as const
@@ -29,15 +31,9 @@ const MAX_MANIFEST_BYTES = 64 << 20
  */
 export type FileEntry = { path: string; digest: Digest | null; size_bytes: number }
 
-/** A line of the trial log. `record` is null where the line cannot be read; `problem` says why. */
-export type LoggedAttempt = {
-  line: number
-  digest: Digest
-  /** Its hash as a leaf of the log's tree. */
-  leaf: Digest
-  record: TrialRecord | null
-  problem: string | null
-}
+/** Files that a receipt commits to line by line. */
+const LOGS = [FILES.trials, FILES.decisions, FILES.transcripts, FILES.audit] as const
+export type Log = (typeof LOGS)[number]
 
 export type RunBytes = {
   dir: string
@@ -50,25 +46,33 @@ export type RunBytes = {
   manifest: Manifest | null
   /** Why the manifest cannot be read. */
   manifestProblem: string | null
-  log: LoggedAttempt[]
+  log: TrialLog
+  evidence: Evidence
+  /** The trees over the lines of the logs that were read and hashed. */
+  trees: ReadonlyMap<Log, Tree>
 }
 
 /**
- * Read a folder.
+ * Read a folder. Of a trial are kept its row of numbers and where its lines stand.
  *
  * @param options `sizes`: those that a receipt has in bytes, by path; a file of another size is not
- *   hashed, and one that is more than twice as long is not read. `hash`: false hashes no file
+ *   hashed, and one that is more than twice as long is not read. `hash`: false hashes no file.
+ *   `each`: told of every line of the trial log
  * @throws TouchstoneError `file_unreadable` for a folder or file that the system does not hand out
  */
 export async function readRunBytes(
   dir: string,
-  options: { sizes?: ReadonlyMap<string, number>; hash?: boolean } = {},
+  options: {
+    sizes?: ReadonlyMap<string, number>
+    hash?: boolean
+    each?: ((line: LoggedLine) => void) | undefined
+  } = {},
 ): Promise<RunBytes> {
-  const { requireManifest, requireTrialRecord } = await import('../../log/records.ts')
-  const { sizes, hash = true } = options
+  const { sizes, hash = true, each } = options
   const files: FileEntry[] = []
   const odd: string[] = []
   const tooLong = new Set<string>()
+  const commitments = new Map<Log, Commitment>()
   for (const { path, plain } of namesIn(dir)) {
     const size = plain ? lstatSync(join(dir, path), { throwIfNoEntry: false })?.size : undefined
     if (size === undefined) {
@@ -77,24 +81,39 @@ export async function readRunBytes(
     }
     const expected = sizes ? (sizes.get(path) ?? 0) : size
     if (size > 2 * expected + (1 << 20)) tooLong.add(path)
-    if (!hash || size !== expected) files.push({ path, digest: null, size_bytes: size })
-    else files.push({ path, ...(await digestOfFile(join(dir, path))) })
+    const hashed = hash && size === expected
+    if (hashed && isLog(path)) commitments.set(path, new Commitment())
+    files.push({
+      path,
+      digest: hashed && !isLog(path) ? await digestOfFile(join(dir, path)) : null,
+      size_bytes: size,
+    })
   }
-  const has = (name: string) => files.some(({ path }) => path === name)
-  const log: LoggedAttempt[] = []
-  if (has(FILES.trials) && !tooLong.has(FILES.trials)) {
-    for await (const one of streamLines(join(dir, FILES.trials))) {
-      const { bytes, line } = one
-      if (bytes.length === 0) continue
-      const where = `${FILES.trials}:${line}`
-      const { value, problem } = attempt(() =>
-        requireTrialRecord(parseLine(textOf(one, FILES.trials), where), where),
-      )
-      const leaf: Digest = `sha256:${leafHash(bytes).toString('hex')}`
-      log.push({ line, digest: digest(bytes), leaf, record: value, problem })
-    }
-  }
-  const { value: manifest, problem } = attempt(() => {
+  const { value: manifest, problem } = await readManifest(dir, files)
+  const readable = new Set(files.flatMap(({ path }) => (tooLong.has(path) ? [] : [path])))
+  const log = await readTrialLog(
+    readable.has(FILES.trials) ? join(dir, FILES.trials) : null,
+    manifest,
+    commitments.get(FILES.trials),
+    each,
+  )
+  const evidence = await readEvidence(dir, readable, log.index, commitments)
+  for (const entry of files)
+    if (isLog(entry.path)) entry.digest = commitments.get(entry.path)?.digest() ?? null
+  const trees = new Map([...commitments].map(([name, made]) => [name, made.tree()]))
+  return { dir, files, odd, tooLong, manifest, manifestProblem: problem, log, evidence, trees }
+}
+
+function isLog(path: string): path is Log {
+  return (LOGS as readonly string[]).includes(path)
+}
+
+async function readManifest(
+  dir: string,
+  files: readonly FileEntry[],
+): Promise<{ value: Manifest | null; problem: string | null }> {
+  const { requireManifest } = await import('../../log/records.ts')
+  return attempt(() => {
     const entry = files.find(({ path }) => path === FILES.manifest)
     if (!entry)
       throw new TouchstoneError('run_unknown', `expected ${FILES.manifest}, got no such file`)
@@ -108,72 +127,12 @@ export async function readRunBytes(
       FILES.manifest,
     )
   })
-  return { dir, files, odd, tooLong, manifest, manifestProblem: problem, log }
 }
 
-/**
- * What a reading gives, or why it gives nothing. Any error counts: what was handed in may have any
- * shape at all, and an auditor is told so. Messages name places inside the run's folder only.
- */
-export function attempt<T>(read: () => T): { value: T | null; problem: string | null } {
-  try {
-    return { value: read(), problem: null }
-  } catch (error) {
-    const name = error instanceof TouchstoneError ? error.code : 'shape'
-    return { value: null, problem: `${name}: ${(error as Error).message}` }
-  }
-}
-
-/**
- * A line of `decisions.ndjson` or `transcripts.ndjson`: whose it is, its text, and what it says.
- */
-export type KeyedLine = { line: number; id: string; text: string; value: { [name: string]: Json } }
-
-/** `key` and `attempt` of a line as one text. */
-export function attemptId(key: string, attempt: number): string {
-  return `${key}#${attempt}`
-}
-
-/**
- * The lines of a file that begin with a trial's key and attempt. A line that cannot be read comes
- * as a problem.
- */
-export async function* keyedLines(
-  { dir, tooLong }: Pick<RunBytes, 'dir' | 'tooLong'>,
-  file: string,
-): AsyncGenerator<{ line: number; problem: string } | KeyedLine> {
-  if (tooLong.has(file)) return
-  const path = join(dir, file)
-  // Only a plain file: a pipe or a device in its place need not have an end.
-  if (!lstatSync(path, { throwIfNoEntry: false })?.isFile()) return
-  for await (const one of streamLines(path)) if (one.bytes.length > 0) yield keyedLine(one, file)
-}
-
-/** A line that begins with a trial's key and attempt, or why it is none. */
-export function keyedLine(
-  one: Pick<Line, 'bytes' | 'line'>,
-  file: string,
-): { line: number; problem: string } | KeyedLine {
-  const { line } = one
-  const { value: read, problem } = attempt(() => {
-    const text = textOf(one, file)
-    return { text, value: parseLine(text, `${file}:${line}`) as { [name: string]: Json } | null }
-  })
-  if (read === null) return { line, problem: problem ?? 'unreadable' }
-  const { key, attempt: number } = read.value ?? {}
-  return typeof key === 'string' && typeof number === 'number'
-    ? { line, id: attemptId(key, number), text: read.text, value: read.value ?? {} }
-    : { line, problem: 'expected a line with key and attempt' }
-}
-
-async function digestOfFile(path: string): Promise<{ digest: Digest; size_bytes: number }> {
+async function digestOfFile(path: string): Promise<Digest> {
   const hash = createHash('sha256')
-  let size = 0
-  for await (const chunk of streamed(path)) {
-    hash.update(chunk)
-    size += chunk.length
-  }
-  return { digest: `sha256:${hash.digest('hex')}`, size_bytes: size }
+  for await (const chunk of streamed(path)) hash.update(chunk)
+  return `sha256:${hash.digest('hex')}`
 }
 
 async function* streamed(path: string): AsyncGenerator<Buffer> {

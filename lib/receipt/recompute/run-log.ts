@@ -5,16 +5,15 @@
 import { canonical } from '../../canonical.ts'
 import type { Json, JsonObject } from '../../json.ts'
 import { FILES, type Manifest, matchedBy, type TrialRecord, trialSeed } from '../../log/index.ts'
-import { attemptId, type LoggedAttempt } from './run-folder.ts'
-import { loggedLine } from './run-predicate.ts'
-import { placeOf } from './run-trials.ts'
+import { attemptId, placeOf } from './run-evidence.ts'
+import type { LoggedRow } from './run-predicate-v0.ts'
 import { objectsIn, type Problem } from './step.ts'
 
 /**
- * Which lines are not those that the receipt commits to: edited, removed, added, given twice, or in
- * another order.
+ * Which lines are not those that a receipt of version 0 commits to: edited, removed, added, given
+ * twice, or in another order.
  */
-export function logProblems(log: readonly LoggedAttempt[], committed: Json | undefined): Problem[] {
+export function logProblems(log: readonly LoggedRow[], committed: Json | undefined): Problem[] {
   const problems: Problem[] = []
   const rows = objectsIn(committed).map((row) => ({
     id: attemptId(String(row['key']), Number(row['attempt'])),
@@ -24,21 +23,18 @@ export function logProblems(log: readonly LoggedAttempt[], committed: Json | und
   const expected = new Map(rows.map(({ id, digest, row }) => [id, { digest, row }]))
   const seen = new Map<string, number>()
   const order: string[] = []
-  for (const { line, digest, record, problem } of log) {
+  for (const { line, digest, row } of log) {
     const where = `${FILES.trials}:${line}`
-    if (record === null) {
-      problems.push({ code: 'trial_unreadable', where, detail: problem ?? 'unreadable' })
-      continue
-    }
-    const id = attemptId(record.key, record.attempt)
+    if (row === null) continue
+    const id = attemptId(row.key, row.attempt)
     const add = (code: string, detail: string) =>
-      problems.push({ code, where, detail: `${placeOf(record)}: ${detail}` })
+      problems.push({ code, where, detail: `${placeOf(row)}: ${detail}` })
     const before = seen.get(id)
     if (before !== undefined) add('trial_duplicated', `it stands in line ${before} already`)
     else if (!expected.has(id)) add('trial_added', 'the receipt does not have it')
     else if (expected.get(id)?.digest !== digest)
       add('trial_edited', 'the line is not the one that the receipt has the digest of')
-    else if (canonical(expected.get(id)?.row) !== canonical(loggedLine(record, digest)))
+    else if (canonical(expected.get(id)?.row) !== canonical(row))
       add('attempt_differs', 'the receipt says otherwise how it ended, or what it had changed')
     if (before === undefined) order.push(id)
     seen.set(id, before ?? line)
@@ -83,21 +79,12 @@ export function planProblems(manifest: Manifest, stated: Json | undefined): Prob
   return problems
 }
 
-/**
- * Whether the records can be what the plan's trials left: each is planned, has its own seed, starts
- * where its case starts, was tried again only after an error, and has the outcome that its own
- * marks give.
- */
-export function recordProblems(manifest: Manifest, records: Iterable<TrialRecord>): Problem[] {
-  const check = new RecordCheck(manifest)
-  for (const record of records) check.see(record)
-  return check.problems()
-}
-
 type Attempt = Pick<TrialRecord, 'key' | 'attempt' | 'outcome'>
 
 /**
- * `recordProblems`, record by record, in the order of the log: what is kept of one is a bit, and
+ * Whether the records can be what the plan's trials left: each is planned, has its own seed, starts
+ * where its case starts, was tried again only after an error, and has the outcome that its own
+ * marks give. They are seen one by one, in the order of the log: what is kept of one is a bit, and
  * more only of trials tried again.
  */
 export class RecordCheck {

@@ -10,17 +10,15 @@ import {
   type Absent,
   absentIn,
   type ConfigurationSummary,
-  changedWorld,
-  earlierAttempts,
   identicalRepeats,
-  lastAttempts,
+  LogReader,
   type Manifest,
-  rowsOf,
+  type Metric,
+  type MetricSummary,
   summariseIndependent,
   type TrialRecord,
 } from '../../log/index.ts'
 import { casesOf, type ScenarioSet } from '../../scenario/index.ts'
-import { bytesOf, MerkleRoot } from '../seal/merkle.ts'
 import {
   type Descriptor,
   descriptor,
@@ -29,10 +27,17 @@ import {
   type TestResult,
   testResult,
 } from '../seal/statement.ts'
-import { attempt, type FileEntry, type RunBytes } from './run-folder.ts'
+import type { Tree } from './commitment.ts'
+import type { FileEntry, Log, RunBytes } from './run-folder.ts'
+import { attempt } from './step.ts'
+import type { TrialLog } from './trial-log.ts'
 
 /** A name in a space of its own: it promises no page that explains it. */
-export const RUN_PREDICATE = 'urn:touchstone:agent-run:v0'
+export const RUN_PREDICATE = 'urn:touchstone:agent-run:v1'
+export const RUN_SCHEMA = 'touchstone.agent_run.v1'
+
+/** Absent trials that a receipt lists one by one. */
+export const MOST_ABSENT = 1000
 
 /** What no receipt of a run establishes, beside what its set says. */
 const RUN_NON_CLAIMS = [
@@ -65,20 +70,8 @@ export type RunCounts = {
   unrun: number
 }
 
-/**
- * A line of the trial log. One that ended in an error says with what, and whether its world may
- * have been changed before.
- */
-export type LoggedLine = {
-  key: string
-  attempt: number
-  digest: Digest
-  ended?: string
-  changed?: boolean
-}
-
 export type RunPredicate = {
-  schema: 'touchstone.agent_run.v0'
+  schema: typeof RUN_SCHEMA
   /** Who vouches: the one who made the run. */
   assurance: 'self_attested'
   set: { id: string; version: string; digest: Digest }
@@ -90,21 +83,25 @@ export type RunPredicate = {
     Manifest['configurations'][number],
     'name' | 'digest' | 'model' | 'simulated'
   >[]
-  /** Numbers with 12 significant digits; null where one is undefined. */
-  summary: ConfigurationSummary[]
-  /** Every line of the trial log, in its order. */
-  attempts: LoggedLine[]
   /**
-   * The root of the Merkle tree (RFC 6962) over the lines of the trial log, in their order, and how
-   * many there are. Receipts of before trials could be proved alone have none.
+   * Numbers with 12 significant digits; null where one is undefined. The rate of each single repeat
+   * is left out: there are as many as repeats.
    */
-  log?: { lines: number; root: Digest }
+  summary: StatedSummary[]
+  /**
+   * For each of the files of lines (`trials.ndjson` and the evidence): how many lines it has, and
+   * the root of the Merkle tree (RFC 6962) over them in their order.
+   */
+  logs: { [file in Log]?: Tree }
+  /**
+   * Planned trials that have no line, by case and configuration. At most 1,000 are listed; of the
+   * rest there is the number.
+   */
   /**
    * Configurations of a real model whose repeats are byte for byte the same: in the summary each of
    * their cases counts once. Receipts of before they were looked for have none.
    */
   identical?: string[]
-  /** Planned trials that have no line, by case and configuration. */
   absent: Absent[]
   /** Every file of the run, by path. */
   files: FileEntry[]
@@ -116,94 +113,70 @@ export function predicateOf(bytes: RunBytes, set: ScenarioSet): RunPredicate {
   const { manifest, files } = bytes
   if (manifest === null)
     throw new TouchstoneError('run_invalid', bytes.manifestProblem ?? 'expected a manifest')
-  const attempts = bytes.log.map(({ record, digest, problem, line }) => {
-    if (record === null)
-      throw new TouchstoneError('run_invalid', problem ?? 'expected a trial', {
-        where: `line ${line}`,
-      })
-    return { record, digest }
-  })
-  const records = attempts.map(({ record }) => record)
-  const counted = lastAttempts(records)
+  const [unread] = bytes.log.unread
+  if (unread) throw new TouchstoneError('run_invalid', unread.detail, { where: unread.where })
   const { id, created_at, limits, versions, environment, seed, repeats, planned } = manifest
   const { until, looks } = manifest
   return {
-    schema: 'touchstone.agent_run.v0',
+    schema: RUN_SCHEMA,
     assurance: 'self_attested',
     set: { id: set.id, version: set.version, digest: set.digest },
     run: { id, created_at, limits, versions, environment },
     plan: { seed, repeats, planned, ...(until && { until }), ...(looks && { looks }) },
-    counts: countsOf(manifest, records),
-    cases: caseRows(manifest, records, set),
+    counts: countsOf(manifest, bytes.log),
+    cases: caseRows(manifest, bytes.log, set),
     configurations: manifest.configurations.map(({ name, digest, model, simulated }) => ({
       name,
       digest,
       model,
       simulated,
     })),
-    identical: [...identicalIn(manifest, records, bytes.dir)],
-    summary: summaryOf(manifest, records, bytes.dir),
-    attempts: attempts.map(({ record, digest }) => loggedLine(record, digest)),
-    log: treeOf(bytes.log.map(({ leaf }) => leaf)),
-    absent: absentIn(manifest, counted),
+    identical: [...identicalIn(manifest, bytes.log, bytes.dir)],
+    summary: statedSummary(summaryOf(manifest, bytes.log, bytes.dir)),
+    logs: Object.fromEntries(bytes.trees),
+    absent: absentIn(manifest, bytes.log.index.columns, MOST_ABSENT),
     files,
     does_not_establish: nonClaims(set),
   }
 }
 
-/** What a receipt says of the lines of a trial log. @param leaves their hashes, in their order */
-export function treeOf(leaves: readonly Digest[]): NonNullable<RunPredicate['log']> {
-  const tree = new MerkleRoot()
-  for (const leaf of leaves) tree.add(bytesOf(leaf))
-  return { lines: tree.size, root: tree.digest() }
-}
-
-export function loggedLine(record: TrialRecord, digest: Digest): LoggedLine {
-  const { key, attempt, outcome, error } = record
-  return {
-    key,
-    attempt,
-    digest,
-    ...(outcome === 'error' && { ended: error?.code ?? 'unknown', changed: changedWorld(record) }),
-  }
-}
-
-export function countsOf(manifest: Manifest, records: readonly TrialRecord[]): RunCounts {
-  const counted = lastAttempts(records)
+export function countsOf(manifest: Manifest, { index }: TrialLog): RunCounts {
+  const { columns, attempts } = index
   return {
     planned: manifest.planned,
-    ran: counted.length,
-    errors: counted.filter((row) => row.outcome === 'error').length,
-    retries: records.length - counted.length,
-    unrun: manifest.planned - counted.length,
+    ran: columns.size,
+    errors: columns.failures,
+    retries: attempts - columns.size,
+    unrun: manifest.planned - columns.size,
   }
 }
 
 /** A row for each case of the set, in its order. */
 export function caseRows(
   manifest: Manifest,
-  records: readonly TrialRecord[],
+  { index, attempts }: TrialLog,
   set: ScenarioSet,
 ): CaseRow[] {
-  const byCase = Map.groupBy(records, (row) => row.case)
   const reasons = new Map(manifest.left_out.map((one) => [one.case, one.reason]))
   const per = manifest.configurations.length * manifest.repeats
   return casesOf(set).map(({ id, digest }) => {
     const run = manifest.cases.some((one) => one.id === id)
-    const mine = byCase.get(id) ?? []
-    const counted = lastAttempts(mine)
-    const of = (outcome: string) => counted.filter((row) => row.outcome === outcome).length
+    const ended = { pass: 0, fail: 0, unjudged: 0, error: 0 }
+    for (const { name } of manifest.configurations)
+      for (const [outcome, trials] of Object.entries(index.columns.outcomes(id, name)))
+        ended[outcome as keyof typeof ended] += trials
+    const ran = ended.pass + ended.fail + ended.unjudged + ended.error
     const planned = run ? per : 0
     return {
       id,
       digest,
       left_out: run ? null : (reasons.get(id) ?? 'not in the run'),
       planned,
-      passed: of('pass'),
-      failed: of('fail'),
-      errors: of('error'),
-      retries: mine.length - counted.length,
-      unrun: planned - counted.length,
+      passed: ended.pass,
+      failed: ended.fail,
+      errors: ended.error,
+      retries: (attempts.get(id) ?? 0) - ran,
+      unrun: planned - ran,
     }
   })
 }
@@ -262,22 +235,14 @@ export function testResultOf(
 /**
  * The summary as JSON holds it: undefined numbers are null, and no digit is claimed that another
  * machine would not compute. Repeats that the transcripts show to be the same count once.
- *
- * @param records every attempt
  */
-export function summaryOf(
-  manifest: Manifest,
-  records: readonly TrialRecord[],
-  dir: string,
-): ConfigurationSummary[] {
-  const counted = lastAttempts(records)
-  const earlier = earlierAttempts(records, counted)
+export function summaryOf(manifest: Manifest, log: TrialLog, dir: string): ConfigurationSummary[] {
   const rounded = (_: string, one: unknown) =>
     typeof one === 'number' && !Number.isSafeInteger(one) && Number.isFinite(one)
       ? Number(one.toPrecision(12))
       : one
-  const rows = rowsOf(counted, earlier)
-  const found = summariseIndependent(manifest, rows, identicalIn(manifest, records, dir))
+  const identical = identicalIn(manifest, log, dir)
+  const found = summariseIndependent(manifest, log.index.columns, identical)
   return JSON.parse(JSON.stringify(found, rounded)) as ConfigurationSummary[]
 }
 
@@ -287,9 +252,25 @@ export function summaryOf(
  */
 export function identicalIn(
   manifest: Manifest,
-  records: readonly TrialRecord[],
+  { index: { columns } }: TrialLog,
   dir: string,
 ): ReadonlySet<string> {
-  const counted = lastAttempts(records)
-  return attempt(() => identicalRepeats(dir, manifest, () => counted)).value ?? new Set()
+  const reader = new LogReader(dir, columns)
+  const record = (key: string) => [...reader.records([key])][0] as TrialRecord
+  return attempt(() => identicalRepeats({ dir, manifest, columns, record })).value ?? new Set()
+}
+
+type StatedSummary = Omit<ConfigurationSummary, 'rates'> & {
+  rates: { [metric in Metric]: Omit<MetricSummary, 'repeats'> }
+}
+
+/** The summary as a receipt has it. */
+export function statedSummary(summary: readonly ConfigurationSummary[]): StatedSummary[] {
+  return summary.map((one) => {
+    const rates = Object.entries(one.rates).map(([metric, { repeats: _, ...rate }]) => [
+      metric,
+      rate,
+    ])
+    return { ...one, rates: Object.fromEntries(rates) }
+  })
 }

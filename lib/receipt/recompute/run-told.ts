@@ -12,8 +12,7 @@ import {
   textOfClaims,
 } from '../../log/index.ts'
 import { isObject } from '../surface/decision.ts'
-import { attempt } from './run-folder.ts'
-import type { Problem } from './step.ts'
+import { attempt, type Problem } from './step.ts'
 
 /** What an attempt's transcript shows of its record. */
 export type Told = {

@@ -2,8 +2,9 @@
  * Each trial of a run against its own evidence: its decisions, audit exports and transcript by
  * digest, and its levels derived again from the decisions and the exports.
  */
-import { digest } from '../../canonical.ts'
-import type { Json } from '../../json.ts'
+import { join } from 'node:path'
+import { type Digest, digest } from '../../canonical.ts'
+import { decode, type Json } from '../../json.ts'
 import {
   digestOfExports,
   digestOfLines,
@@ -16,17 +17,20 @@ import { type Export, providerOfExport } from '../audit/evidence.ts'
 import { verify } from '../ladder/levels.ts'
 import type { ReportData } from '../ladder/report.ts'
 import { isObject, LEVELS, type Level } from '../surface/decision.ts'
-import { LinesBeside } from './lines-beside.ts'
 import {
-  AUDIT_FOLDER,
-  ExportFiles,
-  ExportLines,
-  exportOf,
-  type FoundExport,
-} from './run-exports.ts'
-import { attempt, attemptId, type KeyedLine, keyedLines, type RunBytes } from './run-folder.ts'
+  attemptId,
+  type EvidenceFile,
+  type KeyedLine,
+  type Lines,
+  placeOf,
+} from './run-evidence.ts'
+import { AUDIT_FOLDER, ExportFiles, exportOf, type FoundExport } from './run-exports.ts'
+import type { RunBytes } from './run-folder.ts'
 import { toldBy } from './run-told.ts'
-import type { Problem } from './step.ts'
+import { attempt, type Problem } from './step.ts'
+import { eachLine } from './trial-log.ts'
+
+const NEWLINE = 10
 
 /** What the step of the transcripts compares. */
 export const TRANSCRIPTS =
@@ -52,46 +56,61 @@ export async function checkTrials(
   servers: (caseId: string) => readonly string[] | null,
   worlds: (caseId: string) => readonly string[] = () => [],
 ): Promise<TrialProblems> {
-  const records = new Map<string, TrialRecord>()
-  for (const { record } of bytes.log) {
-    if (record !== null && !records.has(attemptId(record.key, record.attempt)))
-      records.set(attemptId(record.key, record.attempt), record)
-  }
-  const exports = bytes.files.some(({ path }) => path.startsWith(`${AUDIT_FOLDER}/`))
+  const { evidence, log } = bytes
+  const { recordIn } = await import('../../log/record-line.ts')
+  const files = bytes.files.some(({ path }) => path.startsWith(`${AUDIT_FOLDER}/`))
     ? new ExportFiles(bytes, servers)
-    : new ExportLines(bytes)
+    : null
   const decisions: Problem[] = []
-  const levels: Problem[] = []
-  const derived: TrialProblems['derived'] = new Map()
   const audits: Problem[] = []
   const transcripts: Problem[] = []
+  const levels: Problem[] = []
+  const derived: TrialProblems['derived'] = new Map()
   const told: ToldByAll = { unread: 0, models: new Map() }
-  const beside = new LinesBeside(bytes, FILES.transcripts, 'transcript')
   const configurations = new Map(bytes.manifest?.configurations.map((one) => [one.name, one]))
-  await eachGroup(bytes, FILES.decisions, records, 'decision', decisions, async (record, lines) => {
-    const own = decisionProblems(record, lines)
+  const path = bytes.tooLong.has(FILES.trials) || log.lines === 0 ? null : bytes.dir
+  await eachLine(path && join(path, FILES.trials), FILES.trials, [], '', undefined, (window) => {
+    const { value: record } = attempt(() =>
+      recordIn(decode(window.bytes, FILES.trials), () => FILES.trials),
+    )
+    if (record === null || log.index.lineOf(record) !== window.line) return
+    const stretch = evidence.decisions.of(window.line)
+    const lines = evidence.decisions.read(stretch)
+    const own = decisionProblems(record, lines, digest(stretch.bytes))
     decisions.push(...own)
-    const transcript = await beside.take(attemptId(record.key, record.attempt))
+    const transcript = evidence.transcript.of(window.line)
     const edited = transcriptProblems(record, transcript)
     transcripts.push(...edited)
     // An account that is another one already is held against nothing.
     if (own.length + edited.length === 0)
       transcripts.push(
-        ...toldProblems(record, transcript, lines, configurations.get(record.configuration), told),
+        ...toldProblems(
+          record,
+          evidence.transcript.read(transcript),
+          lines,
+          configurations.get(record.configuration),
+          told,
+        ),
       )
-    const found = await exports.take(record)
+    const there = files ? files.take(record) : exportsOf(evidence.audit, window.line)
+    // Exports that the record does not name are evidence of nothing.
+    const found = record.digests.audit === null ? [] : there
+    for (const { where } of there.slice(found.length, found.length + 1))
+      audits.push({ code: 'audit_added', where, detail: `${placeOf(record)} has no exports` })
     audits.push(...auditProblems(record, found))
     const values = lines.map(({ value }) => value['decision'] as Json)
     levels.push(...levelProblems(record, values, found, derived, worlds(record.case)))
+    transcripts.push(...transcriptProblems(record, evidence.transcript.of(window.line)))
   })
-  audits.push(...(await exports.problems(records)))
-  transcripts.push(
-    ...(await beside.problems(records, {
-      code: 'transcript_out_of_place',
-      detail: (id) => `another line of trial ${id} stands before`,
-    })),
-  )
-  return { decisions, audits, transcripts, levels, told, derived }
+  for (const file of Object.values(evidence)) file.close()
+  return {
+    decisions: [...evidence.decisions.problems, ...decisions],
+    audits: [...evidence.audit.problems, ...audits, ...(files?.problems() ?? [])],
+    transcripts: [...evidence.transcript.problems, ...transcripts],
+    levels,
+    told,
+    derived,
+  }
 }
 
 /** What transcripts tell of a run besides problems. */
@@ -153,8 +172,9 @@ export function attemptProblems(
 ): Omit<TrialProblems, 'derived'> {
   const { decisions, audits, transcripts } = evidence
   const told: ToldByAll = { unread: 0, models: new Map() }
-  const own = decisionProblems(record, decisions)
-  const edited = transcriptProblems(record, transcripts)
+  const said = transcripts.map(({ text }) => text).join('\n')
+  const own = decisionProblems(record, decisions, digestOfLines(decisions.map(({ text }) => text)))
+  const edited = transcriptProblems(record, { bytes: Buffer.from(said), line: 1 })
   const found = audits.map(exportOf)
   const values = decisions.map(({ value }) => value['decision'] as Json)
   return {
@@ -169,63 +189,16 @@ export function attemptProblems(
   }
 }
 
-/** A trial as it is named in problems. */
-export function placeOf({ key, attempt }: Pick<TrialRecord, 'key' | 'attempt'>): string {
-  return attempt === 0 ? `trial ${key}` : `trial ${key}, attempt ${attempt}`
+function exportsOf(file: EvidenceFile, line: number): FoundExport[] {
+  return file.read(file.of(line)).map(exportOf)
 }
 
-/**
- * Every attempt with its lines, one attempt in memory at a time: they stand together, since an
- * attempt is written in one go. Attempts without lines come last.
- */
-async function eachGroup(
-  bytes: RunBytes,
-  file: string,
-  records: ReadonlyMap<string, TrialRecord>,
-  word: string,
-  problems: Problem[],
-  visit: (record: TrialRecord, lines: KeyedLine[]) => unknown,
-): Promise<void> {
-  const done = new Set<string>()
-  let lines: KeyedLine[] = []
-  const flush = async () => {
-    const [first] = lines
-    if (!first) return
-    const record = records.get(first.id)
-    const where = `${file}:${first.line}`
-    if (!record)
-      problems.push({
-        code: `${word}_unattributed`,
-        where,
-        detail: 'no trial in the log has this key',
-      })
-    else if (done.has(first.id))
-      problems.push({
-        code: `${word}_out_of_place`,
-        where,
-        detail: `more lines of ${placeOf(record)} stand before`,
-      })
-    else await visit(record, lines)
-    done.add(first.id)
-    lines = []
-  }
-  for await (const line of keyedLines(bytes, file)) {
-    if ('problem' in line) {
-      problems.push({
-        code: `${word}_unreadable`,
-        where: `${file}:${line.line}`,
-        detail: line.problem,
-      })
-      continue
-    }
-    if (lines[0] && lines[0].id !== line.id) await flush()
-    lines.push(line)
-  }
-  await flush()
-  for (const [id, record] of records) if (!done.has(id)) await visit(record, [])
-}
-
-function decisionProblems(record: TrialRecord, lines: readonly KeyedLine[]): Problem[] {
+/** @param made the digest of the lines as they stand in the file */
+function decisionProblems(
+  record: TrialRecord,
+  lines: readonly KeyedLine[],
+  made: Digest,
+): Problem[] {
   const where = placeOf(record)
   const problems: Problem[] = []
   const seqs = lines.map(({ value }) => {
@@ -239,7 +212,7 @@ function decisionProblems(record: TrialRecord, lines: readonly KeyedLine[]): Pro
       })
     return isObject(observation) ? observation['seq'] : undefined
   })
-  if (record.digests.decisions === digestOfLines(lines.map(({ text }) => text))) return problems
+  if (record.digests.decisions === made) return problems
   if (lines.length < record.calls) {
     const gap = lines.findIndex((_, seq) => !seqs.includes(seq))
     const detail = `${lines.length} of ${record.calls} calls are here; the first that is missing is #${gap < 0 ? lines.length : gap}`
@@ -258,13 +231,15 @@ function decisionProblems(record: TrialRecord, lines: readonly KeyedLine[]): Pro
   return [...problems, { code: 'decision_edited', where, detail }]
 }
 
-function transcriptProblems(record: TrialRecord, lines: readonly KeyedLine[]): Problem[] {
-  const [line, more] = lines
+function transcriptProblems(record: TrialRecord, { bytes, line }: Lines): Problem[] {
   const problem = (code: string, detail: string) => [{ code, where: placeOf(record), detail }]
-  if (!line) return problem('transcript_removed', 'no line of transcripts.ndjson is this trial’s')
-  if (more) return problem('transcript_added', `line ${more.line} is a second transcript`)
-  if (digest(line.text) === record.digests.transcript) return []
-  const detail = `line ${line.line} is not the one that the trial log has the digest of`
+  if (bytes.length === 0)
+    return problem('transcript_removed', 'no line of transcripts.ndjson is this trial’s')
+  const text = bytes.at(-1) === NEWLINE ? bytes.subarray(0, -1) : bytes
+  if (digest(text) === record.digests.transcript) return []
+  if (text.includes(NEWLINE))
+    return problem('transcript_added', `line ${line + 1} is a second transcript`)
+  const detail = `line ${line} is not the one that the trial log has the digest of`
   return problem('transcript_edited', detail)
 }
 

@@ -2,6 +2,7 @@
  * One thing that an auditor checks: what came out, with a stable code and every place where
  * something did not hold.
  */
+import { TouchstoneError } from '../../errors.ts'
 import type { Json } from '../../json.ts'
 import { isObject } from '../surface/decision.ts'
 
@@ -91,4 +92,17 @@ function shown(value: unknown): string {
 /** The objects in a list that may be no list. */
 export function objectsIn(value: Json | undefined): { [name: string]: Json }[] {
   return Array.isArray(value) ? value.filter(isObject) : []
+}
+
+/**
+ * What a reading gives, or why it gives nothing. Any error counts: what was handed in may have any
+ * shape at all, and an auditor is told so. Messages name places inside the run's folder only.
+ */
+export function attempt<T>(read: () => T): { value: T | null; problem: string | null } {
+  try {
+    return { value: read(), problem: null }
+  } catch (error) {
+    const name = error instanceof TouchstoneError ? error.code : 'shape'
+    return { value: null, problem: `${name}: ${(error as Error).message}` }
+  }
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { cases, harness } from '../../../lib/index.ts'
 import { identicalIn, summaryOf } from '../../../lib/receipt/recompute/run-predicate.ts'
+import { readTrialLog } from '../../../lib/receipt/recompute/trial-log.ts'
 
 const made = mkdtempSync(join(tmpdir(), 'touchstone-identical-'))
 after(() => rmSync(made, { recursive: true, force: true }))
@@ -99,10 +100,10 @@ describe('identical repeats of one run beside another', () => {
 describe('the summary of a receipt', () => {
   it('counts identical repeats once, as the run does, and names their configurations', async () => {
     const run = await asReal('receipt')
-    const records = [...run.trials]
     const { manifest, dir } = run
-    assert.deepEqual([...identicalIn(manifest, records, dir)], ['same'])
-    const [same, varies] = summaryOf(manifest, records, dir)
+    const log = await readTrialLog(join(dir, 'trials.ndjson'), manifest)
+    assert.deepEqual([...identicalIn(manifest, log, dir)], ['same'])
+    const [same, varies] = summaryOf(manifest, log, dir)
     const [expected] = run.summary()
     assert.equal(same?.trials, all.length)
     assert.equal(same?.unrun, 0)
@@ -112,6 +113,6 @@ describe('the summary of a receipt', () => {
     )
     assert.equal(varies?.trials, 5 * all.length)
     // Without transcripts nothing is known to be the same; that they are gone is said elsewhere.
-    assert.deepEqual([...identicalIn(manifest, records, made)], [])
+    assert.deepEqual([...identicalIn(manifest, log, made)], [])
   })
 })

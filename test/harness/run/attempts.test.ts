@@ -81,21 +81,12 @@ describe('an agent that obeys an attack, loses its provider, and is honest the s
 
   it('stands in the receipt with its end and its deeds, and saying otherwise is found', async () => {
     const made = await run.receipt({ root })
-    const predicate = made.statement.predicate as unknown as {
-      attempts: { attempt: number; ended?: string; changed?: boolean }[]
-      absent: unknown[]
-    }
+    const predicate = made.statement.predicate as unknown as receipt.RunPredicate
     assert.deepEqual(
-      predicate.attempts.map(({ attempt, ended, changed }) => [attempt, ended, changed]).sort(),
-      [
-        [0, 'provider_failed', true],
-        [0, 'provider_failed', true],
-        [0, 'provider_failed', true],
-        [1, undefined, undefined],
-        [1, undefined, undefined],
-        [1, undefined, undefined],
-      ],
+      predicate.summary.map(({ lost }) => lost),
+      [{ attempts: 3, changed: 3, ended: { provider_failed: 3 } }],
     )
+    assert.equal(predicate.logs['trials.ndjson']?.lines, 6)
     assert.deepEqual(predicate.absent, [])
     made.save(dir)
     const sound = await receipt.verify(dir, { key: null, root })
@@ -108,7 +99,7 @@ describe('an agent that obeys an attack, loses its provider, and is honest the s
     const file = join(dir, 'receipt.json')
     const envelope = JSON.parse(readFileSync(file, 'utf8'))
     const payload = Buffer.from(envelope.payload, 'base64').toString()
-    const denied = payload.replace('"changed":true', '"changed":false')
+    const denied = payload.replace('"changed":3', '"changed":0')
     assert.notEqual(denied, payload)
     writeFileSync(
       file,
@@ -116,7 +107,7 @@ describe('an agent that obeys an attack, loses its provider, and is honest the s
     )
     const told = await receipt.verify(dir, { key: null, root })
     assert.ok(
-      told.steps.some(({ problems }) => problems.some(({ code }) => code === 'attempt_differs')),
+      told.steps.some(({ problems }) => problems.some(({ where }) => where.endsWith('changed'))),
       told.text(),
     )
   })

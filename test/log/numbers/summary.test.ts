@@ -6,7 +6,6 @@ import {
   compareMeasure,
   compareMetric,
   familyOfCases,
-  lastAttempts,
   type Manifest,
   rowsOf,
   scoresByCase,
@@ -179,15 +178,6 @@ describe('summarise', () => {
       row('c1', 'a', 1),
     ]
     assert.deepEqual(summarise(manifest(2, 2), rowsOf(rows))[0]?.rates.goal.repeats, [0.5, 1])
-  })
-})
-
-describe('the last attempt of a key counts', () => {
-  it('whatever order they stand in', () => {
-    const early = row('c0', 'a', 0, { outcome: 'error', goal: null })
-    const late = row('c0', 'a', 0, { attempt: 1 })
-    assert.deepEqual(lastAttempts([early, late]), [late])
-    assert.deepEqual(lastAttempts([late, early]), [late])
   })
 })
 

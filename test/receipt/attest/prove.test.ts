@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { receipt } from '../../../lib/index.ts'
 import {
+  asVersion0,
   check,
   copy,
   editLine,
@@ -161,19 +162,24 @@ describe('a proof of one trial', () => {
 })
 
 describe('a receipt', () => {
-  test('of before, without the root of its log, verifies as it did and proves no trial', async () => {
+  test('of version 0 verifies as it did, and proves a trial where it has the root of its log', async () => {
     const dir = copy()
-    reseal(dir, (statement) => {
-      delete (statement['predicate'] as { log?: unknown }).log
-    })
+    await asVersion0(dir)
     assert.equal((await check(dir)).verdict, 'verified')
-    await assert.rejects(receipt.prove(dir, victim.key), { code: 'run_invalid' })
+    const proof = (await receipt.prove(dir, victim.key)).toJSON()
+    assert.equal((await checked(proof)).verdict, 'verified')
+    const before = copy()
+    await asVersion0(before, { log: false })
+    assert.equal((await check(before)).verdict, 'verified')
+    await assert.rejects(receipt.prove(before, victim.key), { code: 'run_invalid' })
   })
 
   test('with another root, or another number of lines, does not verify', async () => {
     for (const change of [{ root: `sha256:${'0'.repeat(64)}` }, { lines: 1 }]) {
       const dir = copy()
-      reseal(dir, (statement) => Object.assign(statement['predicate']?.['log'] ?? {}, change))
+      reseal(dir, (statement) =>
+        Object.assign(statement['predicate']?.['logs']?.['trials.ndjson'] ?? {}, change),
+      )
       assert.ok(failures(await check(dir)).includes('trial log: log_root_differs'))
     }
   })

@@ -13,6 +13,7 @@ import {
   copy,
   failures,
   keys,
+  linesIn,
   original,
   root,
   run,
@@ -32,7 +33,7 @@ describe('what a run receipt says', () => {
   test('it is an in-toto Statement whose subjects are the configurations, by digest', () => {
     const { statement } = sealed
     assert.equal(statement._type, 'https://in-toto.io/Statement/v1')
-    assert.equal(statement.predicateType, 'urn:touchstone:agent-run:v0')
+    assert.equal(statement.predicateType, 'urn:touchstone:agent-run:v1')
     assert.deepEqual(
       statement.subject.map(({ name, digest }) => [name, `sha256:${digest['sha256']}`]),
       run.manifest.configurations.map(({ name, digest }) => [name, digest]),
@@ -60,7 +61,11 @@ describe('what a run receipt says', () => {
       predicate.cases.map(({ id }) => id),
       tested.map(({ id }) => id),
     )
-    assert.equal(predicate.attempts.length, trials.length)
+    for (const file of ['trials', 'decisions', 'transcripts', 'audit'] as const)
+      assert.equal(
+        predicate.logs[`${file}.ndjson`]?.lines,
+        linesIn(original, `${file}.ndjson`).length,
+      )
     assert.deepEqual(predicate.plan, { seed: 1, repeats: 2, planned: trials.length })
   })
 

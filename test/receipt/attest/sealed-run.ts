@@ -106,6 +106,46 @@ export function reseal(
   writeFileSync(path, JSON.stringify(made))
 }
 
+const LOGS = ['trials.ndjson', 'decisions.ndjson', 'transcripts.ndjson', 'audit.ndjson']
+
+/** The Merkle tree hash of RFC 6962, section 2.1, as it is written there. */
+function rootOf(lines: readonly string[]): Buffer {
+  const sha256 = (...parts: (string | Buffer)[]) => {
+    const hash = createHash('sha256')
+    for (const part of parts) hash.update(part)
+    return hash.digest()
+  }
+  const [line] = lines
+  if (line === undefined) return sha256()
+  if (lines.length === 1) return sha256(Buffer.of(0), line)
+  let k = 1
+  while (2 * k < lines.length) k *= 2
+  return sha256(Buffer.of(1), rootOf(lines.slice(0, k)), rootOf(lines.slice(k)))
+}
+
+/** Make a receipt one of version 0: with a row for each line of the trial log, and no tree but, where it is asked for, that log's. */
+export async function asVersion0(dir: string, { log = true } = {}): Promise<void> {
+  const { recomputed } = await check(dir)
+  reseal(dir, (statement) => {
+    const predicate = statement['predicate'] as Loose
+    const { logs, ...others } = predicate
+    const attempts = linesIn(dir, 'trials.ndjson').map((line) => {
+      const { key, attempt } = JSON.parse(line)
+      return { key, attempt, digest: `sha256:${createHash('sha256').update(line).digest('hex')}` }
+    })
+    Object.assign(statement, {
+      predicateType: 'urn:touchstone:agent-run:v0',
+      predicate: {
+        ...others,
+        schema: 'touchstone.agent_run.v0',
+        summary: recomputed?.summary,
+        attempts,
+        ...(log && { log: logs?.['trials.ndjson'] }),
+      },
+    })
+  })
+}
+
 /** Make a receipt's digests fit a folder that was altered: an issuer who lies thoroughly. Computed here, not by the code under test. */
 export function refit(dir: string, more: (statement: Loose) => void = () => {}): void {
   const sha256 = (data: string | Buffer) =>
@@ -120,11 +160,13 @@ export function refit(dir: string, more: (statement: Loose) => void = () => {}):
       const bytes = readFileSync(join(dir, path))
       return { path, digest: sha256(bytes), size_bytes: bytes.length }
     })
-    const attempts = linesIn(dir, 'trials.ndjson').map((line) => {
-      const { key, attempt } = JSON.parse(line)
-      return { key, attempt, digest: sha256(line) }
-    })
-    Object.assign(predicate, { files, attempts })
+    const logs = Object.fromEntries(
+      LOGS.filter((name) => paths.includes(name)).map((name) => {
+        const lines = linesIn(dir, name).filter((line) => line !== '')
+        return [name, { lines: lines.length, root: `sha256:${rootOf(lines).toString('hex')}` }]
+      }),
+    )
+    Object.assign(predicate, { files, logs })
     more(statement)
   })
 }
