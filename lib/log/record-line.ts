@@ -60,9 +60,9 @@ const JUDGED = stretch(
 )
 const ENDING = stretch({ ending: TEXT }, ',', ',"exposed":')
 const COUNTED = stretch({ steps: MAYBE, calls: COUNT, malformed: MAYBE }, ',', ',"tokens":')
+const COST = stretch({ cost_usd: `(null|${AMOUNT})` }, ',', '')
 const LAST = stretch(
   {
-    cost_usd: `(null|${AMOUNT})`,
     start_digest: DIGEST,
     end_digest: DIGEST,
     digests: `\\{"decisions":${DIGEST},"audit":${DIGEST},"transcript":${DIGEST}\\}`,
@@ -82,6 +82,7 @@ const SHARED = [
   'writes',
   'levels',
   'tokens',
+  'user',
   'met',
   'reasons',
 ] as const
@@ -141,6 +142,12 @@ class Cursor {
     if (!this.line.startsWith(name, this.at)) throw OTHER_FORM
     this.at += name.length
     return this.value(member, next)
+  }
+
+  /** The member where it is there. */
+  optional(member: SharedMember, name: string, next: string): { [member: string]: unknown } {
+    if (!this.line.startsWith(name, this.at)) return {}
+    return { [member]: this.shared(member, name, next) }
   }
 
   /** The value in front of the next member. */
@@ -215,6 +222,8 @@ function quickly(cursor: Cursor): TrialRecord {
   const levels = cursor.shared('levels', ',"levels":', ',"steps":')
   const counted = cursor.match(COUNTED)
   const tokens = cursor.value('tokens', ',"cost_usd":')
+  const [, cost] = cursor.match(COST)
+  const user = cursor.optional('user', ',"user":', ',"start_digest":')
   const last = cursor.match(LAST)
   return {
     schema: 'touchstone.trial.v0',
@@ -245,10 +254,11 @@ function quickly(cursor: Cursor): TrialRecord {
     calls: Number(counted[2]),
     malformed: number(counted[3]),
     tokens,
-    cost_usd: number(last[1]),
-    start_digest: word(last[2]),
-    end_digest: word(last[3]),
-    digests: { decisions: word(last[4]), audit: word(last[5]), transcript: word(last[6]) },
+    cost_usd: number(cost),
+    ...user,
+    start_digest: word(last[1]),
+    end_digest: word(last[2]),
+    digests: { decisions: word(last[3]), audit: word(last[4]), transcript: word(last[5]) },
     ...cursor.rest(),
   } as TrialRecord
 }

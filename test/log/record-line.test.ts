@@ -24,6 +24,9 @@ before(async () => {
     .quiet()
     .out(join(made, 'run'))
   lines = readFileSync(join(dir, 'trials.ndjson'), 'utf8').trimEnd().split('\n')
+  const user = { turns: 2, tokens: { input: 7, output: 1 }, cost_usd: null }
+  const last = lines.at(-1) as string
+  lines.push(last.replace(',"start_digest":', `,"user":${JSON.stringify(user)}$&`))
 })
 
 type Came = { value?: string; refused?: { code: string; message: string } }
