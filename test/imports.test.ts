@@ -35,6 +35,7 @@ const HEAVY = [
   '@ai-sdk/groq',
   '@ai-sdk/openai-compatible',
   'zeromq',
+  '@duckdb/node-api',
 ]
 
 type Import = { to: string; line: number; typeOnly: boolean; lazy: boolean }

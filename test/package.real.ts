@@ -141,6 +141,16 @@ describe('npm pack', () => {
     assert.match(stderr, /^dependency_missing: .*npm install zeromq/)
   })
 
+  it('without DuckDB, which nobody gets who does not ask for it, an export says how to get it', () => {
+    const repl = 'node_modules/touchstone/dist/repl.js'
+    const ran = node([repl, 'run', '--repeat', '1', '--out', 'exported', '-q'])
+    assert.equal(ran.status, 0, ran.stderr)
+    const { status, stderr } = node([repl, 'export', 'exported', '--parquet', 'trials.parquet'])
+    assert.equal(status, 2)
+    assert.match(stderr, /^dependency_missing: .*npm install @duckdb\/node-api/)
+    assert.ok(!existsSync(join(user, 'trials.parquet')))
+  })
+
   it('import { harness, receipt } works, runs a case and derives its levels', () => {
     writeFileSync(
       join(user, 'use.mjs'),

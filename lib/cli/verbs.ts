@@ -10,6 +10,7 @@ export const VERBS: { [name: string]: () => Promise<Verb> } = {
   show: async () => (await import('./show.ts')).show,
   compare: async () => (await import('./compare.ts')).compare,
   cases: async () => (await import('./case-list.ts')).caseList,
+  export: async () => (await import('./export.ts')).exported,
   history: async () => (await import('./history.ts')).history,
   probe: async () => (await import('./probe.ts')).probe,
   serve: async () => (await import('./serve.ts')).serve,

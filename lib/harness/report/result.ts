@@ -3,43 +3,29 @@
  * comes from the log.
  */
 
-import { join } from 'node:path'
-import { onlyMembers, requireText } from '../../arguments.ts'
+import { onlyMembers } from '../../arguments.ts'
 import type { Chart } from '../../chart/index.ts'
-import { gotWord } from '../../choice.ts'
 import { count, type Look } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import {
-  type Columns,
   type CompareChoice,
   type ConfigurationSummary,
   type Coverage,
-  columnsOf,
   compareAll,
   compareMeasure,
   coverageOf,
-  FILES,
   identicalRepeats,
   independentRows,
-  LogReader,
-  type Manifest,
   type Metric,
   type Ranking,
   type Rows,
   ranking,
-  requireTranscript,
-  type StatRow,
   summariseIndependent,
-  type Transcript,
-  type TrialRecord,
-  transcriptOf,
 } from '../../log/index.ts'
 import type { IssueRunOptions, Receipt } from '../../receipt/attest/issue.ts'
 import type { Profile } from '../../receipt/bundle/profile.ts'
 import type { Problem } from '../../receipt/recompute/step.ts'
-import type { Decision } from '../../receipt/surface/decision.ts'
-import { Shown } from '../../shown.ts'
 import type { Plan } from '../../stats/index.ts'
 import type { RunPage } from '../page/page.ts'
 import type { PlotOptions } from './charts.ts'
@@ -47,9 +33,9 @@ import { type NextRun, planned } from './next-run.ts'
 import { PLOT_KINDS, type PlotKind } from './plot-kinds.ts'
 import { RunComparison } from './run-comparison.ts'
 import { runJson } from './run-json.ts'
+import { type RunParts, RunTrials } from './run-trials.ts'
+import type { SqlRow } from './sql.ts'
 import { runText } from './text.ts'
-import { shownAsText } from './trial-text.ts'
-import { shownAsTable } from './trials-text.ts'
 
 /**
  * A run that has ended: its trials, and what can be asked of them. `harness.open(folder)` gives it
@@ -58,12 +44,7 @@ import { shownAsTable } from './trials-text.ts'
  * At the prompt it shows rates and comparisons. One trial that failed: `run.trials.find(({ outcome
  * }) => outcome === 'fail')` has the key that `run.transcript(key)` wants.
  */
-export class Run extends Shown {
-  /** The run's folder. */
-  readonly dir: string
-  readonly manifest: Manifest
-  /** What statistics read: one row per trial, the attempt that counts. */
-  readonly columns: Columns
+export class Run extends RunTrials {
   /**
    * Why the run stopped of itself before its end (a limit of the day, of cost, a refused key), or
    * null.
@@ -74,63 +55,20 @@ export class Run extends Shown {
    * now.
    */
   readonly problems: readonly Problem[]
-  readonly #log: LogReader
-  #trials: readonly TrialRecord[] | null = null
   #identical: ReadonlySet<string> | undefined
 
   constructor(
-    parts: {
-      dir: string
-      manifest: Manifest
+    parts: RunParts & {
       halted?: string | null
       problems?: readonly Problem[]
       /** Configurations whose repeats are the same; default: those that the transcripts show. */
       identical?: ReadonlySet<string>
-      /** With `trials`: the attempts that do not count. */
-      earlier?: readonly TrialRecord[]
-      /** The trials as columns over the folder's log, or their records. */
-    } & ({ columns: Columns } | { trials: readonly TrialRecord[] }),
+    },
   ) {
-    super()
-    this.dir = parts.dir
+    super(parts)
     this.problems = parts.problems ?? []
     this.halted = parts.halted ?? null
-    this.manifest = parts.manifest
     this.#identical = parts.identical
-    const held = 'trials' in parts ? parts.trials : null
-    this.columns =
-      'columns' in parts ? parts.columns : columnsOf(parts.manifest, parts.trials, parts.earlier)
-    this.#log = new LogReader(parts.dir, this.columns, held)
-  }
-
-  /**
-   * One record per trial: the attempt that counts. By case, configuration and repeat.
-   *
-   * Read from the log when first asked for, and then held: a million take 2 GB. `records()` holds
-   * none.
-   *
-   * @throws TouchstoneError `file_unreadable`, or `run_invalid` when the log has changed since
-   */
-  get trials(): readonly TrialRecord[] {
-    this.#trials ??= shownAsTable([...this.records()])
-    return this.#trials
-  }
-
-  /**
-   * The same records one after the other, in the memory of one.
-   *
-   * @param which those that are wanted, by what statistics read of them; default all
-   */
-  *records(which: ((row: StatRow) => boolean) | null = null): Generator<TrialRecord> {
-    yield* this.#log.records(this.columns.keys(which))
-  }
-
-  /**
-   * Attempts that ended in an error and that another attempt followed. They are in no rate, and in
-   * the bounds of some.
-   */
-  get earlier(): readonly TrialRecord[] {
-    return this.columns.earlier
   }
 
   get id(): string {
@@ -189,57 +127,6 @@ export class Run extends Shown {
   /** Names of the configurations, in the order they were given. */
   get configurations(): string[] {
     return this.manifest.configurations.map(({ name }) => name)
-  }
-
-  /**
-   * The decisions of every trial that counts, read from the log, in the order of `trials`: in which
-   * order they ended is chance. Each `observation.run_id` is the trial's key. All are in memory;
-   * `eachDecision()` holds those of one trial.
-   */
-  get decisions(): Decision[] {
-    return [...this.eachDecision()]
-  }
-
-  /**
-   * The decisions one after the other, in the memory of one trial's. @param key of one trial;
-   * default all
-   */
-  *eachDecision(key?: string): Generator<Decision> {
-    const keys = key === undefined ? undefined : [this.known(key)]
-    for (const lines of this.#log.evidence('decisions', keys))
-      for (const line of lines) yield line['decision'] as unknown as Decision
-  }
-
-  /**
-   * What happened in one trial, in order (`entries`). @throws TouchstoneError `argument_invalid`
-   * for an unknown key, `run_damaged` for a line of another shape
-   */
-  transcript(key: string): Transcript {
-    const [[line] = []] = this.#log.evidence('transcripts', [this.known(key)])
-    if (line) {
-      const row = this.record(key)
-      const read = requireTranscript(line, () => this.#log.whereOf(key, 'transcripts'))
-      return shownAsText(transcriptOf(read, row.claims), row)
-    }
-    throw new TouchstoneError('run_invalid', `expected the transcript of ${key}, got none`, {
-      where: join(this.dir, FILES.transcripts),
-    })
-  }
-
-  /** The record of one trial. @throws TouchstoneError `argument_invalid` for an unknown key */
-  record(key: string): TrialRecord {
-    const [record] = this.#log.records([this.known(key)])
-    return record as TrialRecord
-  }
-
-  private known(key: string): string {
-    requireText(key, 'the key of a trial (case|configuration|trial)', 'key')
-    if (this.columns.outcome(key) !== null) return key
-    throw new TouchstoneError(
-      'argument_invalid',
-      `expected the key of a trial (case|configuration|trial), ${gotWord(key, keysOf(this))}`,
-      { where: 'key' },
-    )
   }
 
   /**
@@ -342,6 +229,41 @@ export class Run extends Shown {
   }
 
   /**
+   * Ask the trials in SQL. The table is `trials`: a row for each trial, the attempt that counts,
+   * with the columns of docs/analysis.md. It needs the package `@duckdb/node-api`, which is loaded
+   * when it is asked for.
+   *
+   * A query reads, and nothing else: no file, no address and no extension can be reached from it.
+   *
+   * @param query one SELECT, in DuckDB's SQL
+   * @returns a row for each row of the answer. Times are ISO text, whole numbers beyond 2^53 text
+   * @throws TouchstoneError `dependency_missing`, `argument_invalid` for a query that DuckDB does
+   *   not answer or that does more than read, `run_invalid` for a run that gives no number; the
+   *   signal's reason
+   * @example
+   * const [first] = await cases.load()
+   * const run = await harness.run([first]).config('naive', { model: 'sim/naive' }).repeat(3).out(`${process.env.TMPDIR ?? '/tmp'}/touchstone-${crypto.randomUUID()}`).quiet()
+   * await run.sql('SELECT configuration, count(*) AS trials FROM trials GROUP BY ALL') // [{ configuration: 'naive', trials: 3 }]
+   */
+  async sql(query: string, options: { signal?: AbortSignal } = {}): Promise<SqlRow[]> {
+    const { sqlOf } = await import('./sql.ts')
+    return sqlOf(this, query, options)
+  }
+
+  /**
+   * Write the trials as a Parquet file, which pandas, R and DuckDB read: the columns of
+   * docs/analysis.md. It needs the package `@duckdb/node-api`.
+   *
+   * @returns the path
+   * @throws TouchstoneError `dependency_missing`, `file_exists`, `file_unwritable`, `run_invalid`
+   *   for a run that gives no number; the signal's reason
+   */
+  async parquet(path: string, options: { signal?: AbortSignal } = {}): Promise<string> {
+    const { parquetOf } = await import('./sql.ts')
+    return parquetOf(this, path, options)
+  }
+
+  /**
    * Draw it. Resolves to a chart: `.spec`, `.svg()`, `.png()`, `.html()`, `.text()`, `.save(path)`.
    *
    * @param options.metric  of strip, heat, slope, forest, reliability and noise; default `goal`
@@ -380,8 +302,9 @@ export class Run extends Shown {
   }
 
   /**
-   * Everything but what stands in the log already, for programs. Times and ids apart, the same seed
-   * gives the same.
+   * Everything but what stands in the log already, and the records, for programs. Times and ids
+   * apart, the same seed gives the same. All records are in memory, about 2 kB for each trial:
+   * `sql`, `parquet` and `records()` are for larger runs.
    */
   toJSON(): JsonObject {
     return runJson(this)
@@ -396,10 +319,6 @@ export class Run extends Shown {
     if (option !== undefined) return []
     if (method === 'compare') return this.configurations
     if (method === 'plot') return [...PLOT_KINDS]
-    return method === 'transcript' || method === 'bundle' ? keysOf(this) : []
+    return method === 'transcript' || method === 'bundle' ? [...this.columns.keys()] : []
   }
-}
-
-function keysOf({ columns }: Run): string[] {
-  return [...columns.keys()]
 }
