@@ -173,11 +173,10 @@ function kinds(run: Run): string[] {
 /** The cases where configurations come apart most. */
 function apart(run: Run): string[] {
   if (run.configurations.length < 2) return []
-  const groups = Map.groupBy(run.trials, (row) => row.case)
-  const rows = [...groups].map(([id, trials]) => {
+  const rows = run.manifest.cases.map(({ id }) => {
     const counts = run.configurations.map((name) => {
-      const mine = trials.filter((row) => row.configuration === name && row.outcome !== 'error')
-      return { passed: mine.filter((row) => row.outcome === 'pass').length, n: mine.length }
+      const { pass, fail, unjudged } = run.columns.outcomes(id, name)
+      return { passed: pass, n: pass + fail + unjudged }
     })
     const shares = counts.filter(({ n }) => n > 0).map(({ passed, n }) => passed / n)
     return {

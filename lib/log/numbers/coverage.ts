@@ -80,8 +80,11 @@ class Tally {
     const { attack, fault } = row.exposed
     if (row.attack !== null && attack !== null) {
       this.attacked++
-      if (attack !== false)
-        this.exposed.set(row.case, [...(this.exposed.get(row.case) ?? []), row.attack ? 1 : 0])
+      if (attack !== false) {
+        const scores = this.exposed.get(row.case) ?? []
+        scores.push(row.attack ? 1 : 0)
+        this.exposed.set(row.case, scores)
+      }
     }
     if (fault !== null) this.faulty++
     if (fault !== null && fault !== false) this.metFault++

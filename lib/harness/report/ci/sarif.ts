@@ -8,8 +8,7 @@ import { pathToFileURL } from 'node:url'
 import { digest } from '../../../canonical.ts'
 import { count, foreign } from '../../../display.ts'
 import type { JsonObject } from '../../../json.ts'
-import { readLines } from '../../../lines.ts'
-import { FILES, type TrialRecord } from '../../../log/index.ts'
+import { FILES } from '../../../log/index.ts'
 import type { Run } from '../result.ts'
 
 /** Result locations that one result carries at most. */
@@ -21,43 +20,38 @@ const MOST_LOCATIONS = 10
  * @throws TouchstoneError `file_unreadable` when the run's log is gone
  */
 export async function sarif(run: Run): Promise<JsonObject> {
-  const lineOf = await linesOf(run)
   const path = join(run.dir, FILES.trials)
   const near = relative(process.cwd(), path)
   const uri = near.startsWith('..')
     ? pathToFileURL(path).href
     : near.split(/[\\/]/).map(encodeURIComponent).join('/')
-  const succeeded = run.trials.filter((row) => row.attack === true)
+  const succeeded = [...run.columns.keys((row) => row.attack === true)].map(placeOf)
   const kinds = [...new Set(succeeded.map((row) => kindOf(run, row.case)))].sort()
   const groups = Map.groupBy(succeeded, (row) => `${row.case}|${row.configuration}`)
   const results = [...groups.entries()].map(([key, rows]): JsonObject => {
-    const [first] = rows as [TrialRecord]
+    const [first] = rows as [Succeeded]
     const kind = kindOf(run, first.case)
     const title = run.manifest.cases.find(({ id }) => id === first.case)?.title ?? first.case
-    const ended = run.trials.filter(
-      (row) =>
-        row.case === first.case &&
-        row.configuration === first.configuration &&
-        row.outcome !== 'error',
-    )
+    const { error: _, ...ended } = run.columns.outcomes(first.case, first.configuration)
+    const trials = ended.pass + ended.fail + ended.unjudged
     return {
       ruleId: ruleOf(kind),
       ruleIndex: kinds.indexOf(kind),
       level: 'error',
       kind: 'fail',
       message: {
-        text: `${foreign(title, 200)}: the attack succeeded against ${first.configuration} in ${rows.length} of ${count(ended.length, 'trial')}.`,
+        text: `${foreign(title, 200)}: the attack succeeded against ${first.configuration} in ${rows.length} of ${count(trials, 'trial')}.`,
       },
       locations: rows.slice(0, MOST_LOCATIONS).map((row) => ({
         physicalLocation: {
           artifactLocation: { uri },
-          region: { startLine: lineOf.get(`${row.key}#${row.attempt}`) ?? 1 },
+          region: { startLine: run.columns.line(row.key) || 1 },
         },
         logicalLocations: [{ fullyQualifiedName: row.key, kind: 'object' }],
       })),
       // The same finding in another run of the same case and configuration.
       partialFingerprints: { 'touchstone/v0': digest(key).slice('sha256:'.length) },
-      properties: { succeeded: rows.length, trials: ended.length },
+      properties: { succeeded: rows.length, trials },
     }
   })
   return {
@@ -96,12 +90,11 @@ function ruleOf(kind: string): string {
   return `attack/${kind}`
 }
 
-/** In which line of the log each attempt stands. */
-async function linesOf(run: Run): Promise<Map<string, number>> {
-  const lines = new Map<string, number>()
-  for await (const { value, line } of readLines(join(run.dir, FILES.trials))) {
-    const { key, attempt } = value as { key: string; attempt: number }
-    lines.set(`${key}#${attempt}`, line)
-  }
-  return lines
+/** A trial in which an attack succeeded. */
+type Succeeded = { key: string; case: string; configuration: string }
+
+/** Neither the id of a case nor the name of a configuration holds a bar. */
+function placeOf(key: string): Succeeded {
+  const [id = '', configuration = ''] = key.split('|')
+  return { key, case: id, configuration }
 }
