@@ -178,7 +178,7 @@ describe('touchstone init', () => {
     const workflow = parse(readFileSync(at('.github/workflows/touchstone.yml'), 'utf8'))
     const steps: { run?: string }[] = workflow.jobs.touchstone.steps
     for (const { run } of steps.filter((step) => step.run)) {
-      const line = run?.replace(/npx --yes touchstone@\S+/, 'touchstone') ?? ''
+      const line = run?.replace(/npx --yes --package \S+ -- touchstone/, 'touchstone') ?? ''
       assert.notEqual(line, run)
       const { status, stderr } = shell(
         `cd my-project && export GITHUB_STEP_SUMMARY=summary.md && ${line}`,

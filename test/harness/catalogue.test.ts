@@ -343,10 +343,10 @@ describe('cases/README.md', () => {
   })
 
   it('has a case with a server of one’s own that loads, and explains each member that it has', async () => {
-    const [, yaml = ''] = /```yaml\n([\s\S]*?)```/.exec(text) ?? []
+    const own = text.slice(text.indexOf('## Servers of your own'), text.indexOf('## Worlds'))
+    const [, yaml = ''] = /```yaml\n([\s\S]*?)```/.exec(own) ?? []
     const [one] = await cases.parse(yaml, 'README.md')
     assert.deepEqual(one?.servers[0]?.tables, { orders: { call: 'list_orders', id: 'order_id' } })
-    const own = text.slice(text.indexOf('## Servers of your own'), text.indexOf('## Worlds'))
     for (const member of ['tables', 'effects', 'database', 'files', 'folder', 'reset', 'volatile'])
       assert.ok(own.includes(`| \`${member}\` |`), member)
     const kinds = kindsFor(new ExternalBackend({} as never, []))

@@ -1,7 +1,7 @@
 /** One trial of an agent that is a program: its files, its words, and what it said. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, dirname, join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { keepSecrets, redacted } from '../../secrets.ts'
 import { filledIn } from '../server/variables.ts'
 import {
@@ -15,7 +15,7 @@ import {
 } from './agent-trial.ts'
 import { type Answer, answerIn, answerOf, jsonIn } from './answer.ts'
 import type { AgentEnd } from './ending.ts'
-import type { AnswerPaths, CommandAgent } from './program/command.ts'
+import { type AnswerPaths, type CommandAgent, searchPath } from './program/command.ts'
 import { CONFIG_FILES, configText, inlineConfig } from './program/mcp-config.ts'
 import { runProgram } from './program/process-group.ts'
 
@@ -59,12 +59,12 @@ export async function runCommand(options: CommandAgent, trial: Trial): Promise<E
       command: /[\\/]/.test(program) ? resolve(program) : program,
       args: (options.args ?? []).map(fill),
       input: options.input === undefined ? null : fill(options.input),
-      env: { ...process.env, PATH: pathOf(), ...env },
+      env: { ...process.env, PATH: searchPath(), ...env },
       cwd: options.cwd === undefined ? process.cwd() : resolve(fill(options.cwd)),
       signal: trial.signal,
     }).catch((cause: NodeJS.ErrnoException) => cause)
     if (end instanceof Error) {
-      const message = `expected a program that can be started, got ${end.code ?? end.message} (${program})`
+      const message = `expected a program that can be started, got ${end.code ?? end.message} (${options.from ? `${program} of ${options.from}` : program})`
       return { end: { how: 'agent_error', code: 'agent_missing', message, final: true } }
     }
     const { code, signal } = end
@@ -85,10 +85,6 @@ export async function runCommand(options: CommandAgent, trial: Trial): Promise<E
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-}
-
-function pathOf(): string {
-  return [resolve('node_modules/.bin'), process.env['PATH'] ?? ''].join(delimiter)
 }
 
 /**

@@ -56,3 +56,14 @@ export function requireSameCases(run: Run, baseline: Run): void {
     },
   )
 }
+
+/**
+ * Which configuration of a run is held against which of an earlier one: its namesake, or the only
+ * one where each run has one.
+ */
+export function namesakes(now: readonly string[], then: readonly string[]): [string, string][] {
+  const shared = now.filter((name) => then.includes(name))
+  if (shared.length > 0 || now.length !== 1 || then.length !== 1)
+    return shared.map((name) => [name, name])
+  return [[now[0] as string, then[0] as string]]
+}

@@ -227,7 +227,13 @@ export function looksText({ manifest }: Run): string {
     width: `every interval is at most ${percentage(until.width ?? 0, digitsFor(1, until.width ?? 0))} points wide`,
     gates: `${(until.gates ?? []).join(' and ')} is met or missed`,
   }[until.rule]
-  return `Repeats were added until ${foreign(rule, 200)}, at most ${until.most}: looked at ${at}. The error is held over all looks, so that this one is at ${level}%.`
+  const asked = foreign(rule, 200)
+  // The last look may have found it, or not: what is said below tells.
+  const end =
+    manifest.repeats < until.most
+      ? `Repeats were added until ${asked}: looked at ${at}, of at most ${until.most}.`
+      : `Repeats were to be added until ${asked}, up to ${until.most}: looked at ${at}. With ${until.most} they were all run, whether that was reached or not.`
+  return `${end} The error is held over all looks, so that this one is at ${level}%.`
 }
 
 /**

@@ -133,7 +133,9 @@ function told(entry: Entry, record: TrialRecord): Told[] {
       return [['no call', `${entry.tool} ${entry.input}: ${entry.problem}`, 'bad']]
     case 'report':
       return [
-        ['report', entry.summary || 'no summary'],
+        entry.summary === '' && record.claims_from !== 'report'
+          ? ['claims', `from ${record.claims_from ?? 'nowhere'}`]
+          : ['report', entry.summary || 'no summary'],
         ...entry.claims.map((claim): Told => {
           const what = `${claim.tool} ${spaced(claim.target)}`
           if (!claim.done) return ['', `says not done: ${what}`, 'quiet']

@@ -21,6 +21,7 @@ import type { Problem } from '../../receipt/recompute/step.ts'
 import { signalOf } from '../../signal.ts'
 import { lookAt } from '../../stats/index.ts'
 import { sourceOf } from '../agent/model.ts'
+import { missingProgram } from '../agent/program/command.ts'
 import { plansOf } from '../case/server-plan.ts'
 import { type Judge, judgeOf } from '../judge/judge.ts'
 import { labelledDigest } from '../judge/labelled.ts'
@@ -77,6 +78,7 @@ export async function prepare(plan: RunPlan, limiters: Limiters = LIMITERS): Pro
     const source = await sourceOf(name, configuration, limiters, cassette)
     sources.set(name, { configuration, source })
   }
+  requireSomeProgram(sources)
   const cases = plan.cases.filter((test) => missingPackage(test.requires) === null)
   const users = await userSources(cases, limiters, cassette)
   const judge = plan.judge ? await measuredJudge(plan.judge, limiters, cassette) : null
@@ -108,6 +110,21 @@ export async function prepare(plan: RunPlan, limiters: Limiters = LIMITERS): Pro
   const present = { ...plan, cases }
   const manifest = manifestOf(present, sources, leftOut, users, judge)
   return { plan: present, sources, users, judge, manifest }
+}
+
+/** Nothing would be tested by a run whose agents are programs that are not there, each of them. */
+function requireSomeProgram(sources: Sources): void {
+  const missing = [...sources.values()].map(({ source }) =>
+    'agent' in source && source.agent.how.kind === 'command'
+      ? missingProgram(source.agent.how.options)
+      : null,
+  )
+  if (missing.includes(null)) return
+  throw new TouchstoneError(
+    'dependency_missing',
+    `expected a program that can be started, got none of that name: ${missing.join(', ')}`,
+    { where: 'agent' },
+  )
 }
 
 function cassetteOf({ record, replay }: RunPlan): Cassette | null {

@@ -21,6 +21,7 @@ import {
   planRate,
   type RatePlan,
 } from '../../stats/index.ts'
+import { namesakes } from '../report/apart.ts'
 import { type Gate, parseGate } from '../report/ci/gate.ts'
 import { takenBy } from '../report/next-run.ts'
 import type { Run } from '../report/result.ts'
@@ -76,14 +77,18 @@ const COMPARED = ['goal', 'attack', 'overclaim', 'underclaim', 'unneeded'] as co
 /** What a run of this size could show. */
 export function prospectOf(manifest: Manifest, size: Size, lines: Lines): Prospect {
   const { baseline, margin = 0.1 } = lines
-  const shared = manifest.configurations
-    .map(({ name }) => name)
-    .filter((name) => baseline?.configurations.includes(name))
+  const names = manifest.configurations.map(({ name }) => name)
+  const pairs = baseline ? namesakes(names, baseline.configurations) : []
   return {
     gates: (lines.gates ?? []).map((one) =>
       gateProspect(manifest, size, typeof one === 'string' ? parseGate(one) : one),
     ),
-    baseline: baseline ? shared.map((name) => baselineProspect(size, baseline, name, margin)) : [],
+    baseline: baseline
+      ? pairs.map(([name, before]) => ({
+          ...baselineProspect(size, baseline, before, margin),
+          configuration: name,
+        }))
+      : [],
   }
 }
 

@@ -558,6 +558,17 @@ url = "http://127.0.0.1:1/a/mcp"
     assert.deepEqual(transcript['said'], ['API Error: 529'])
   })
 
+  it('that is not there, and the only one, is refused before the first trial, with the package that brings it', async () => {
+    const agent = harness.agent.command({ command: 'no-such-agent', from: '@acme/no-such-agent' })
+    await assert.rejects(
+      async () => harness.run(honest).config('gone', { agent }).out(null).quiet(),
+      {
+        code: 'dependency_missing',
+        message: /none of that name: no-such-agent of @acme\/no-such-agent/,
+      },
+    )
+  })
+
   it('is known by its name: with more words, more variables and a name of its own', () => {
     const { how, name } = harness.agent.known('claude-code', {
       args: ['--model', 'opus'],

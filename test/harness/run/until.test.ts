@@ -38,7 +38,7 @@ describe('run.until', () => {
       trials: run.trials.filter(({ trial }) => trial < 8),
     })
     assert.equal(before.compare('naive', 'careful').answers.these.primary.verdict, 'cannot tell')
-    assert.match(run.text({ width: 400 }), /at most 40: looked at 5, 8, 12\. The error is held/)
+    assert.match(run.text({ width: 400 }), /looked at 5, 8, 12, of at most 40\. The error is held/)
     assert.ok(these.primary.level > 0.999)
     assert.equal((await harness.open(run.dir)).text(), run.text())
   })

@@ -1,5 +1,6 @@
 /** What a program under test is told, and the check of it. */
-import { isAbsolute, relative } from 'node:path'
+import { existsSync } from 'node:fs'
+import { delimiter, isAbsolute, join, relative, resolve } from 'node:path'
 import { TouchstoneError } from '../../../errors.ts'
 import type { JsonObject } from '../../../json.ts'
 import { CONFIG_FORMATS, type ConfigFormat } from './mcp-config.ts'
@@ -21,6 +22,8 @@ export type AnswerPaths = {
  */
 export type CommandAgent = {
   command: string
+  /** The package that brings the program, named where it is missing. */
+  from?: string
   args?: readonly string[]
   /** Written to its standard input. Default: nothing. */
   input?: string
@@ -60,6 +63,7 @@ export type CommandAgent = {
 }
 
 export const COMMAND_MEMBERS = [
+  'from',
   'name',
   'version',
   'command',
@@ -141,4 +145,26 @@ export function invalid(expected: string, got: unknown, where: string): never {
       where,
     },
   )
+}
+
+/** The program's own search path: what the project has installed comes first. */
+export function searchPath(): string {
+  return [resolve('node_modules/.bin'), process.env['PATH'] ?? ''].join(delimiter)
+}
+
+/**
+ * What is missing where a program cannot be found, as `claude of @anthropic-ai/claude-code`; null
+ * where it is there, or where a trial says which one it is.
+ */
+export function missingProgram({ command, from }: CommandAgent): string | null {
+  if (command.includes('{')) return null
+  const places = /[\\/]/.test(command)
+    ? [resolve(command)]
+    : searchPath()
+        .split(delimiter)
+        .filter(Boolean)
+        .map((folder) => join(folder, command))
+  const endings = process.platform === 'win32' ? ['', '.exe', '.cmd', '.bat'] : ['']
+  if (places.some((place) => endings.some((ending) => existsSync(place + ending)))) return null
+  return from === undefined ? command : `${command} of ${from}`
 }

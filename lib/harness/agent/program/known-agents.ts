@@ -10,10 +10,7 @@ import { gotWord } from '../../../choice.ts'
 import { TouchstoneError } from '../../../errors.ts'
 import type { CommandAgent } from './command.ts'
 
-type Entry = CommandAgent & {
-  /** The package that brings the program. */
-  from: string
-}
+type Entry = CommandAgent & { from: string }
 
 function words(text: string): string[] {
   return text.split(/\s+/)
@@ -182,7 +179,7 @@ export function knownAgent(
       `expected one of ${KNOWN_AGENTS.join(', ')}, ${gotWord(name, KNOWN_AGENTS)}`,
       { where: 'agent.known' },
     )
-  const { from: _, ...entry } = AGENTS[name] as Entry
+  const entry: Entry = AGENTS[name]
   const { args = [], env = {}, ...rest } = options
   return {
     name,

@@ -19,7 +19,7 @@ import {
 } from '../../../log/index.ts'
 import { differenceText, digitsFor, percentage, rateText } from '../../../rounding.ts'
 import type { Target } from '../../../stats/index.ts'
-import { requireSameCases, versionsApart } from '../apart.ts'
+import { namesakes, requireSameCases, versionsApart } from '../apart.ts'
 import { endingsText } from '../coverage-text.ts'
 import type { Run } from '../result.ts'
 import { endOf, exposureText } from './gate-ends.ts'
@@ -183,7 +183,9 @@ export function gate(run: Run, wanted: string | Gate): GateResult[] {
         if (open) figures.push(`${count(open.trials, 'trial')} could not be judged`)
         if (!finished) figures.push(`no trial was finished: ${endingsText(endings ?? [])}`)
         else if (exposure && !withstood) figures.push(exposureText(exposure, one.target))
-        if (!holds(value, one)) figures.push(wouldDecide(run, rate, one, low, high))
+        // More trials of an agent that finishes none, or meets no attack, decide nothing.
+        const tells = finished && exposure?.trials !== 0
+        if (!holds(value, one) && tells) figures.push(wouldDecide(run, rate, one, low, high))
       }
       return { ...result, value, met, state, reason: figures.join('; ') }
     })
@@ -273,11 +275,7 @@ export function against(run: Run, baseline: Run, options: BaselineOptions = {}):
   for (const one of [run, baseline]) one.requireSound()
   requireSameCases(run, baseline)
   const [now, then] = [run.configurations, baseline.configurations]
-  const shared = now.filter((name) => then.includes(name)).map((name) => [name, name] as const)
-  const pairs =
-    shared.length > 0 || now.length !== 1 || then.length !== 1
-      ? shared
-      : [[now[0], then[0]] as const]
+  const pairs = namesakes(now, then)
   if (pairs.length === 0) {
     throw new TouchstoneError(
       'run_differs',
