@@ -47,6 +47,7 @@ export type ErrorCode =
   | 'run_differs'
   | 'run_interrupted'
   | 'run_locked'
+  | 'queue_unreachable'
   // receipts
   | 'surface_invalid'
   | 'record_invalid'

@@ -11,7 +11,7 @@ import {
   RunBuilder,
 } from '../harness/index.ts'
 import { readPrices } from '../harness/model/cost.ts'
-import { MOST_AT_ONCE } from '../harness/run/run.ts'
+import { MOST_AT_ONCE } from '../harness/trial/plan.ts'
 import { decode, type JsonObject } from '../json.ts'
 import { type Manifest, MOST_REPEATS } from '../log/index.ts'
 import { agentConfiguration } from './verb/run-agent.ts'
@@ -63,6 +63,11 @@ export async function planned(words: Words): Promise<{ plan: RunBuilder }> {
   if (prices !== undefined) builder = builder.prices(await readPrices(prices))
   const judge = words.text('judge')
   if (judge !== undefined) builder = builder.judge(readJson(judge) as JsonObject)
+  const queue = words.text('queue')
+  const lease = words.whole('lease', 1, 86_400)
+  if (queue) builder = builder.queue(queue, lease === undefined ? {} : { leaseMs: lease * 1000 })
+  else if (lease !== undefined)
+    throw new TouchstoneError('usage', 'expected --queue beside it, got none', { where: '--lease' })
   if (words.flag('quiet')) builder = builder.quiet()
   return { plan: builder.limits(limitsOf(words)) }
 }
@@ -186,6 +191,16 @@ export const PLAN_OPTIONS: Verb['options'] = {
   },
   seed: { type: 'string', value: 'N', says: 'where all draws come from. Default 1' },
   concurrency: { type: 'string', value: 'N', says: 'trials at once, 1 to 4,096. Default 4' },
+  queue: {
+    type: 'string',
+    value: 'URL',
+    says: 'let workers run the trials (touchstone worker), over redis://… or postgres://…',
+  },
+  lease: {
+    type: 'string',
+    value: 'SECONDS',
+    says: 'with --queue: how long a worker may give no sign of life before its trials are lost. Default 60',
+  },
   out: {
     type: 'string',
     value: 'DIR',

@@ -5,6 +5,7 @@ export const VERBS: { [name: string]: () => Promise<Verb> } = {
   start: async () => (await import('./run.ts')).start,
   init: async () => (await import('./init.ts')).init,
   run: async () => (await import('./run.ts')).run,
+  worker: async () => (await import('./worker.ts')).worker,
   list: async () => (await import('./list.ts')).list,
   open: async () => (await import('./open.ts')).openPage,
   show: async () => (await import('./show.ts')).show,

@@ -33,6 +33,9 @@ export const FILES = {
   transcripts: 'transcripts.ndjson',
   audit: 'audit.ndjson',
   servers: 'servers.ndjson',
+  /** Of a run over a queue: who took part, and results that do not count. */
+  workers: 'workers.ndjson',
+  discarded: 'discarded.ndjson',
 } as const
 
 /** A provider's export as a trial left it: the text exactly as it was handed out. */
@@ -73,6 +76,8 @@ export class RunWriter {
   private readonly evidence: { decisions: LineWriter; transcripts: LineWriter; audit: LineWriter }
   /** Records of trials whose evidence is not known to be on the disk yet. */
   private unrecorded: string[] = []
+  /** Who waits until these are written. */
+  private waiting: (() => void)[] = []
   /** Bytes of the trial log once all records are written, and its lines. */
   private recorded: { sizeBytes: number; lines: number }
   private recordedAt = performance.now()
@@ -151,9 +156,10 @@ export class RunWriter {
    * A record is written only once the disk holds the evidence that it names. Records of one second
    * are written together; `close` writes what is left.
    *
+   * @param recorded told once the disk holds the record
    * @throws TouchstoneError `file_unwritable`; nothing more is written after that
    */
-  append(record: TrialRecord, parts: TrialParts): Written {
+  append(record: TrialRecord, parts: TrialParts, recorded?: () => void): Written {
     this.throwFailure()
     const { key, attempt } = record
     const transcript = redactedJson(parts.transcript)
@@ -178,6 +184,7 @@ export class RunWriter {
       if (lines.length) places.set('decisions', decisions.append(lines))
       const text = redactedJson(whole)
       this.unrecorded.push(text)
+      if (recorded) this.waiting.push(recorded)
       const sizeBytes = Buffer.byteLength(text)
       places.set('trials', { from: this.recorded.sizeBytes, sizeBytes })
       this.recorded.sizeBytes += sizeBytes + 1
@@ -190,6 +197,14 @@ export class RunWriter {
     return { record: whole, line: this.recorded.lines, places }
   }
 
+  /** Add lines to a file that no record names. @throws TouchstoneError `file_unwritable` */
+  note(file: 'workers' | 'discarded', lines: readonly JsonObject[]): void {
+    this.throwFailure()
+    const text = lines.map((line) => `${redactedJson(line)}\n`).join('')
+    this.guarded(() => appendFileSync(join(this.dir, FILES[file]), text))
+    this.throwFailure()
+  }
+
   /** Write the records whose evidence waits, after the disk has taken the evidence. */
   private record(): void {
     clearTimeout(this.timer)
@@ -199,6 +214,9 @@ export class RunWriter {
     this.trials.sync()
     this.unrecorded = []
     this.recordedAt = performance.now()
+    const told = this.waiting
+    this.waiting = []
+    for (const tell of told) tell()
   }
 
   private readonly recordInTime = () => {

@@ -36,6 +36,7 @@ export const LIMITS = z.object({
   trial_timeout_ms: count,
   call_timeout_ms: count,
   attempts: count,
+  lost: count.optional().describe('Of a run over a queue.'),
   cost_usd: amount.nullable(),
 })
 export const VERSIONS = z.record(text, text)
@@ -173,6 +174,9 @@ export const TRIAL = z.object({
     'Above 0 after errors of the machinery. The last attempt of a key counts.',
   ),
   seed: text,
+  worker: text
+    .optional()
+    .describe('Who ran it, by the id in workers.ndjson. Left out where the run had no workers.'),
   started_at: time,
   duration_ms: amount,
   outcome: z.enum(['pass', 'fail', 'unjudged', 'error']),

@@ -2,31 +2,19 @@
  * Takes a run's trials to their ends: which are still to be run, which are tried again, what they
  * cost, and when no other may start. It is the only one that writes the run's folder.
  */
-import type { Digest } from '../../canonical.ts'
-import { type Columns, type RunWriter, type TrialRecord, trialKey } from '../../log/index.ts'
+import { type TrialRecord, trialKey } from '../../log/index.ts'
 import type { Progress } from '../../progress.ts'
-import type { Executor } from './executor.ts'
-import type { Sources } from './plan-manifest.ts'
+import type { Executor, Sources } from '../trial/executor.ts'
+import type { Held } from '../trial/held.ts'
+import type { TrialResult } from '../trial/judge-trial.ts'
+import type { RunPlan } from '../trial/plan.ts'
+import type { Scheduled } from '../trial/schedule.ts'
+import { Budget, type Reserve } from './budget.ts'
 import { pool } from './pool.ts'
-import type { RunPlan } from './run.ts'
-import type { Scheduled } from './schedule.ts'
 
 /** Of the agent, the user and the judge, as far as it is known. */
 export function costOfRecord({ cost_usd, user, judge }: TrialRecord): number {
   return (cost_usd ?? 0) + (user?.cost_usd ?? 0) + (judge?.cost_usd ?? 0)
-}
-
-/** A run's folder under its lock, and what it holds. */
-export type Held = {
-  writer: RunWriter
-  /** The attempt that counts of each key, as far as there is one. */
-  columns: Columns
-  /** Attempts of which there is evidence and no record, by key. */
-  unrecorded: ReadonlyMap<string, number>
-  /** The start of each case, as its trials that are finished found it. */
-  starts: Map<string, Digest>
-  /** US dollars that the trials that are finished cost. */
-  spent: number
 }
 
 export class Coordinator {
@@ -42,7 +30,7 @@ export class Coordinator {
   private readonly halt = new AbortController()
   /** A refused key or an unknown name of one configuration says nothing about the others. */
   private readonly own: ReadonlyMap<string, { stop: AbortController; drain: AbortSignal }>
-  private spentUsd: number
+  private readonly budget: Budget
 
   constructor(
     { plan, sources }: { plan: RunPlan; sources: Sources },
@@ -55,7 +43,7 @@ export class Coordinator {
     this.held = held
     this.executor = executor
     this.bar = bar
-    this.spentUsd = held.spent
+    this.budget = new Budget(plan.limits.costUsd, held.spent)
     const { signal: halted } = this.halt
     this.drain = signal ? AbortSignal.any([signal, halted]) : halted
     this.own = new Map(
@@ -84,28 +72,36 @@ export class Coordinator {
     // Attempts are numbered on over resumptions, so that no two lines of the log have the same
     // number.
     const first = Math.max(columns.attempt(key), unrecorded.get(key) ?? -1) + 1
-    for (let attempt = first; attempt < first + plan.limits.attempts; attempt++) {
+    const { attempts, lost: mostLost } = plan.limits
+    for (
+      let [attempt, tried, lost] = [first, 0, 0];
+      tried < attempts && lost < mostLost;
+      attempt++
+    ) {
+      const reserve = await this.budget.admit(item.configuration, mine.drain)
+      if (reserve === null) break
       const result = await executor.attempt({ ...item, attempt }, mine.drain)
       if (result.halt) {
         const model = this.sources.get(item.configuration)?.source.id
         this.stop(`${model}: ${result.halt.code}: ${result.halt.message}`, mine.stop)
       }
+      this.budget.settle(reserve, costOf(result, reserve))
       if (result.stopped) return
-      const written = this.held.writer.append(result.record, result)
+      if (result.lost) lost++
+      else tried++
+      const written = this.held.writer.append(result.record, result, result.recorded)
       record = written.record
       columns.add(record, written.line)
       for (const [file, place] of written.places) columns.setPlace(key, file, place)
-      this.spend(costOfRecord(record))
+      if (this.budget.spent) this.stopSpent()
       if (record.outcome !== 'error' || result.final || mine.drain.aborted) break
     }
-    bar?.tick(record?.outcome === 'error')
+    if (record) bar?.tick(record.outcome === 'error')
   }
 
-  private spend(usd: number): void {
-    this.spentUsd += usd
+  private stopSpent(): void {
     const { costUsd } = this.plan.limits
-    if (costUsd !== null && this.spentUsd >= costUsd)
-      this.stop(`cost_limit: $${this.spentUsd.toFixed(4)} of $${costUsd} are spent`)
+    this.stop(`cost_limit: $${this.budget.spentUsd.toFixed(4)} of $${costUsd} are spent`)
   }
 
   private stop(reason: string, what = this.halt): void {
@@ -113,4 +109,10 @@ export class Coordinator {
     this.reasons.push(reason)
     what.abort(new DOMException(reason, 'AbortError'))
   }
+}
+
+/** What a trial cost. One that was lost is taken to have cost what such a trial has at most. */
+function costOf({ stopped, lost, record }: TrialResult, { usd }: Reserve): number | null {
+  if (lost) return Number.isFinite(usd) ? usd : null
+  return stopped ? null : costOfRecord(record)
 }

@@ -30,16 +30,17 @@ import { type Cassette, recording, replaying } from '../model/cassette.ts'
 import { LIMITERS, type Limiters } from '../model/limiter.ts'
 import { Run } from '../report/result.ts'
 import { closeChildren } from '../server/child-pool.ts'
-import { Coordinator, costOfRecord, type Held } from './coordinator.ts'
-import { inProcess } from './executor.ts'
+import { inProcess, type Sources } from '../trial/executor.ts'
+import type { Held } from '../trial/held.ts'
+import type { RunPlan } from '../trial/plan.ts'
+import { schedule } from '../trial/schedule.ts'
+import { type UserSources, userSources } from '../trial/user-models.ts'
+import { Coordinator, costOfRecord } from './coordinator.ts'
 import { missingPackage, ownVersion } from './packages.ts'
-import { grown, manifestOf, type Sources, sameRun } from './plan-manifest.ts'
-import type { RunPlan } from './run.ts'
-import { schedule } from './schedule.ts'
+import { grown, manifestOf, sameRun } from './plan-manifest.ts'
 import { survey } from './survey.ts'
 import { temporaryFolder } from './temporary.ts'
 import { settled } from './until.ts'
-import { type UserSources, userSources } from './user-models.ts'
 
 /** A run's plan with everything that it names found. */
 export type Prepared = {
@@ -189,23 +190,34 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
   const { plan, sources, users, judge, manifest: planned } = await prepare(given, limiters)
   const wanted = { ...planned, servers: await serversOf(plan) }
   limiters.widen(plan.concurrency)
-  const { manifest: begun, ...held } =
-    plan.resume === undefined ? begin(plan, wanted) : await goOn(plan, wanted)
+  // A queue that cannot be used is told of before anything is written.
+  const queue = plan.queue && (await reached(plan, planned))
+  const { manifest: begun, ...held } = await folderOf(plan, wanted).catch(async (cause) => {
+    await queue?.engine.close()
+    throw cause
+  })
   const { writer, columns } = held
   let manifest = begun
   const most = (manifest.planned / manifest.repeats) * (plan.until?.most ?? manifest.repeats)
   const bar = plan.progress
     ? progress(Math.max(most, manifest.planned), 'trials', { failures: 'errors' })
     : null
-  const executor = inProcess(sources, plan.concurrency, {
-    limits: plan.limits,
-    prices: plan.prices,
-    // What follows starts where what is finished started, or it is not a repeat.
-    starts: held.starts,
-    users,
-    judge,
-    waits: (text, ms) => bar?.waits(text, ms),
-  })
+  const executor = queue
+    ? await queue.executor(held, begun, bar).catch(async (cause) => {
+        bar?.stop()
+        await queue.engine.close()
+        writer.close()
+        throw cause
+      })
+    : inProcess(sources, plan.concurrency, {
+        limits: plan.limits,
+        prices: plan.prices,
+        // What follows starts where what is finished started, or it is not a repeat.
+        starts: held.starts,
+        users,
+        judge,
+        waits: (text, ms) => bar?.waits(text, ms),
+      })
   const coordinator = new Coordinator({ plan, sources }, held, executor, {
     signal: signalOf(plan.signal),
     bar,
@@ -236,6 +248,16 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
     columns,
     halted: reasons.length > 0 ? reasons.join('; ') : null,
   })
+}
+
+/** The server of a plan's queue, and what makes an executor of it once the folder is ours. */
+async function reached(plan: RunPlan, manifest: Manifest) {
+  const { reach } = await import('../queue/reach.ts')
+  return reach(plan, manifest)
+}
+
+async function folderOf(plan: RunPlan, wanted: Manifest): Promise<Begun> {
+  return plan.resume === undefined ? begin(plan, wanted) : goOn(plan, wanted)
 }
 
 /** How many repeats a run has at its next look; undefined where there is none. */

@@ -7,9 +7,9 @@ import type { JsonObject } from '../../json.ts'
 import type { Manifest } from '../../log/index.ts'
 import { Shown } from '../../shown.ts'
 import { lookAt } from '../../stats/index.ts'
-import type { Sources } from './plan-manifest.ts'
+import type { Sources } from '../trial/executor.ts'
+import type { RunPlan } from '../trial/plan.ts'
 import { type Lines, type Prospect, prospectOf, prospectText } from './prospect.ts'
-import type { RunPlan } from './run.ts'
 
 export type ForecastRow = {
   configuration: string

@@ -106,7 +106,7 @@ export async function judge(
   const [{ answerOf }, { Reports }, { judged }] = await Promise.all([
     import('../agent/answer.ts'),
     import('../agent/report.ts'),
-    import('./judge-trial.ts'),
+    import('../trial/judge-trial.ts'),
   ])
   let said: ReturnType<typeof answerOf>
   try {

@@ -12,15 +12,10 @@ import { shownAddress } from '../../secrets.ts'
 import type { AgentSource, Configuration, ModelSource } from '../agent/model.ts'
 import type { Judge } from '../judge/judge.ts'
 import type { Agreement } from '../judge/measure.ts'
+import type { Sources } from '../trial/executor.ts'
+import type { RunPlan } from '../trial/plan.ts'
+import type { UserSources } from '../trial/user-models.ts'
 import { versions } from './packages.ts'
-import type { RunPlan } from './run.ts'
-import type { UserSources } from './user-models.ts'
-
-/** Configurations with their models, by name. */
-export type Sources = Map<
-  string,
-  { configuration: Configuration; source: ModelSource | AgentSource }
->
 
 /** The manifest of a plan. `plan.cases` are those that can run; `leftOut` names the others. */
 export function manifestOf(
@@ -82,6 +77,7 @@ export function manifestOf(
       trial_timeout_ms: limits.trialTimeoutMs,
       call_timeout_ms: limits.callTimeoutMs,
       attempts: limits.attempts,
+      ...(plan.queue && { lost: limits.lost }),
       cost_usd: limits.costUsd,
     },
     versions: versions([

@@ -13,44 +13,15 @@ import type { Case } from '../case/case.ts'
 import { type Agreement, agreementFrom } from '../judge/measure.ts'
 import { type Prices, requirePrices } from '../model/cost.ts'
 import type { Run } from '../report/result.ts'
+import { DEFAULT_LIMITS, type Limits } from '../trial/limits.ts'
+import { MOST_AT_ONCE, type RunPlan } from '../trial/plan.ts'
 import type { Forecast } from './forecast.ts'
-import { DEFAULT_LIMITS, type Limits } from './limits.ts'
 import type { Lines } from './prospect.ts'
-import { type Until, untilOf } from './until.ts'
+import { untilOf } from './until.ts'
+import { served } from './worker-file.ts'
 
-/** Everything a run is made of. */
-export type RunPlan = {
-  cases: readonly Case[]
-  configurations: readonly { name: string; configuration: Configuration }[]
-  repeats: number
-  concurrency: number
-  seed: number
-  /**
-   * A folder; `undefined`: `runs/<id>`; `null`: a folder of its own among the temporary files,
-   * until the process ends.
-   */
-  out: string | null | undefined
-  /** The folder of a run to go on with. */
-  resume: string | undefined
-  /** Whether what is resumed may grow by repeats and cases. */
-  add: boolean
-  /** Until when repeats are added; undefined: their number is fixed. */
-  until: Until | undefined
-  /** A folder in which model calls are kept, or from which they are answered. */
-  record: string | undefined
-  replay: string | undefined
-  /** The model that reads claims in prose, and how it did on labelled answers. */
-  judge: Agreement | undefined
-  limits: Limits
-  prices: Prices
-  signal: AbortSignal | undefined
-  /** A line of progress on a terminal's standard error. */
-  progress: boolean
-  leftOut: readonly { case: string; reason: string }[]
-}
-
-/** Trials at once: the most that a plan takes. */
-export const MOST_AT_ONCE = 4096
+/** How long a worker of a queue may give no sign of life. */
+const LEASE_MS = 60_000
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/
 
@@ -202,6 +173,40 @@ export class RunBuilder implements PromiseLike<Run> {
   }
 
   /**
+   * Let workers on any machine run the trials: `touchstone worker` on each. This process keeps the
+   * folder, and decides what is tried again, what it may cost and when to stop. `concurrency` is
+   * then each worker's own.
+   *
+   * A case or configuration that is data travels to them; one with functions needs workers with the
+   * same file, `touchstone worker my-run.ts`. Keys do not travel: a configuration names variables,
+   * `$NAME`, and a worker has its own. A worker that is another (versions, code, cases) is refused
+   * by name. A worker that is lost costs an attempt that is recorded (`worker_lost`); a second
+   * result of an attempt is kept in `discarded.ndjson` and never counted.
+   *
+   * Awaiting it throws TouchstoneError `dependency_missing` without the packages bullmq and ioredis
+   * or pg, `queue_unreachable`, and `run_locked` when another process coordinates the run.
+   *
+   * @param url             `redis://…`, `rediss://…` or `postgres://…`
+   * @param options.leaseMs how long a worker may give no sign of life before its trials are lost, a
+   *   whole number from 1,000; default 60,000
+   * @throws TouchstoneError `argument_invalid`
+   * @example
+   * // not run: it needs a server
+   * harness.run(all).config('a', { model: 'sim/naive' }).queue('redis://127.0.0.1:6379')
+   */
+  queue(url: string, options: { leaseMs?: number } = {}): RunBuilder {
+    onlyMembers(options, ['leaseMs'], 'options')
+    if (typeof url !== 'string' || !/^(?:rediss?|postgres(?:ql)?):\/\//.test(url))
+      throw new TouchstoneError(
+        'argument_invalid',
+        'expected redis://..., rediss://... or postgres://..., got another text',
+        { where: 'queue' },
+      )
+    const leaseMs = whole(options.leaseMs ?? LEASE_MS, 1000, 86_400_000, 'queue: leaseMs')
+    return this.with({ queue: { url, leaseMs } })
+  }
+
+  /**
    * What tokens cost: US dollars per million, by model as a configuration names it. The cost of a
    * model that is not in the table is not known, and never zero.
    *
@@ -287,7 +292,7 @@ export class RunBuilder implements PromiseLike<Run> {
     rejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
     return import('./execute.ts')
-      .then(({ execute }) => execute(this.plan))
+      .then(({ execute }) => served(this.plan) ?? execute(this.plan))
       .then(fulfilled, rejected)
   }
 
@@ -352,6 +357,7 @@ export function run(cases: Case | readonly Case[]): RunBuilder {
     record: undefined,
     replay: undefined,
     judge: undefined,
+    queue: undefined,
     limits: DEFAULT_LIMITS,
     prices: {},
     signal: undefined,

@@ -12,7 +12,7 @@ import { Shown } from '../../shown.ts'
 import { type AgentAnswer, type AgentTask, agentFrom } from '../agent/agent.ts'
 import type { Case } from '../case/case.ts'
 import { why } from '../page/why.ts'
-import type { TrialResult } from './judge-trial.ts'
+import type { TrialResult } from '../trial/judge-trial.ts'
 
 export type ServeOptions = {
   /**
@@ -54,8 +54,8 @@ export async function serve(test: Case, options: ServeOptions = {}): Promise<Ser
   const callTimeoutMs = whole(options.callTimeoutMs ?? 30_000, LONGEST_MS, 'callTimeoutMs')
   const calls = whole(options.calls ?? 1000, 1_000_000, 'calls')
   const [{ runTrial }, { userSources }, { LIMITERS }] = await Promise.all([
-    import('./run-trial.ts'),
-    import('./user-models.ts'),
+    import('../trial/run-trial.ts'),
+    import('../trial/user-models.ts'),
     import('../model/limiter.ts'),
   ])
   const users = await userSources([test], LIMITERS)

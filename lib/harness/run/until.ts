@@ -6,14 +6,13 @@
  * results choose their own number of repeats: simulated, that narrows an interval by a twentieth,
  * moves the mean by up to 0.6 points, and comes to a verdict no sooner (test/bench/README.md).
  */
+
 import { TouchstoneError } from '../../errors.ts'
-import { type Manifest, type Metric, metricNamed } from '../../log/index.ts'
+import { type Metric, metricNamed } from '../../log/index.ts'
 import type { Target } from '../../stats/index.ts'
 import { gate, parseGate } from '../report/ci/gate.ts'
 import type { Run } from '../report/result.ts'
-
-/** The rule as the manifest holds it, but for the first look, which is the plan's repeats. */
-export type Until = Omit<NonNullable<Manifest['until']>, 'first'>
+import type { Until } from '../trial/plan.ts'
 
 const DEFAULT_MOST = 40
 

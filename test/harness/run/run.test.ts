@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { schedule } from '../../../lib/harness/run/schedule.ts'
+import { schedule } from '../../../lib/harness/trial/schedule.ts'
 import { cases, harness } from '../../../lib/index.ts'
 
 type Cases = Awaited<ReturnType<typeof cases.load>>

@@ -17,6 +17,11 @@ export type Limits = {
   /** Attempts at a trial that ends in an error of the machinery. Default 2. */
   attempts: number
   /**
+   * Attempts at a trial that a worker of a queue began and gave no result of, after which it has
+   * ended in an error. They are no attempts of `attempts`. Default 3.
+   */
+  lost: number
+  /**
    * US dollars that the run may cost; each model then needs a price. Trials at work still end.
    * Default null: no limit.
    */
@@ -30,5 +35,6 @@ export const DEFAULT_LIMITS: Limits = {
   trialTimeoutMs: 120_000,
   callTimeoutMs: 30_000,
   attempts: 2,
+  lost: 3,
   costUsd: null,
 }

@@ -3,10 +3,17 @@
  * tried again, counts costs, stops and looks. An executor takes tasks and gives back what came of
  * each: it decides nothing and keeps nothing.
  */
+
+import type { AgentSource, Configuration, ModelSource } from '../agent/model.ts'
 import type { TrialResult } from './judge-trial.ts'
-import type { Sources } from './plan-manifest.ts'
 import { runTrial, type TrialSetting } from './run-trial.ts'
 import type { Scheduled } from './schedule.ts'
+
+/** Configurations with their models, by name. */
+export type Sources = Map<
+  string,
+  { configuration: Configuration; source: ModelSource | AgentSource }
+>
 
 /** One attempt at one trial. */
 export type Task = Scheduled & { attempt: number }

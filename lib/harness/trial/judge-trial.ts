@@ -47,6 +47,10 @@ export type TrialResult = {
   halt: RunHalted | null
   /** Another attempt would end the same. */
   final: boolean
+  /** The worker that had it is gone: nothing is known of how it ended. */
+  lost?: boolean
+  /** Told once the run's folder holds it. */
+  recorded?: () => void
 }
 
 export function keyOf({ case: test, configuration, trial }: TrialKey): string {

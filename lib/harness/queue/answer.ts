@@ -1,0 +1,90 @@
+/**
+ * What a worker hands in of an attempt, and the attempt's result made of it again. Whatever a queue
+ * hands out is checked: anybody who reaches the server can write into it.
+ */
+
+import { requireTrialRecord } from '../../log/records.ts'
+import { redactedJson } from '../../secrets.ts'
+import { RunHalted } from '../model/provider-refusal.ts'
+import type { Task } from '../trial/executor.ts'
+import { keyOf, type TrialResult } from '../trial/judge-trial.ts'
+import { pack, unpack } from './messages.ts'
+
+/** An attempt's result, and who had it when. */
+export type Answer = { worker: string; startedAt: string; result: TrialResult }
+
+/** A result as it travels: the worker's own secrets stay with it. */
+export function answerText(worker: string, result: TrialResult): string {
+  const { record, logs, transcript, halt, ...rest } = result
+  const open = JSON.parse(
+    redactedJson({
+      record: { ...record, worker },
+      logs,
+      transcript,
+      halt: halt && { code: halt.code, message: halt.message },
+    }),
+  ) as object
+  return pack({ worker, startedAt: record.started_at, ...rest, ...open })
+}
+
+/** What can be read of an answer without believing it: whose it is. */
+export function whoseAnswer(text: string): { worker: string; startedAt: string } | null {
+  try {
+    const { worker, startedAt } = unpack(text) as { [name: string]: unknown }
+    return typeof worker === 'string' && typeof startedAt === 'string'
+      ? { worker, startedAt }
+      : null
+  } catch {
+    return null
+  }
+}
+
+/** @throws Error when it is no result of this task */
+export function readAnswer(task: Task, text: string): Answer {
+  const value = unpack(text) as { [name: string]: unknown }
+  const { worker, startedAt, decisions, audits, transcript, logs, stopped, final, halt } = value
+  const record = requireTrialRecord(value['record'], 'record')
+  const expected = {
+    key: keyOf(task),
+    case: task.case.id,
+    configuration: task.configuration,
+    trial: task.trial,
+    attempt: task.attempt,
+    seed: task.seed,
+    worker,
+    started_at: startedAt,
+  }
+  for (const [name, is] of Object.entries(expected))
+    if (record[name as keyof typeof record] !== is)
+      throw new Error(`expected ${name} ${String(is)}, got ${String(record[name as 'key'])}`)
+  const isObject = (one: unknown) => one !== null && typeof one === 'object' && !Array.isArray(one)
+  const texts = (list: unknown, names: string[]) =>
+    Array.isArray(list) &&
+    list.every((one) => isObject(one) && names.every((name) => typeof one[name] === 'string'))
+  const held = transcript as { key?: unknown; attempt?: unknown }
+  const wrong = [
+    !Array.isArray(decisions) || !decisions.every(isObject) ? 'decisions' : null,
+    !texts(audits, ['server', 'provider', 'text']) ? 'audits' : null,
+    !texts(logs, ['server', 'text']) ? 'logs' : null,
+    !isObject(transcript) || held.key !== record.key || held.attempt !== record.attempt
+      ? 'transcript'
+      : null,
+    typeof stopped !== 'boolean' || typeof final !== 'boolean' ? 'stopped' : null,
+  ].filter((one) => one !== null)
+  if (wrong.length > 0) throw new Error(`expected a result, got another ${wrong.join(', ')}`)
+  const told = halt as { code: string; message: string } | null
+  return {
+    worker: worker as string,
+    startedAt: startedAt as string,
+    result: {
+      record,
+      decisions: decisions as TrialResult['decisions'],
+      audits: audits as TrialResult['audits'],
+      logs: logs as TrialResult['logs'],
+      transcript: transcript as TrialResult['transcript'],
+      stopped: stopped as boolean,
+      final: final as boolean,
+      halt: told && new RunHalted(String(told.code), String(told.message)),
+    },
+  }
+}
