@@ -33,7 +33,7 @@ export {
   pairsOf,
 } from './numbers/comparison.ts'
 export { type Among, type Coverage, coverageOf } from './numbers/coverage.ts'
-export { heldOver } from './numbers/held.ts'
+export { errorOver, heldOver } from './numbers/held.ts'
 export {
   identicalRepeats,
   independentRows,

@@ -10,7 +10,7 @@ import {
   wrap,
 } from '../../display.ts'
 import type { ConfigurationSummary, Metric } from '../../log/index.ts'
-import { absentIn, absentText, heldOver, METRICS } from '../../log/index.ts'
+import { absentIn, absentText, errorOver, heldOver, METRICS } from '../../log/index.ts'
 import { digitsFor, percentage, rateText } from '../../rounding.ts'
 import type { Interval } from '../../stats/index.ts'
 import { sizeText } from '../../stats/pairs/judgement.ts'
@@ -219,8 +219,8 @@ export function looksText({ manifest }: Run): string {
   const level = percentage(heldOver(manifest), 1)
   const at = [...looks.map(({ repeats }) => repeats), manifest.repeats].join(', ')
   if (until === undefined) {
-    const most = ((1 - heldOver(manifest)) * 100 + 5 * looks.length).toFixed(1)
-    return `Trials were added to what had been looked at (${at} repeats). Each look counts the same, so that what is said now is at ${level}%; what was said before stands beside it, and over all looks up to ${most} of 100 such runs say something false.`
+    const most = (100 * errorOver(looks.length + 1)).toFixed(1)
+    return `Trials were added to what had been looked at (${at} repeats). The first look was at 95%, and each later one is stricter, so that what is said now is at ${level}%. One of these ${looks.length + 1} looks is false in at most ${most} of 100 such runs, and in fewer than 10 however often trials are added. This holds where how many are added does not depend on what was seen.`
   }
   const rule = {
     verdict: 'every configuration is told from the first',

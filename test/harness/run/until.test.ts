@@ -5,8 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { cases, harness } from '../../../lib/index.ts'
-import { heldOver } from '../../../lib/log/index.ts'
+import { errorOver, heldOver } from '../../../lib/log/index.ts'
 import { planProblems } from '../../../lib/receipt/recompute/run-log.ts'
+import { normalQuantile, rng } from '../../../lib/stats/index.ts'
+import { close } from '../../stats/known.ts'
 
 const codeIs = (code: string, words: RegExp) => (error: unknown) =>
   (error as { code?: string }).code === code && words.test(String(error))
@@ -129,7 +131,10 @@ describe('resume with { add: true }', () => {
     assert.equal(first.summary()[0]?.rates.goal.level, 0.95)
     assert.equal(more.summary()[0]?.rates.goal.level, 0.975)
     assert.equal(more.compare('naive', 'careful').primary.level, 0.975)
-    assert.match(more.text({ width: 400 }), /Trials were added .*2, 3 repeats.*at 97\.5%/)
+    assert.match(
+      more.text({ width: 400 }),
+      /Trials were added .*2, 3 repeats.*at 97\.5%.*at most 7\.5 of 100/,
+    )
     const again = await harness.open(dir)
     assert.deepEqual(again.problems, [])
     assert.equal(again.text(), more.text())
@@ -165,5 +170,32 @@ describe('resume with { add: true }', () => {
     assert.deepEqual(codes(manifest, { seed, repeats, planned }), ['looks_differs'])
     assert.deepEqual(codes({ ...manifest, looks: undefined }, stated), ['looks_differs'])
     assert.equal(heldOver(manifest), 0.975)
+  })
+
+  it('over any number of looks fewer than 10 of 100 runs say something false', () => {
+    const levels = Array.from({ length: 50 }, (_, n) =>
+      heldOver({ looks: Array(n).fill({ repeats: 1, cases: 1, at: '' }) }),
+    )
+    let error = 0
+    for (const [i, level] of levels.entries()) {
+      error += 1 - level
+      close(error, errorOver(i + 1), 1e-9, `look ${i + 1}`)
+      assert.ok(error < 0.1 + 1e-9)
+    }
+    const random = rng('added')
+    const runs = 1000
+    const crossed = (ends: number[]) =>
+      Array.from({ length: runs }).filter(() => {
+        let sum = 0
+        return ends.slice(0, 20).some((end, i) => {
+          sum += normalQuantile(random())
+          return Math.abs(sum) / Math.sqrt(i + 1) > end
+        })
+      }).length
+    const ends = (of: number[]) => of.map((level) => normalQuantile((1 + level) / 2))
+    const held = crossed(ends(levels))
+    // At most 10 of 100, with three standard errors; 25 of 100 where each look is at 95 %.
+    assert.ok(held <= 100 + 3 * 9.5, `${held} of ${runs}`)
+    assert.ok(crossed(ends(levels.map(() => 0.95))) > 200)
   })
 })
