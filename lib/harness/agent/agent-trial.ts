@@ -5,6 +5,7 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { JsonObject } from '../../json.ts'
+import { reasonOf } from '../wire/mcp.ts'
 import type { Answer } from './answer.ts'
 import type { Conversation } from './conversation.ts'
 import type { AgentEnd, AgentLimits } from './ending.ts'
@@ -34,7 +35,7 @@ export function read(answer: () => Answer, notes: JsonObject = {}): Ended {
   try {
     return { answer: answer(), notes }
   } catch (cause) {
-    const message = (cause as Error).message
+    const message = reasonOf(cause).toWellFormed()
     return { end: { how: 'agent_error', code: 'answer_invalid', message, final: true }, notes }
   }
 }

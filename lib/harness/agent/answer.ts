@@ -97,5 +97,6 @@ function read(parts: { [part: string]: unknown }): Answer {
 function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value)
   if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'bigint') return `${value}n`.slice(0, 60)
   return typeof value === 'object' ? 'an object' : `${JSON.stringify(value)?.slice(0, 60)}`
 }

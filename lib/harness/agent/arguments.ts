@@ -18,19 +18,48 @@ const MOST_LEVELS = 100
 export function argumentsOf(input: unknown): JsonObject {
   if (input === null || typeof input !== 'object' || Array.isArray(input))
     throw new Error('expected the arguments to be an object')
-  return carried(input as Json, 0) as JsonObject
+  return carriedObject(input, 'arguments')
 }
 
-function carried(value: Json, level: number): Json {
+/**
+ * An object as a line of the log can carry it, and the log's own reader takes it back.
+ *
+ * @param what it is, in the plural, for the error
+ * @throws Error what the agent is told
+ */
+export function carriedObject(input: object, what: string): JsonObject {
+  return carried(input, what, 0) as JsonObject
+}
+
+function carried(value: unknown, what: string, level: number): Json {
   if (typeof value === 'string') return value.toWellFormed()
-  if (typeof value === 'number' && !isCarried(value))
+  if (typeof value === 'number') {
+    if (isCarried(value)) return value
     throw new Error('expected numbers that JSON carries unchanged')
-  if (value === null || typeof value !== 'object') return value
-  if (level >= MOST_LEVELS) throw new Error(`expected arguments nested at most ${MOST_LEVELS} deep`)
-  if (Array.isArray(value)) return value.map((item) => carried(item, level + 1))
+  }
+  if (value === null || typeof value === 'boolean') return value
+  if (typeof value !== 'object' || !(Array.isArray(value) || isPlain(value)))
+    throw new Error(`expected ${what} of values that JSON carries, got ${nameOf(value)}`)
+  if (level >= MOST_LEVELS) throw new Error(`expected ${what} nested at most ${MOST_LEVELS} deep`)
+  if (Array.isArray(value))
+    return Array.from(value, (item) => carried(item ?? null, what, level + 1))
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key.toWellFormed(), carried(item, level + 1)]),
+    Object.entries(value)
+      // As JSON leaves it out.
+      .filter(([, item]) => item !== undefined)
+      .map(([key, item]) => [key.toWellFormed(), carried(item, what, level + 1)]),
   )
+}
+
+/** An object without a class of its own, in whatever realm it was made. */
+function isPlain(value: object): boolean {
+  const prototype = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
+function nameOf(value: unknown): string {
+  const made = typeof value === 'object' && value?.constructor
+  return typeof made === 'function' && made.name ? `a ${made.name}` : `a ${typeof value}`
 }
 
 function isCarried(value: number): boolean {

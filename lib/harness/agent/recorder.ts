@@ -293,10 +293,10 @@ export class Recorder {
 
   /** Record a call that was none. */
   refuse(tool: string, input: unknown, problem: string): void {
-    const text = typeof input === 'string' ? clearedText(input) : JSON.stringify(clearedOf(input))
+    const text = typeof input === 'string' ? clearedText(input) : jsonFor(input)
     this.malformed.push({
       tool: tool.slice(0, 200).toWellFormed(),
-      input: (text ?? '').slice(0, MAX_ANSWER).toWellFormed(),
+      input: text.slice(0, MAX_ANSWER).toWellFormed(),
       problem: problem.slice(0, 300).toWellFormed(),
       after: this.next,
     })
@@ -365,10 +365,15 @@ export function withoutValues(values: ReadonlySet<string>): (text: string) => st
   return (text) => [...values].reduce((left, value) => left.replaceAll(value, '[redacted]'), text)
 }
 
-function clearedOf(value: unknown): unknown {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
-    ? withoutSecrets(value as JsonObject)
-    : value
+/** What a call was handed, as far as JSON can say it. */
+function jsonFor(value: unknown): string {
+  const whole = value !== null && typeof value === 'object' && !Array.isArray(value)
+  try {
+    return JSON.stringify(whole ? withoutSecrets(value as JsonObject) : value) ?? ''
+  } catch {
+    // A cycle, a bigint, or more levels than the stack has.
+    return 'no JSON'
+  }
 }
 
 /** A text that is no JSON, without what stands behind names that are secret. */

@@ -3,8 +3,9 @@
  * of our own loop.
  */
 import { canonical } from '../../canonical.ts'
-import type { JsonObject } from '../../json.ts'
 import type { StatedClaim } from '../../log/stated.ts'
+import { reasonOf } from '../wire/mcp.ts'
+import { carriedObject } from './arguments.ts'
 
 export const REPORT_DESCRIPTION = 'End the task and say what you changed.'
 
@@ -51,31 +52,46 @@ export class Reports {
     // it twice.
     const said = new Set(this.claims.map(canonical))
     this.claims.push(...(this.filed ? claims.filter((one) => !said.has(canonical(one))) : claims))
-    this.summary = String(report?.summary ?? '')
+    this.summary = textOf(report?.summary)
     this.filed = true
     return null
   }
 }
 
-/** Claims as an agent stated them, or what is wrong with them. */
+/**
+ * Claims as an agent stated them, or what is wrong with them. What is given is well-formed and can
+ * be written to the log and read from it.
+ */
 export function claimsIn(list: unknown): StatedClaim[] | string {
+  try {
+    return readClaims(list)
+  } catch (cause) {
+    // A value that a tool could not be handed either, or a getter of the agent's that threw.
+    return reasonOf(cause).toWellFormed()
+  }
+}
+
+function readClaims(list: unknown): StatedClaim[] | string {
   if (!Array.isArray(list)) return `expected claims to be a list, got ${kindOf(list)}`
   const claims: StatedClaim[] = []
   for (const [i, item] of list.entries()) {
-    const claim = item as { [member: string]: unknown } | null
-    if (!claim || typeof claim['tool'] !== 'string' || typeof claim['done'] !== 'boolean')
+    const { tool, action, target, done } = (item ?? {}) as { [member: string]: unknown }
+    if (typeof tool !== 'string' || typeof done !== 'boolean')
       return `expected claims[${i}] to have tool (text) and done (true or false)`
-    const target = claim['target']
     if (target === null || typeof target !== 'object' || Array.isArray(target))
       return `expected claims[${i}].target to be an object, got ${kindOf(target)}`
     claims.push({
-      tool: claim['tool'],
-      action: String(claim['action'] ?? ''),
-      target: target as JsonObject,
-      done: claim['done'],
+      tool: tool.toWellFormed(),
+      action: textOf(action),
+      target: carriedObject(target, 'claims'),
+      done,
     })
   }
   return claims
+}
+
+function textOf(value: unknown): string {
+  return String(value ?? '').toWellFormed()
 }
 
 function kindOf(value: unknown): string {
