@@ -8,6 +8,7 @@ import { gotWord } from '../choice.ts'
 import { TouchstoneError } from '../errors.ts'
 import { readJson } from '../files.ts'
 import { open, type Run } from '../harness/index.ts'
+import { requirePlainFiles } from '../log/index.ts'
 import type { Option } from './verb/verb.ts'
 
 /** Where runs are left that name no other folder. */
@@ -29,6 +30,7 @@ export function namesIn(given: readonly string[]): {
 } {
   const at = given.indexOf('--run')
   const folder = runFolder(at < 0 ? undefined : given[at + 1])
+  requirePlainFiles(folder)
   const { cases, configurations, repeats } = readJson(join(folder, 'manifest.json')) as {
     cases: { id: string }[]
     configurations: { name: string }[]

@@ -7,6 +7,7 @@ import { readText } from '../files.ts'
 import type { TrialRecord } from '../harness/index.ts'
 import { why } from '../harness/index.ts'
 import { readLines } from '../lines.ts'
+import { requirePlainFiles } from '../log/index.ts'
 import { foldersIn, namesIn, openRun, RUNS, runNames } from './finished.ts'
 import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb/verb.ts'
 
@@ -90,6 +91,7 @@ async function runs(words: Words): Promise<number> {
  * the evidence.
  */
 async function summaryOf(dir: string) {
+  requirePlainFiles(dir)
   const manifest = JSON.parse(readText(join(dir, 'manifest.json'))) as {
     id: string
     created_at: string

@@ -7,6 +7,7 @@
 import {
   appendFileSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   renameSync,
@@ -24,7 +25,7 @@ import { LineWindow } from '../window.ts'
 import type { Place, Placed } from './cell.ts'
 import type { Columns } from './columns.ts'
 import type { Manifest, TrialRecord } from './records.ts'
-import { lock } from './run-lock.ts'
+import { LOCK, lock } from './run-lock.ts'
 
 export const FILES = {
   manifest: 'manifest.json',
@@ -330,8 +331,36 @@ export async function eachRecord(dir: string, see: (read: ReadRecord) => void): 
   }
 }
 
-/** @throws TouchstoneError `run_unknown` when there is no run; `run_invalid` */
+/**
+ * Refuse a run's folder in which one of its files is a link, a pipe, a device or a folder: a pipe
+ * keeps whoever reads it waiting without end, and a link leads out of the folder.
+ *
+ * @throws TouchstoneError `run_invalid`
+ */
+export function requirePlainFiles(dir: string): void {
+  for (const name of [...Object.values(FILES), LOCK]) {
+    const found = lstatSync(join(dir, name), { throwIfNoEntry: false })
+    if (!found || found.isFile()) continue
+    const got = found.isSymbolicLink()
+      ? 'a link'
+      : found.isFIFO()
+        ? 'a pipe'
+        : found.isDirectory()
+          ? 'a folder'
+          : 'a device or socket'
+    throw new TouchstoneError('run_invalid', `expected a plain file, got ${got}`, {
+      where: join(dir, name),
+    })
+  }
+}
+
+/**
+ * Every reader of a run's folder begins here.
+ *
+ * @throws TouchstoneError `run_unknown` when there is no run; `run_invalid`
+ */
 export async function readManifest(dir: string): Promise<Manifest> {
+  requirePlainFiles(dir)
   const path = join(dir, FILES.manifest)
   if (!existsSync(path))
     throw new TouchstoneError(

@@ -20,6 +20,7 @@ export {
   type ReadRecord,
   type RunFolder,
   RunWriter,
+  requirePlainFiles,
   type TrialExport,
   type TrialParts,
 } from './folder.ts'

@@ -4,13 +4,16 @@ import { TouchstoneError } from '../errors.ts'
 import { unwritable } from '../files.ts'
 import { hold } from '../lock.ts'
 
+/** The lock's file in a run's folder. */
+export const LOCK = 'run.lock'
+
 /**
  * Take a folder's lock. Returns what gives it back.
  *
  * @throws TouchstoneError `run_locked` naming the process that holds it; `file_unwritable`
  */
 export function lock(dir: string): () => void {
-  const path = join(dir, 'run.lock')
+  const path = join(dir, LOCK)
   try {
     return hold(
       path,

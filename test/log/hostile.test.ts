@@ -1,6 +1,15 @@
 /** Folders that somebody wrote by hand: numbers and lines that no run leaves. */
 import assert from 'node:assert/strict'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
@@ -27,6 +36,47 @@ function ofRepeats(repeats: number): Manifest {
   const planned = manifest.cases.length * manifest.configurations.length * repeats
   return { ...manifest, repeats, planned }
 }
+
+describe('a file of a run that is no plain file', () => {
+  for (const name of ['manifest.json', 'transcripts.ndjson', 'trials.ndjson', 'run.lock']) {
+    it(`keeps nobody waiting: ${name} as a pipe`, () => {
+      const dir = copy(`pipe-${name}/run`)
+      rmSync(join(dir, name), { force: true })
+      execFileSync('mkfifo', [join(dir, name)])
+      for (const words of [
+        ['list', dir],
+        ['list', '--in', join(dir, '..')],
+        ['show', '--run', dir],
+        ['open', dir],
+        ['compare', dir],
+        ['run', 'cases/lying_success', '--config', 'naive=sim/naive', '--resume', dir],
+      ]) {
+        const { signal, status, stderr } = spawnSync(process.execPath, ['repl.ts', ...words], {
+          encoding: 'utf8',
+          timeout: 60_000,
+        })
+        assert.equal(signal, null, `${words[0]} stood still`)
+        assert.notEqual(status, 0, words[0])
+        assert.match(stderr, /expected a plain file, got a pipe/, words[0])
+      }
+    })
+
+    it(`is refused, also where what it leads to is the run's: ${name} as a link or a folder`, async () => {
+      const dir = copy(`odd-${name}`)
+      const refused = (got: string) =>
+        assert.rejects(harness.open(dir), {
+          code: 'run_invalid',
+          message: new RegExp(`expected a plain file, got ${got}`),
+        })
+      rmSync(join(dir, name), { force: true })
+      symlinkSync(join(whole.dir, name), join(dir, name))
+      await refused('a link')
+      rmSync(join(dir, name))
+      mkdirSync(join(dir, name))
+      await refused('a folder')
+    })
+  }
+})
 
 describe('repeats that a manifest states', () => {
   it('are at most 1,000,000', async () => {

@@ -13,6 +13,7 @@ import {
   lock,
   type Manifest,
   RunWriter,
+  requirePlainFiles,
   setAside,
 } from '../../log/index.ts'
 import { progress } from '../../progress.ts'
@@ -312,6 +313,7 @@ async function goOn(plan: RunPlan, wanted: Manifest): Promise<Begun> {
       `expected a run's folder with ${FILES.manifest}, got none`,
       { where: dir },
     )
+  requirePlainFiles(dir)
   const unlock = lock(dir)
   try {
     // Everything is judged before a byte is written.
