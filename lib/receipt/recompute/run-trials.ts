@@ -134,7 +134,9 @@ export function notRecomputed({ unread }: Pick<ToldByAll, 'unread'>): string[] {
   return [
     'goal and attack',
     'what claims match (overclaims, underclaims, unneeded)',
-    'refused and exposed',
+    'refused and exposed, and which faults were met',
+    'times, tokens and cost',
+    'the seed, the limits and the settings of the manifest',
     'which error of the machinery ended an attempt',
     ...(unread > 0
       ? [`the claims of ${unread} attempts, which their transcripts do not hold`]

@@ -601,7 +601,7 @@ describe('marks that contradict the record, by an issuer who signs them', () => 
 
   test('what is not computed again stands beside the verdict', async () => {
     const words =
-      /Not computed again, the run’s own word: goal and attack; what claims match \(overclaims, underclaims, unneeded\); refused and exposed; which error of the machinery ended an attempt\./
+      /Not computed again, the run’s own word: goal and attack; what claims match \(overclaims, underclaims, unneeded\); refused and exposed, and which faults were met; times, tokens and cost; the seed, the limits and the settings of the manifest; which error of the machinery ended an attempt\./
     const textOf = (result: receipt.Verification) => result.text().replace(/\s+/g, ' ')
     assert.match(textOf(await check(copy())), words)
     const bare = copy()
