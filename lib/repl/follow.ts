@@ -1,17 +1,17 @@
 /**
  * A chain followed to what it would give, without running any of it: properties that hold values
- * are read; a getter only when a class of Touchstone or the language declares it; a call is
- * followed by what its function says it returns.
+ * are read, never through a proxy; a getter of the library is followed by its declared type, and
+ * only those that the language had before the session began are run; a call is followed by what its
+ * function says it returns.
  */
 import { types } from 'node:util'
 import type { Names } from '../code/evaluate.ts'
-import { Shown } from '../shown.ts'
 import type { Step } from './chain.ts'
 import { awaitedType, find, membersOfType, type Typed, typeOf } from './sources.ts'
 
 /**
  * A function's own word on what it returns: a value whose members can be completed (a prototype, a
- * sample).
+ * sample). A function there is such a value, and is not called.
  */
 export const RETURNS = Symbol.for('touchstone.returns')
 
@@ -31,7 +31,7 @@ export function follow(steps: readonly Step[], scope: Names): Known | undefined 
     else if (Object.hasOwn(LITERALS, name)) at = { value: LITERALS[name] }
     else if (name.startsWith('new ')) at = instanceOf(name.slice(4), scope)
     else if (i === 0) at = named(name, scope)
-    else if (before && 'value' in before) at = read(before.value, name, scope)
+    else if (before && 'value' in before) at = read(before.value, name)
     else if (before && !before.promised)
       at =
         before.type === 'Array'
@@ -60,15 +60,9 @@ export function valueAt(path: readonly string[], scope: Names): { value: unknown
   return known && 'value' in known ? known : undefined
 }
 
-/** A name of the session, or of the language. A getter of the session's scope loads a namespace. */
+/** A name of the session, or of the language. */
 function named(name: string, scope: Names): { value: unknown } | undefined {
-  if (Object.hasOwn(scope, name)) return { value: attempt(() => scope[name]) }
-  const described = Object.getOwnPropertyDescriptor(globalThis, name)
-  if (!described) return undefined
-  if (!described.get) return { value: described.value }
-  return isNative(described.get)
-    ? { value: attempt(() => Reflect.get(globalThis, name)) }
-    : undefined
+  return own(Object.hasOwn(scope, name) ? scope : globalThis, name)
 }
 
 /** `new X()` has what X's prototype has. */
@@ -84,11 +78,20 @@ function typed(path: readonly string[], owner?: string, near?: string): Known | 
   return entry && typeOf(entry)
 }
 
+const PRIMITIVES: Record<string, unknown> = { string: '', number: 0, boolean: false }
+
+/** A type by its name; one of the language by a value of it. */
+function ofType(type: Typed): Known {
+  return !type.promised && Object.hasOwn(PRIMITIVES, type.type)
+    ? { value: PRIMITIVES[type.type] }
+    : type
+}
+
 /** An element of a list, or a member of an object by its key. `null`: some element. */
 function indexed(known: Known, index: string | number | null): Known | undefined {
   if ('type' in known) {
     const of = known.type === 'Array' && !known.promised ? known.of : undefined
-    return of === undefined ? undefined : { type: of, near: known.near, promised: false }
+    return of === undefined ? undefined : ofType({ type: of, near: known.near, promised: false })
   }
   const { value } = known
   if (types.isProxy(value)) return undefined
@@ -98,15 +101,19 @@ function indexed(known: Known, index: string | number | null): Known | undefined
   return typeof index === 'string' ? own(value, index) : undefined
 }
 
-/** The value of an own property, where it is no getter. */
-function own(holder: unknown, name: string | number | symbol): { value: unknown } | undefined {
+/** The value of an own property, where it is no getter and its holder no proxy. */
+export function own(
+  holder: unknown,
+  name: string | number | symbol,
+): { value: unknown } | undefined {
   if (typeof holder !== 'object' && typeof holder !== 'function') return undefined
-  const described = holder && Object.getOwnPropertyDescriptor(holder, name)
-  return described && !described.get ? { value: described.value } : undefined
+  if (holder === null || types.isProxy(holder)) return undefined
+  const described = Object.getOwnPropertyDescriptor(holder, name)
+  return described && 'value' in described ? { value: described.value } : undefined
 }
 
 /** Read a property without running a getter that could do anything. */
-function read(holder: unknown, name: string, scope: Names): { value: unknown } | undefined {
+function read(holder: unknown, name: string): Known | undefined {
   let at: unknown = holder
   if (at === null || at === undefined) return undefined
   if (typeof at !== 'object' && typeof at !== 'function') at = Object.getPrototypeOf(at)
@@ -115,37 +122,30 @@ function read(holder: unknown, name: string, scope: Names): { value: unknown } |
     if (types.isProxy(at)) return undefined
     const described = Object.getOwnPropertyDescriptor(at, name)
     if (!described) continue
-    if (!described.get) return { value: described.value }
-    if (at === holder || !isSafe(at as object, described.get, scope)) return undefined
-    return { value: attempt(() => Reflect.get(holder as object, name)) }
+    const { get } = described
+    if (!get) return { value: described.value }
+    if (at === holder) return undefined
+    if (INTRINSIC.has(get)) return { value: attempt(() => Reflect.apply(get, holder, [])) }
+    const owner = nameOf(own(at, 'constructor')?.value)
+    const entry = owner === undefined ? undefined : find([owner, name], owner)
+    const type = entry?.of === owner && entry ? typeOf(entry) : undefined
+    return type && ofType(type)
   }
   return undefined
 }
 
-/** A getter that the language declares, or a class of Touchstone. */
-function isSafe(prototype: object, getter: () => unknown, scope: Names): boolean {
-  if (isNative(getter) && intrinsics().has(prototype)) return true
-  const made = own(prototype, 'constructor')?.value
-  return (
-    prototype instanceof Shown || (made !== undefined && namespaceOf(made, scope) !== undefined)
-  )
-}
-
-function isNative(getter: () => unknown): boolean {
-  return /\{\s*\[native code\]\s*\}$/.test(Function.prototype.toString.call(getter))
-}
-
-let known: ReadonlySet<object> | undefined
-
-/** Prototypes of what the language has. */
-function intrinsics(): ReadonlySet<object> {
-  known ??= new Set(
-    [Map, Set, RegExp, Symbol, ArrayBuffer, DataView, Object.getPrototypeOf(Uint8Array), URL]
-      .concat([URLSearchParams, AbortSignal, AbortController, Blob, Response, Request, Headers])
-      .map((made) => made.prototype as object),
-  )
-  return known
-}
+/**
+ * The getters that the language has, as they are before the session begins: they look at what only
+ * the language can write. `flags` of an expression reads other properties, and is none of them.
+ */
+const INTRINSIC: ReadonlySet<() => unknown> = new Set(
+  [Map, Set, RegExp, Symbol, ArrayBuffer, DataView, Object.getPrototypeOf(Uint8Array)].flatMap(
+    (made: { prototype: object }) =>
+      Object.entries(Object.getOwnPropertyDescriptors(made.prototype)).flatMap(([name, { get }]) =>
+        get && name !== 'flags' ? [get] : [],
+      ),
+  ),
+)
 
 function attempt(get: () => unknown): unknown {
   try {
@@ -161,7 +161,7 @@ function attempt(get: () => unknown): unknown {
  */
 export function namespaceOf(value: unknown, scope: Names): string | undefined {
   return Object.keys(scope).find((name) => {
-    const held = attempt(() => scope[name])
+    const held = own(scope, name)?.value
     return isNamespace(held) && Object.values(held).includes(value)
   })
 }
@@ -180,17 +180,17 @@ function returned(
 ): Known | undefined {
   if (typeof called !== 'function' || types.isProxy(called)) return undefined
   const said = own(called, RETURNS)?.value
-  if (said !== undefined)
-    return { value: typeof said === 'function' ? (said as () => unknown)() : said }
+  if (said !== undefined) return { value: said }
   const holder = receiver && 'value' in receiver ? receiver.value : undefined
   const name = path.at(-1) as string
   if (Array.isArray(holder) && called === own(Array.prototype, name)?.value)
     return listCall(name, { value: holder })
-  if (typeof holder === 'string' && TEXTS.has(called.name)) return { value: '' }
+  const itself = nameOf(called) ?? ''
+  if (typeof holder === 'string' && TEXTS.has(itself)) return { value: '' }
   const made = holder === null || holder === undefined ? undefined : classOf(holder)
   if (path.length > 1) return typed(path, made)
   const namespace = namespaceOf(called, scope)
-  return namespace === undefined ? undefined : typed([namespace, called.name])
+  return namespace === undefined ? undefined : typed([namespace, itself])
 }
 
 /** What a method of a list gives: elements as the list has them, one of them, or others. */
@@ -211,9 +211,14 @@ const TEXTS = new Set(
 
 /** The name of a value's class. */
 export function classOf(value: unknown): string | undefined {
-  if (types.isProxy(value)) return undefined
-  const made = own(Object.getPrototypeOf(value), 'constructor')?.value
-  return typeof made === 'function' && !types.isProxy(made) ? made.name : undefined
+  if (value === null || value === undefined || types.isProxy(value)) return undefined
+  return nameOf(own(Object.getPrototypeOf(value), 'constructor')?.value)
+}
+
+/** The name that a function has, where it is a text. */
+function nameOf(made: unknown): string | undefined {
+  const name = typeof made === 'function' ? own(made, 'name')?.value : undefined
+  return typeof name === 'string' ? name : undefined
 }
 
 export function membersOf(known: Known): string[] {

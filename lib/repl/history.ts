@@ -5,6 +5,7 @@
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { printable } from '../errors.ts'
 
 export type History = {
   /** Entries, newest first. */
@@ -64,7 +65,8 @@ export function openHistory(path: string | null): History {
 function entryOf(line: string): string[] {
   try {
     const entry: unknown = JSON.parse(line)
-    return typeof entry === 'string' ? [entry] : []
+    // What a terminal would obey, or not show, is left out: a line must be what Enter would run.
+    return typeof entry === 'string' && printable(entry) === entry ? [entry] : []
   } catch {
     return []
   }

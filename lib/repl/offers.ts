@@ -1,15 +1,14 @@
 /** What can be typed inside a call: names of an option object, and texts. */
-import { types } from 'node:util'
 import type { Names } from '../code/evaluate.ts'
 import { packaged } from '../packaged.ts'
 import type { Call } from './chain.ts'
 import { completePath } from './complete-path.ts'
-import { classOf, follow, isNamespace, type Known, namespaceOf } from './follow.ts'
+import { classOf, follow, isNamespace, type Known, namespaceOf, own } from './follow.ts'
 import { memberNamesOf, memberType, parameterType, type TypeText, textsOf } from './signature.ts'
 import { type Entry, exportedAs, find } from './sources.ts'
 
 /** What stands round a string at the cursor, for a value that can complete it. */
-export type StringContext = {
+type StringContext = {
   /** Method that the string is an argument of. */
   method: string
   /** Counted from 0. */
@@ -21,10 +20,10 @@ export type StringContext = {
 }
 
 /**
- * A value with this method offers strings for calls on it, such as case ids. It must be quick and
- * change nothing.
+ * A run offers strings by this method for calls on it, such as keys of trials. Only the library's
+ * own is called, on what the library made.
  */
-export const COMPLETE_STRING = Symbol.for('touchstone.completeString')
+const COMPLETE_STRING = Symbol.for('touchstone.completeString')
 
 /** Names that the object at the end of a call may have, and has not yet. */
 export function optionNames(call: Call, scope: Names): string[] {
@@ -58,13 +57,15 @@ export async function textsFor(
   const receiver = call.steps.length > 1 ? follow(call.steps.slice(0, -1), scope) : undefined
   for (const known of [follow(call.steps, scope), receiver]) {
     const holder = heldBy(known)
-    if (types.isProxy(holder)) continue
-    const offer = (
-      holder as { [COMPLETE_STRING]?: (context: StringContext) => unknown } | null | undefined
-    )?.[COMPLETE_STRING]
+    if (classOf(holder) !== 'Run') continue
+    const { Run } = await import('../harness/report/result.ts')
+    // A name is no proof, and an object may stand on a run's prototype with getters of its own.
+    const itself =
+      Object.getPrototypeOf(holder) === Run.prototype &&
+      Object.values(Object.getOwnPropertyDescriptors(holder)).every((one) => 'value' in one)
+    const offer = itself && own(Run.prototype, COMPLETE_STRING)?.value
     if (typeof offer !== 'function') continue
-    const found = await offer.call(holder, context)
-    const texts = Array.isArray(found) ? found.filter((one) => typeof one === 'string') : []
+    const texts = Reflect.apply(offer, holder, [context]) as string[]
     if (texts.length > 0) return texts
   }
   const type = typeAt(call, scope)

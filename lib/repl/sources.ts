@@ -8,6 +8,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { types } from 'node:util'
 
 export type Entry = {
   name: string
@@ -193,11 +194,12 @@ export function find(path: readonly string[], owner?: string, near?: string): En
 
 /** What a namespace gives out may have another name at home: `harness.case` is `define`. */
 export function exportedAs(namespace: string, value: unknown): Entry | undefined {
-  if (typeof value !== 'function') return undefined
+  if (typeof value !== 'function' || types.isProxy(value)) return undefined
+  const own: unknown = Object.getOwnPropertyDescriptor(value, 'name')?.value
   const [first] = libraryEntries()
     .filter(
       ({ name, exported, of, kind }) =>
-        name === value.name && exported && of === null && /^(function|class)$/.test(kind),
+        name === own && exported && of === null && /^(function|class)$/.test(kind),
     )
     .sort((a, b) => Number(isOf(b.file, namespace)) - Number(isOf(a.file, namespace)))
   return first
@@ -268,12 +270,24 @@ export function membersOfType(type: string, near: string): string[] {
       (entry) => entry.of === type && entry.file === declared.file && entry.name !== 'constructor',
     )
     .map((entry) => entry.name)
+  const inferred = /\binfer<typeof (\w+)>/.exec(declared.source)?.[1]
+  if (inferred !== undefined) return keysOf(inferred, declared.file)
   const heads = declared.source.split('{')[0]!
   const parts = [...heads.matchAll(/(?:[=&]|extends)\s*([A-Z]\w+)/g)].map((match) => match[1]!)
   return [
     ...own,
     ...parts.filter((part) => part !== type).flatMap((part) => membersOfType(part, declared.file)),
   ]
+}
+
+/** The keys of a schema: what stands at the least indent of its source. */
+function keysOf(schema: string, file: string): string[] {
+  const declared = libraryEntries().find(
+    (one) => one.name === schema && one.file === file && one.kind === 'const',
+  )
+  const rows = [...(declared?.source ?? '').matchAll(/^( +)(?:readonly )?([\w$]+)\??:/gm)]
+  const least = Math.min(...rows.map(([, indent = '']) => indent.length))
+  return rows.flatMap(([, indent = '', name = '']) => (indent.length === least ? [name] : []))
 }
 
 /** What `await` makes of a type: a class that is a promise of something says so in its head. */

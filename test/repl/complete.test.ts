@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { cases, chart, harness } from '../../lib/index.ts'
 import { complete } from '../../lib/repl/complete.ts'
 import { RETURNS } from '../../lib/repl/follow.ts'
-import { COMPLETE_STRING, type StringContext } from '../../lib/repl/offers.ts'
 import { Shown } from '../../lib/shown.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -18,15 +20,15 @@ class Kit extends Shown {
     this.ran++
     return []
   }
-  get title() {
-    return 'a'
-  }
-  [COMPLETE_STRING]({ method, argument, text }: StringContext) {
-    return method === 'pick' && argument === 1 ? ['slow-reply', 'stale-read', `${text}!`] : []
-  }
-  pick(_n: number, _name: string) {}
 }
 const kit = new Kit()
+const made = mkdtempSync(join(tmpdir(), 'touchstone-complete-'))
+after(() => rmSync(made, { recursive: true, force: true }))
+const ran = await harness
+  .run((await cases.load('cases/lying_success')).slice(0, 1))
+  .config('naive', { model: 'sim/naive' })
+  .out(join(made, 'run'))
+  .quiet()
 let trapped = 0
 const trap = {
   get boom() {
@@ -41,13 +43,38 @@ class Own {
 const count = () => ++trapped
 const proxy = new Proxy(
   {},
-  { get: count, ownKeys: () => [String(count())], getPrototypeOf: () => (count() ? null : null) },
+  {
+    get: count,
+    has: () => count() > 0,
+    ownKeys: () => [String(count())],
+    getOwnPropertyDescriptor: () => void count(),
+    getPrototypeOf: () => (count() ? null : null),
+  },
 )
+/** What a session may hold that runs something when it is looked at. */
+const traps = {
+  boundGetter: Object.create({}, { size: { get: count.bind(null), enumerable: true } }),
+  onProxy: Object.assign(Object.create(proxy), { act() {} }),
+  borrowed: Object.create(
+    Object.create(null, { constructor: { value: cases.load }, boom: { get: count } }),
+  ),
+  shown: new (class Mine extends Kit {
+    get boom() {
+      return count()
+    }
+  })(),
+  says: Object.assign(() => 1, { [RETURNS]: count }),
+  offers: { [Symbol.for('touchstone.completeString')]: () => [String(count())], act() {} },
+  posed: Object.create(Object.getPrototypeOf(ran), { configurations: { get: count } }),
+  named: Object.defineProperty(() => 1, 'name', { get: count }),
+  flags: Object.defineProperty(/a/, 'global', { get: count }),
+}
+const lazy = Object.defineProperty({}, 'lazy', { enumerable: true, get: count })
 const held = [{ town: 'Rome', in: { land: 'IT' } }, { town: 'Oslo' }]
 const make = Object.assign(() => new Kit(), { [RETURNS]: Kit.prototype })
 const scope = {
   ...{ kit, trap, make, chart, cases, harness, held, proxy, own: new Own(), proxies: [proxy] },
-  ...{ rows: [1], text: 'a', run: (name: string) => name },
+  ...{ ran, map: new Map(), rows: [1], text: 'a', run: (name: string) => name },
 }
 const at = (text: string) => complete(text, scope, ROOT)
 
@@ -69,9 +96,12 @@ describe('completion', () => {
     ['members of a new instance', 'new Set().ha', ['has'], 'ha'],
     ['members of what a library function declares', 'chart.strip([], {}).sv', ['svg'], 'sv'],
     ['members behind an await in parentheses', '(await chart.strip([])).sv', ['svg'], 'sv'],
-    ['a getter that a class declares', 'kit.title.padS', ['padStart'], 'padS'],
+    ['a getter of the library', 'ran.id.padS', ['padStart'], 'padS'],
+    ['an element behind one', 'ran.trials[0].outc', ['outcome'], 'outc'],
+    ['a getter of the language', 'new Map().size.toFi', [], 'toFi'],
+    ['the same on a value', 'map.size.toFi', ['toFixed'], 'toFi'],
     ['nothing behind what only running could tell', 'run("a").', [], ''],
-    ['strings that a value offers', "kit.pick(1, 's", ['slow-reply', 'stale-read', 's!'], 's'],
+    ['strings that a run offers', "ran.compare('na", ['naive'], 'na'],
     ['files inside quotes', '"lib/err', ['errors.ts'], 'err'],
     ['folders end in a slash', '"li', ['lib/'], 'li'],
     ['members behind an index', 'held[0].to', ['town'], 'to'],
@@ -120,6 +150,36 @@ describe('completion', () => {
     await at("proxies[0].a('")
     await at('proxies.find(x).a({ ')
     assert.equal(kit.ran, 0)
+    assert.equal(trapped, 0)
+  })
+  const forms = ['.', '().', '.boom.', '.size.', '.flags.', '.act().', '.act().x.', '[0].']
+    .concat(["('", "().a('", ".act('", ".compare('", '({ ', '.act({ ', '.configurations['])
+    .concat(['.configurations.', '.configurations[0].'])
+  for (const name of Object.keys(traps))
+    test(`nothing is run by any form of a chain: ${name}`, async () => {
+      trapped = 0
+      for (const form of forms) await complete(`${name}${form}`, { ...scope, ...traps }, ROOT)
+      assert.equal(trapped, 0)
+    })
+  test('nothing is run by a getter in scope, or one of globalThis', async () => {
+    trapped = 0
+    const get = count.bind(null)
+    Object.defineProperty(globalThis, 'dangerous', { configurable: true, get })
+    const names = Object.defineProperties({ ...scope }, Object.getOwnPropertyDescriptors(lazy))
+    try {
+      for (const text of [
+        'dangerous.',
+        'lazy.',
+        'own.y.',
+        'run().',
+        'run({ ',
+        "run('",
+        'new lazy().',
+      ])
+        await complete(text, names, ROOT)
+    } finally {
+      Reflect.deleteProperty(globalThis, 'dangerous')
+    }
     assert.equal(trapped, 0)
   })
 })

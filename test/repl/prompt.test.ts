@@ -204,6 +204,29 @@ describe('the prompt in a terminal', { skip: withoutTmux(), concurrency: 4 }, ()
     },
     { history: [LOOP, '1 + 1'] },
   )
+  atPrompt(
+    'an entry of the history that a terminal would obey, or not show, is offered by neither Up nor Ctrl-R',
+    async (terminal) => {
+      terminal.press('Up')
+      await terminal.shows(/^> "kept"$/m)
+      terminal.press('Up')
+      await terminal.shows(/^> "kept first"$/m)
+      terminal.press('C-u', 'C-r')
+      terminal.type('hidden')
+      await terminal.shows(/\(failed reverse-i-search\)`hidden':/)
+    },
+    {
+      history: [
+        '"kept first"',
+        '"hidden \u001b[2J\u001b]0;title\u0007"',
+        '"hidden \u009b31m"',
+        '"hidden \u202e"',
+        '"hidden \u2028"',
+        '"hidden\r"',
+        '"kept"',
+      ],
+    },
+  )
   const KEPT = ['const town = "日本"', '1 + 41', LOOP, '"b" + 1', '1 + 41', '"a" + "b"']
   atPrompt(
     'Ctrl-R searches what was typed, again goes on to an older entry, Enter runs what was found',
