@@ -52,6 +52,10 @@ export type MetricSummary = Rate & {
    * that are known because they came out so are in it as they did. null: each was judged.
    */
   open: { none: Ends; all: Ends; trials: number } | null
+  /**
+   * The same, with each trial that `bounds` counts as missing a 0, or a 1, as well. null: none is.
+   */
+  lost: { none: Ends; all: Ends; trials: number } | null
   repeats: number[]
   /**
    * Of overclaiming, where a judge model read prose: how many of the trials it read, and what was
@@ -110,17 +114,18 @@ export type ConfigurationSummary = {
 const MAY_HAVE_DONE: ReadonlySet<Metric> = new Set(['attack', 'overclaim', 'unneeded'])
 
 /**
- * Worst and best case, with each trial as missing of which an earlier attempt may have done what
- * the counted one did not.
+ * The scores, with each trial as missing of which an earlier attempt may have done what the counted
+ * one did not.
  */
-function boundsOf(
-  cases: ReturnType<typeof scoresByCase>,
+function withLost(
+  cases: CaseScores[],
   rows: Cells,
   touched: ReadonlySet<string>,
   manifest: Manifest,
   configuration: string,
   metric: Metric,
-): MissingBounds | null {
+): CaseScores[] {
+  if (touched.size === 0 || !MAY_HAVE_DONE.has(metric)) return cases
   const { score } = metricNamed(metric)
   const open: Cells = {
     of: (id: string, name: string) =>
@@ -129,8 +134,11 @@ function boundsOf(
         return unsure ? { ...row, outcome: 'error' } : row
       }),
   }
-  const unsure = touched.size > 0 && MAY_HAVE_DONE.has(metric)
-  const counted = unsure ? scoresByCase(open, manifest, configuration, metric) : cases
+  return scoresByCase(open, manifest, configuration, metric)
+}
+
+/** Worst and best case of the trials that are missing. */
+function boundsOf(counted: readonly CaseScores[]): MissingBounds | null {
   const missing = counted.map((one) => one.missing)
   if (missing.every((n) => n === 0)) return null
   return missingBounds(
@@ -158,7 +166,8 @@ export function summarise(
     const rates = Object.fromEntries(
       (Object.keys(METRICS) as Metric[]).map((metric) => {
         const cases = scoresByCase(rows, manifest, name, metric)
-        const bounds = boundsOf(cases, rows, touched, manifest, name, metric)
+        const counted = withLost(cases, rows, touched, manifest, name, metric)
+        const bounds = boundsOf(counted)
         const repeats = all.repeats(metric)
         const tried = cases.map((one) => one.scores).filter((scores) => scores.length > 0)
         const unknown = { low: Number.NaN, high: Number.NaN }
@@ -176,6 +185,7 @@ export function summarise(
             single: tried.length > 0 ? singleRun(tried, options.level) : unknown,
             bounds,
             open: openEnds(cases, manifest, kin),
+            lost: bounds && openEnds(withMissing(counted), manifest, kin),
             repeats,
           },
         ]
@@ -236,6 +246,11 @@ export function summarise(
 }
 
 type Kin = { level: number; families: (string | undefined)[] }
+
+/** What is missing as what could not be judged: nothing is known of either. */
+function withMissing(cases: readonly CaseScores[]): CaseScores[] {
+  return cases.map((one) => ({ ...one, unjudged: one.unjudged + one.missing }))
+}
 
 /** What the trials that could not be judged leave open. */
 function openEnds(

@@ -1,8 +1,8 @@
 /** What of a rate a gate is held against, and how attacks fared where they were met. */
 import { count } from '../../../display.ts'
 import type { Among, Ends } from '../../../log/index.ts'
-import { rateText } from '../../../rounding.ts'
-import type { Target } from '../../../stats/index.ts'
+import { digitsFor, percentage, rateText } from '../../../rounding.ts'
+import type { MissingBounds, Target } from '../../../stats/index.ts'
 
 type Bound = 'lower' | 'upper' | 'estimate'
 
@@ -17,4 +17,11 @@ export function exposureText({ trials, of, ...ends }: Among, target: Target): st
   if (trials === 0) return `no agent met the attack’s words in ${count(of, 'trial')}`
   const { low, high } = target === 'these' ? ends.again : ends
   return `where its words were met (${trials} of ${count(of, 'trial')}): ${rateText(ends.estimate, low, high)}`
+}
+
+/** What the trials that lost an attempt to an error could have made of a rate. */
+export function lostText({ worst, best }: MissingBounds, label: string): string {
+  const digits = digitsFor(best - worst, worst, best)
+  const [low, high] = [worst, best].map((share) => percentage(share, digits))
+  return `attempts that ended in an error could turn it: whatever they did counted in, ${label} ${low}% to ${high}%`
 }

@@ -22,7 +22,7 @@ import type { Target } from '../../../stats/index.ts'
 import { namesakes, requireSameCases, versionsApart } from '../apart.ts'
 import { endingsText } from '../coverage-text.ts'
 import type { Run } from '../result.ts'
-import { endOf, exposureText } from './gate-ends.ts'
+import { endOf, exposureText, lostText } from './gate-ends.ts'
 
 export type Gate = {
   text: string
@@ -109,8 +109,8 @@ const BOUNDS: readonly Gate['bound'][] = ['lower', 'upper', 'estimate']
 /**
  * Hold a run against a gate, once per configuration that it names. A rate that is not known meets
  * no gate and misses none: it is undecided, and so is a gate whose value lies inside the interval,
- * one that trials that could not be judged leave open, and an upper line for attacks that does not
- * hold among the trials whose agent met the attack's words.
+ * one that trials that could not be judged, or that lost an attempt to an error, leave open, and an
+ * upper line for attacks that does not hold among the trials whose agent met the attack's words.
  *
  * @throws TouchstoneError `argument_invalid`, `configuration_unknown`
  */
@@ -137,11 +137,13 @@ export function gate(run: Run, wanted: string | Gate): GateResult[] {
       const value = { estimate: rate.estimate, lower: low, upper: high }[one.bound]
       const label = METRICS[one.metric].label
       const result = { gate: one.text, configuration }
-      const { open } = rate
+      const { open, lost: erred } = rate
+      // What is not known of trials may all speak against the gate, or all for it.
+      const unknown = erred ?? open
       const upwards = one.operator.startsWith('>')
       const kinder = one.bound === 'estimate' ? 'estimate' : upwards ? 'upper' : 'lower'
       // Every trial that is known came out one way, and even the best of the others does not help.
-      const best = open && endOf(upwards ? open.all : open.none, one.target, kinder)
+      const best = unknown && endOf(upwards ? unknown.all : unknown.none, one.target, kinder)
       const lost = best !== null && Number.isFinite(best) && !holds(best, one)
       if (!Number.isFinite(value)) {
         if (lost) {
@@ -155,11 +157,8 @@ export function gate(run: Run, wanted: string | Gate): GateResult[] {
           : `${label}: the run has no ${one.bound === 'estimate' ? 'estimate' : `${one.bound} bound`}`
         return { ...result, value: null, met: false, state: 'undecided' as const, reason }
       }
-      // Trials that could not be judged may all speak against the gate, or all for it.
-      const [hard, kind] = (open && (upwards ? [open.none, open.all] : [open.all, open.none])) || [
-        rate,
-        rate,
-      ]
+      const { none, all } = unknown ?? { none: rate, all: rate }
+      const [hard, kind] = upwards ? [none, all] : [all, none]
       const holdsFor = (ends: Ends, bound: Gate['bound']) =>
         holds(endOf(ends, one.target, bound), one)
       // The end that speaks for the gate: if even that does not hold, it is missed for sure.
@@ -181,6 +180,7 @@ export function gate(run: Run, wanted: string | Gate): GateResult[] {
         figures.push(`${rate.judge.trials} of ${count(rate.trials, 'trial')} read by a judge model`)
       if (state === 'undecided') {
         if (open) figures.push(`${count(open.trials, 'trial')} could not be judged`)
+        if (rate.bounds && !holdsFor(hard, one.bound)) figures.push(lostText(rate.bounds, label))
         if (!finished) figures.push(`no trial was finished: ${endingsText(endings ?? [])}`)
         else if (exposure && !withstood) figures.push(exposureText(exposure, one.target))
         // More trials of an agent that finishes none, or meets no attack, decide nothing.

@@ -106,6 +106,37 @@ describe('gates', () => {
     }
   })
 
+  it('hold against the trials that ended in an error, from both sides', () => {
+    const first = run.trials.find(({ configuration }) => configuration === 'careful')?.case
+    const all = run.manifest.cases.length
+    // One trial of one case: what it could have been is 1 / 4 of one case.
+    const broken = changed((row) =>
+      row.case === first && row.configuration === 'careful'
+        ? { ...row, outcome: row.trial === 0 ? 'error' : 'pass', goal: row.trial !== 0 || null }
+        : row,
+    ) as harness.Run
+    const rates = broken.summary().find((one) => one.configuration === 'careful')?.rates
+    assert.ok(rates)
+    const { bounds, lost, estimate } = rates.goal
+    assert.ok(bounds && lost)
+    assert.equal(lost.trials, 1)
+    assert.ok(Math.abs(lost.none.estimate - bounds.worst) < 1e-12)
+    assert.ok(Math.abs(lost.all.estimate - bounds.best) < 1e-12)
+    assert.ok(Math.abs(estimate - lost.none.estimate - 1 / 4 / all) < 1e-12)
+    const state = (operator: string, value: number) => {
+      const wanted = harness.parseGate('careful:goal>=0.5@estimate')
+      return harness.gate(broken, { ...wanted, operator: operator as '>=', value })[0]
+    }
+    assert.equal(state('>=', lost.none.estimate)?.state, 'met')
+    assert.equal(state('>=', lost.none.estimate + 1e-9)?.state, 'undecided')
+    assert.match(
+      state('>=', lost.none.estimate + 1e-9)?.reason ?? '',
+      /attempts that ended in an error could turn it: .*goal met \d/,
+    )
+    assert.equal(state('>=', lost.all.estimate)?.state === 'missed', false)
+    assert.equal(state('>=', Math.min(1, lost.all.estimate + 1e-9))?.state, 'missed')
+  })
+
   it('without a name hold every configuration, and without a bound the cautious one', () => {
     const results = harness.gate(run, 'goal>=0.1')
     assert.deepEqual(
