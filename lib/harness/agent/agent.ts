@@ -19,6 +19,7 @@ import {
   isTexts,
   nameOfProgram,
   requireCommand,
+  requireVersion,
 } from './program/command.ts'
 import { type KnownAgent, type KnownOptions, knownAgent } from './program/known-agents.ts'
 import type { McpServers, StdioServer } from './program/mcp-config.ts'
@@ -186,6 +187,7 @@ function agent(name: string, run: AgentFunction, options: { version?: string } =
   requireName(name)
   if (typeof run !== 'function') invalid('a function', typeof run, 'agent run')
   onlyMembers(options, ['version'], 'agent options')
+  requireVersion(options.version, 'agent options: version')
   return new Agent(name, options.version ?? null, { kind: 'function', run })
 }
 
@@ -202,6 +204,7 @@ function command(options: CommandAgent & { name?: string }): Agent {
   onlyMembers(options, COMMAND_MEMBERS, 'agent.command')
   const { name, version, ...how } = options
   requireCommand(how)
+  requireVersion(version, 'agent.command: version')
   const made = name ?? nameOfProgram(how.command, how.args ?? [])
   requireName(made)
   return new Agent(made, version ?? null, { kind: 'command', options: how })
@@ -223,6 +226,7 @@ function http(options: HttpAgent & { name?: string }): Agent {
     return invalid('an http or https URL without a password', how.url, 'agent.http: url')
   if (how.headers !== undefined && !isTexts(Object.values(how.headers)))
     invalid('texts by name', how.headers, 'agent.http: headers')
+  requireVersion(version, 'agent.http: version')
   const made = name ?? url.host.replace(/[^A-Za-z0-9_.-]/g, '-')
   requireName(made)
   return new Agent(made, version ?? null, { kind: 'http', options: how })

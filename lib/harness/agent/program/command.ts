@@ -1,9 +1,11 @@
 /** What a program under test is told, and the check of it. */
 import { existsSync } from 'node:fs'
 import { delimiter, isAbsolute, join, relative, resolve } from 'node:path'
+import { onlyMembers } from '../../../arguments.ts'
+import { canonical } from '../../../canonical.ts'
 import { TouchstoneError } from '../../../errors.ts'
 import type { JsonObject } from '../../../json.ts'
-import { CONFIG_FORMATS, type ConfigFormat } from './mcp-config.ts'
+import { CONFIG_FORMATS, type ConfigFormat, SERVERS_MEMBER } from './mcp-config.ts'
 
 /** Where an answer stands in a JSON text: paths such as `result` or `messages[-1].content`. */
 export type AnswerPaths = {
@@ -79,24 +81,86 @@ export const COMMAND_MEMBERS = [
   'unavailable',
 ]
 
+const PATH_MEMBERS = ['text', 'claims', 'inputTokens', 'outputTokens', 'steps', 'model']
+
 /** @throws TouchstoneError `argument_invalid` naming the member that is not right */
 export function requireCommand(how: CommandAgent): void {
-  if (typeof how.command !== 'string' || how.command === '')
-    invalid('a program', how.command, 'agent.command: command')
-  if (how.format !== undefined && !CONFIG_FORMATS.includes(how.format))
-    invalid(`one of ${CONFIG_FORMATS.join(', ')}`, how.format, 'agent.command: format')
-  if (how.configFile !== undefined && !isInside(how.configFile))
-    invalid('a path inside {folder}', how.configFile, 'agent.command: configFile')
-  if (how.settings !== undefined && (!isObject(how.settings) || how.format === 'codex'))
-    invalid('an object, for a format in JSON', how.settings, 'agent.command: settings')
-  if (how.transport !== undefined && !['http', 'stdio'].includes(how.transport))
-    invalid('http or stdio', how.transport, 'agent.command: transport')
-  if (how.args !== undefined && !isTexts(how.args))
-    invalid('a list of texts', how.args, 'agent.command: args')
-  if (how.env !== undefined && !isTexts(Object.values(how.env)))
-    invalid('texts by name', how.env, 'agent.command: env')
-  if (how.unavailable !== undefined && !isTexts(how.unavailable))
-    invalid('a list of texts', how.unavailable, 'agent.command: unavailable')
+  const at = (member: keyof CommandAgent) => `agent.command: ${member}`
+  const { format = 'mcpServers', command, configFile, settings, transport, output } = how
+  if (!isHanded(command) || command === '') invalid('a program', command, at('command'))
+  if (!CONFIG_FORMATS.includes(format))
+    invalid(`one of ${CONFIG_FORMATS.join(', ')}`, format, at('format'))
+  if (configFile !== undefined && !isInside(configFile))
+    invalid('a path of a file inside {folder}', configFile, at('configFile'))
+  if (settings !== undefined) requireSettings(settings, format)
+  if (transport !== undefined && !['http', 'stdio'].includes(transport))
+    invalid('http or stdio', transport, at('transport'))
+  if (how.args !== undefined) requireTexts(how.args, at('args'))
+  if (how.env !== undefined) requireVariables(how.env, at('env'))
+  for (const member of ['input', 'from'] as const)
+    if (how[member] !== undefined && typeof how[member] !== 'string')
+      invalid('a text', how[member], at(member))
+  if (how.cwd !== undefined && (!isHanded(how.cwd) || how.cwd === ''))
+    invalid('a folder', how.cwd, at('cwd'))
+  if (output !== undefined) requireOutput(output)
+  if (how.unavailable !== undefined && !(isTexts(how.unavailable) && !how.unavailable.includes('')))
+    invalid('a list of texts that are not empty', how.unavailable, at('unavailable'))
+}
+
+/** @throws TouchstoneError `argument_invalid` for a version that is no text */
+export function requireVersion(version: unknown, where: string): void {
+  if (version !== undefined && typeof version !== 'string') invalid('a text', version, where)
+}
+
+/** @throws TouchstoneError `argument_invalid` for what is no list of words of a command line */
+export function requireTexts(values: unknown, where: string): void {
+  if (!Array.isArray(values) || !values.every(isHanded)) invalid('a list of texts', values, where)
+}
+
+/** @throws TouchstoneError `argument_invalid` for what are no variables of an environment */
+export function requireVariables(values: unknown, where: string): void {
+  if (
+    !isObject(values) ||
+    !Object.entries(values as object)
+      .flat()
+      .every(isHanded)
+  )
+    invalid('texts by name', values, where)
+}
+
+function requireSettings(settings: JsonObject, format: ConfigFormat): void {
+  const where = 'agent.command: settings'
+  if (!isObject(settings) || format === 'codex')
+    invalid('an object, for a format in JSON', settings, where)
+  const own = SERVERS_MEMBER[format]
+  if (own !== null && Object.hasOwn(settings, own))
+    invalid(`members beside ${own}, where the servers of the trial stand`, own, where)
+  try {
+    canonical(settings)
+  } catch (cause) {
+    const got = (cause as Error).message.replace(/^.*, got /, '')
+    throw new TouchstoneError('argument_invalid', `expected values of JSON, got ${got}`, {
+      where,
+      cause,
+    })
+  }
+}
+
+function requireOutput(output: NonNullable<CommandAgent['output']>): void {
+  const where = 'agent.command: output'
+  if (typeof output === 'string' && output !== '') return
+  if (!isObject(output)) invalid('text, a path, or paths by name', output, where)
+  onlyMembers(output, PATH_MEMBERS, where)
+  const { text, ...rest } = output as AnswerPaths
+  if (text === undefined) invalid('a path to the text', text, `${where}.text`)
+  for (const [name, path] of Object.entries({ text, ...rest }))
+    if (path !== undefined && (typeof path !== 'string' || path === ''))
+      invalid('a path', path, `${where}.${name}`)
+}
+
+/** A text that a program can be handed: the system ends each at its first NUL. */
+function isHanded(value: unknown): value is string {
+  return typeof value === 'string' && !value.includes('\0')
 }
 
 /** Programs that run a script, or another program, which is what a person calls the agent. */
@@ -126,7 +190,7 @@ function isObject(value: unknown): boolean {
 
 /** A path that stays below the folder that it starts from. */
 function isInside(path: unknown): boolean {
-  if (typeof path !== 'string' || path === '' || isAbsolute(path)) return false
+  if (!isHanded(path) || path === '' || isAbsolute(path) || /[\\/]$/.test(path)) return false
   return !relative('.', path).startsWith('..') && relative('.', path) !== ''
 }
 
@@ -137,7 +201,13 @@ export function isTexts(values: unknown): boolean {
 
 /** What an option of an agent should have been. */
 export function invalid(expected: string, got: unknown, where: string): never {
-  const shown = typeof got === 'object' && got !== null ? 'an object' : JSON.stringify(got)
+  const shown = Array.isArray(got)
+    ? 'a list'
+    : typeof got === 'object' && got !== null
+      ? 'an object'
+      : typeof got === 'bigint'
+        ? `${got}n`
+        : JSON.stringify(got)
   throw new TouchstoneError(
     'argument_invalid',
     `expected ${expected}, got ${shown ?? String(got)}`,

@@ -8,7 +8,7 @@
 import { onlyMembers, requireText } from '../../../arguments.ts'
 import { gotWord } from '../../../choice.ts'
 import { TouchstoneError } from '../../../errors.ts'
-import type { CommandAgent } from './command.ts'
+import { type CommandAgent, requireTexts, requireVariables } from './command.ts'
 
 type Entry = CommandAgent & { from: string }
 
@@ -181,6 +181,8 @@ export function knownAgent(
     )
   const entry: Entry = AGENTS[name]
   const { args = [], env = {}, ...rest } = options
+  requireTexts(args, 'agent.known: args')
+  requireVariables(env, 'agent.known: env')
   return {
     name,
     ...entry,

@@ -16,6 +16,15 @@ export type McpServers = { [name: string]: HttpServer | ({ type: 'stdio' } & Std
 export const CONFIG_FORMATS = ['mcpServers', 'gemini', 'vscode', 'opencode', 'codex'] as const
 export type ConfigFormat = (typeof CONFIG_FORMATS)[number]
 
+/** The member of each form in JSON that holds the servers. */
+export const SERVERS_MEMBER: { [format in ConfigFormat]: string | null } = {
+  mcpServers: 'mcpServers',
+  gemini: 'mcpServers',
+  vscode: 'servers',
+  opencode: 'mcp',
+  codex: null,
+}
+
 /** The name that each form's file has where no other is asked for. */
 export const CONFIG_FILES: { [format in ConfigFormat]: string } = {
   mcpServers: 'mcp.json',
