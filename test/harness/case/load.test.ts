@@ -74,7 +74,7 @@ const MISTAKES: [rule: string, from: string, to: string, said: string][] = [
     'a misspelt member, before the one that is missing for it',
     'task:',
     'tasks:',
-    'tasks: expected one of id, title, kind, twin, family, requires, server, servers, task, solution, attack, goal, got "tasks"; did you mean "task"?; and 1 more mistake: task: expected text, got nothing at x.yaml:1:1 (x.yaml:10:8)',
+    'tasks: expected one of id, title, kind, twin, family, requires, server, servers, task, user, solution, attack, goal, got "tasks"; did you mean "task"?; and 1 more mistake: task: expected text, got nothing at x.yaml:1:1 (x.yaml:10:8)',
   ],
   [
     'a value of another type than its column holds, which no row can match',
