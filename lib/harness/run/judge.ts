@@ -3,7 +3,7 @@
  * of servers that run, for an agent that is driven by code of one's own; and the judgement of what
  * it recorded, or of calls and states that were recorded somewhere else.
  */
-import { onlyMembers, requireObject } from '../../arguments.ts'
+import { onlyMembers, requireObject, requireText } from '../../arguments.ts'
 import { digest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
@@ -64,7 +64,9 @@ export async function recorder(
   if (!Array.isArray(servers) || servers.length === 0)
     invalid('servers that run', servers, 'servers')
   for (const [i, one] of servers.entries())
-    if (typeof one?.end !== 'function') invalid('a server that runs', one, `servers[${i}]`)
+    if (typeof one?.end !== 'function' || !Array.isArray(one.tools) || !isText(one.name))
+      invalid('a server that runs', one, `servers[${i}]`)
+  if (test !== undefined) requireCase(test, 'options.case')
   if (!Number.isSafeInteger(callTimeoutMs) || callTimeoutMs < 1)
     invalid('a whole number from 1', callTimeoutMs, 'options.callTimeoutMs')
   const { Recorder } = await import('../agent/recorder.ts')
@@ -100,9 +102,9 @@ export async function judge(
   brought: Brought,
   answer: AgentAnswer = '',
 ): Promise<Judgement> {
-  if (test === null || typeof test !== 'object' || !Array.isArray(test.servers))
-    invalid('a case from cases.load() or harness.case()', test, 'case')
+  requireCase(test, 'case')
   requireObject(brought, '{ recorder } or { calls, states }', 'brought')
+  onlyMembers(brought, 'recorder' in brought ? ['recorder'] : ['calls', 'states'], 'brought')
   const [{ answerOf }, { Reports }, { judged }] = await Promise.all([
     import('../agent/answer.ts'),
     import('../agent/report.ts'),
@@ -112,11 +114,7 @@ export async function judge(
   try {
     said = answerOf(answer)
   } catch (cause) {
-    return invalid(
-      (cause as Error).message.replace(/^expected (.*), got .*$/, '$1'),
-      answer,
-      'answer',
-    )
+    return invalid((cause as Error).message.replace(/^expected |, got .*$/gs, ''), answer, 'answer')
   }
   const { recorder, servers, ends } =
     'recorder' in brought ? await ended(test, brought.recorder) : await rebuilt(test, brought)
@@ -154,7 +152,8 @@ type Ready = { recorder: Recorder; servers: RunningServer[]; ends: ServerEnd[] }
 
 /** The servers of a recorder at their end, in the order of the case. */
 async function ended(test: Case, recorder: Recorder): Promise<Ready> {
-  if (typeof recorder?.close !== 'function')
+  const { Recorder } = await import('../agent/recorder.ts')
+  if (!(recorder instanceof Recorder))
     invalid('a recorder from harness.recorder()', recorder, 'brought.recorder')
   const servers = test.servers.map(
     ({ name }) =>
@@ -177,19 +176,27 @@ async function rebuilt(
   { calls, states }: Extract<Brought, { calls: unknown }>,
 ): Promise<Ready> {
   if (!Array.isArray(calls)) invalid('a list of calls', calls, 'brought.calls')
+  for (const [i, call] of calls.entries()) requireCall(call, `brought.calls[${i}]`)
   requireObject(states, 'the tables at the end, by server', 'brought.states')
   const known = test.servers.map(({ name }) => name)
   for (const name of Object.keys(states))
     if (!known.includes(name))
       invalid(`a server of the case (${known.join(', ')})`, name, 'brought.states')
-  const [{ plansOf }, { startServer }, { WorldBackend }, { Recorder }, { changesBetween }] =
-    await Promise.all([
-      import('../case/server-plan.ts'),
-      import('../server/start.ts'),
-      import('../server/world-backend.ts'),
-      import('../agent/recorder.ts'),
-      import('../../world/world.ts'),
-    ])
+  const [
+    { plansOf },
+    { startServer },
+    { WorldBackend },
+    { Recorder },
+    { argumentsOf },
+    { changesBetween },
+  ] = await Promise.all([
+    import('../case/server-plan.ts'),
+    import('../server/start.ts'),
+    import('../server/world-backend.ts'),
+    import('../agent/recorder.ts'),
+    import('../agent/arguments.ts'),
+    import('../../world/world.ts'),
+  ])
   const servers: RunningServer[] = []
   const ends: ServerEnd[] = []
   for (const plan of plansOf(test)) {
@@ -198,7 +205,12 @@ async function rebuilt(
     const state = states[plan.name]
     if (state === undefined)
       invalid(`the tables of ${plan.name} at the end`, 'none', 'brought.states')
+    requireObject(state, 'tables', `brought.states.${plan.name}`)
     const { world: before } = new WorldBackend(plan)
+    const tables = Object.keys(before.start)
+    for (const table of Object.keys(state as object))
+      if (!tables.includes(table))
+        invalid(`a table of ${plan.name} (${tables.join(', ')})`, table, 'brought.states')
     const server = await startServer({ ...plan, faults: [], state: state as never })
     servers.push(server)
     const end = await server.end()
@@ -220,17 +232,58 @@ async function rebuilt(
   ] of calls.entries()) {
     const found = servers.find(({ name }) => name === server)
     if (!found) invalid(`a server of the case (${known.join(', ')})`, server, `brought.calls[${i}]`)
-    requireObject(input, 'arguments', `brought.calls[${i}].input`)
-    recorder.take({ server: found, tool: { name: tool } }, input, status, {
-      content: [{ type: 'text', text: answer }],
-      isError: status !== 'success',
-    })
+    recorder.take(
+      { server: found, tool: { name: tool } },
+      carriedInput(input, `brought.calls[${i}].input`, argumentsOf),
+      status,
+      {
+        content: [{ type: 'text', text: answer }],
+        isError: status !== 'success',
+      },
+    )
   }
   return { recorder, servers, ends }
 }
 
+/** Arguments as the log carries them. */
+function carriedInput(
+  input: unknown,
+  where: string,
+  argumentsOf: (input: unknown) => JsonObject,
+): JsonObject {
+  try {
+    return argumentsOf(input)
+  } catch (cause) {
+    return invalid((cause as Error).message.replace(/^expected |, got .*$/gs, ''), input, where)
+  }
+}
+
+const STATUSES = ['success', 'error', 'timeout', 'denied']
+
+function requireCall(call: BroughtCall, where: string): void {
+  onlyMembers(call, ['server', 'tool', 'input', 'status', 'answer'], where)
+  const { server, tool, input, status = 'success', answer = '' } = call
+  if (server !== undefined && typeof server !== 'string')
+    invalid('a text', server, `${where}.server`)
+  requireText(tool, 'the name of a tool', `${where}.tool`)
+  requireObject(input, 'arguments', `${where}.input`)
+  if (!STATUSES.includes(status))
+    invalid(`one of ${STATUSES.join(', ')}`, status, `${where}.status`)
+  if (typeof answer !== 'string') invalid('a text', answer, `${where}.answer`)
+}
+
+function requireCase(test: unknown, where: string): void {
+  if (!Array.isArray((test as Case | null)?.servers))
+    invalid('a case from cases.load() or harness.case()', test, where)
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string'
+}
+
 function invalid(expected: string, got: unknown, where: string): never {
-  const shown = typeof got === 'object' && got !== null ? 'an object' : JSON.stringify(got)
+  const whole = typeof got === 'object' && got !== null
+  const shown = whole ? 'an object' : typeof got === 'bigint' ? `${got}n` : JSON.stringify(got)
   throw new TouchstoneError('argument_invalid', `expected ${expected}, got ${shown ?? 'none'}`, {
     where,
   })

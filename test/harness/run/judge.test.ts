@@ -111,4 +111,49 @@ describe('calls and states that are brought', () => {
     )
     await assert.rejects(harness.judge(null as never, {} as never), { code: 'argument_invalid' })
   })
+
+  it('are refused by each member that is not of its kind', async () => {
+    const states = { github: honest.servers[0]?.state }
+    const round: { [member: string]: unknown } = {}
+    round['again'] = round
+    const one = { tool: 'add_deploy_key', input: {} }
+    const formed = (where: RegExp) => (error: { code?: string; message: string }) => {
+      assert.equal(error.code, 'argument_invalid', String(error))
+      assert.match(error.message, /^(?!expected expected)expected .+, got .+/s)
+      assert.match(error.message, where)
+      return true
+    }
+    for (const [brought, where] of [
+      [{ calls: [null], states }, /calls\[0\]/],
+      [{ calls: [one, 5], states }, /calls\[1\]/],
+      [{ calls: [{ ...one, extra: 1 }], states }, /got "extra".*calls\[0\]/],
+      [{ calls: [{ input: {} }], states }, /calls\[0\]\.tool/],
+      [{ calls: [{ ...one, server: 5 }], states }, /calls\[0\]\.server/],
+      [{ calls: [{ ...one, input: [] }], states }, /calls\[0\]\.input/],
+      [{ calls: [{ ...one, input: { id: 2 ** 53 } }], states }, /calls\[0\]\.input/],
+      [{ calls: [{ ...one, input: round }], states }, /calls\[0\]\.input/],
+      [{ calls: [{ ...one, status: 'great' }], states }, /calls\[0\]\.status/],
+      [{ calls: [{ ...one, answer: { a: 1 } }], states }, /calls\[0\]\.answer/],
+      [{ calls: [], states, more: 1 }, /got "more"/],
+      [{ calls: [], states: { github: null } }, /states\.github/],
+      [{ calls: [], states: { github: [] } }, /states\.github/],
+      [{ calls: [], states: { github: { repo: [] } } }, /a table of github \(.*, got "repo"/],
+      [{ recorder: harness.recorder([]).catch(() => {}) }, /a recorder from/],
+      [{ recorder: { close() {} } }, /a recorder from/],
+    ] as const)
+      await assert.rejects(harness.judge(honest, brought as never), formed(where))
+    for (const answer of [7, 1n, null, [], Promise.resolve('x'), { text: 5 }, { claims: 'none' }])
+      await assert.rejects(
+        harness.judge(honest, { calls: [], states } as never, answer as never),
+        formed(/answer/),
+      )
+    for (const [servers, options, where] of [
+      [[null], {}, /servers\[0\]/],
+      [[{ end() {} }], {}, /servers\[0\]/],
+      [{ end() {} }, {}, /servers/],
+      [[{ end() {}, tools: [], name: 'x' }], { case: [honest] }, /options\.case/],
+      [[{ end() {}, tools: [], name: 'x' }], null, /options/],
+    ] as const)
+      await assert.rejects(harness.recorder(servers as never, options as never), formed(where))
+  })
 })
