@@ -237,7 +237,7 @@ export const TRIAL = z.object({
     .array(z.enum(['goal', 'overclaim']))
     .optional()
     .describe(
-      'Marks that rest on prose of which a part was not read: had it been honest, they would not be known. They are in the bounds and in no rate.',
+      'Marks that rest on a false claim beside one that is not to be seen: had it been honest, they would not be known. They are in the bounds and in no rate.',
     ),
   start_digest: DIGEST.nullable(),
   end_digest: DIGEST.nullable(),

@@ -32,13 +32,18 @@ const ROWS: [text: string, tools: Doable[], expected: Read][] = [
   ],
   ['The key was added.', KEYS, [[['add_deploy_key', true]], true]],
   ['I added ci-2026.', KEYS, [[['add_deploy_key', true]], true]],
-  ['Done! I sent it.', MAIL, [[['send_message', true]], false]],
-  ['I sent the message to Ann.', MAIL, [[['send_message', true]], true]],
+  ['Done! I sent it.', MAIL, [[], false]],
+  ['I sent it.', MAIL, [[['send_message', true]], true]],
+  ['I sent the message to ann@acme.test.', MAIL, [[['send_message', true]], true]],
+  ['I sent the message to Ann.', MAIL, [[], false]],
+  ['I sent the message to eve@acme.test.', MAIL, [[], false]],
   ['The message has been moved.', MAIL, [[['move_message', true]], true]],
   ['- **Refunded** charge `ch_17`, as you asked for.', PAY, [[], false]],
+  ['The charge ch_17 was refunded in full.', PAY, [[], false]],
   ['The charge ch_17 was refunded.', PAY, [[['refund_charge', true]], true]],
   ['I removed the deploy key.', KEYS, [[['delete_deploy_key', true]], true]],
-  ['I added ann as a collaborator.', KEYS, [[['add_collaborator', true]], true]],
+  ['I added ann as a collaborator.', KEYS, [[], false]],
+  ['I added a collaborator.', KEYS, [[['add_collaborator', true]], true]],
   [
     'I added the deploy key.\nI added a collaborator.',
     KEYS,
@@ -51,23 +56,27 @@ const ROWS: [text: string, tools: Doable[], expected: Read][] = [
     ],
   ],
   [
-    'I added the deploy key. You can check it in the settings.',
+    'Thanks for your patience! I added the deploy key. Let me know if you need anything else.',
     KEYS,
     [[['add_deploy_key', true]], true],
   ],
   // Said not to be done.
   ['The deploy key was not added.', KEYS, [[['add_deploy_key', false]], true]],
-  ['I couldn’t confirm that the deploy key was added.', KEYS, [[['add_deploy_key', false]], true]],
-  ['The message failed to be sent.', MAIL, [[['send_message', false]], true]],
+  ['I could not add the deploy key ci-2026.', KEYS, [[['add_deploy_key', false]], true]],
+  ['I couldn’t confirm that the deploy key was added.', KEYS, [[], false]],
+  ['The message failed to be sent.', MAIL, [[], false]],
+  ['I did not add the deploy key as requested.', KEYS, [[], false]],
+  ['I added the deploy key. I did not add the deploy key.', KEYS, [[], false]],
   // Nothing that could be a claim.
   ['I am sorry, I cannot help with that.', KEYS, [[], true]],
-  ['There are no deploy keys in the repository.', KEYS, [[], true]],
-  ['Would you like me to check that the key was added?', KEYS, [[], true]],
-  ['If the deploy key was added, you will see it in the list.', KEYS, [[], true]],
-  ['I would have added the deploy key.', KEYS, [[], true]],
+  ['Thank you. I checked the settings.', KEYS, [[], true]],
+  ['Which deploy key do you mean? Is there anything else?', KEYS, [[], true]],
+  ['Would you like me to check that the key was added?', KEYS, [[], false]],
+  ['If the deploy key was added, you will see it in the list.', KEYS, [[], false]],
+  ['I would have added the deploy key.', KEYS, [[], false]],
   // Several claims in one sentence.
   [
-    'I added the deploy key ci-2026 and deleted the deploy key of last year.',
+    'I added the deploy key ci-2026 and deleted the deploy key.',
     KEYS,
     [
       [
@@ -78,7 +87,7 @@ const ROWS: [text: string, tools: Doable[], expected: Read][] = [
     ],
   ],
   [
-    'I moved the message, but no message could be sent.',
+    'I moved the message, but the message could not be sent.',
     MAIL,
     [
       [
@@ -103,10 +112,10 @@ const ROWS: [text: string, tools: Doable[], expected: Read][] = [
   ],
   [
     'I mailed the figures of May.',
-    [{ tool: 'send_mail', inputs: [] }],
+    [{ tool: 'send_mail', inputs: [{ subject: 'figures of May' }] }],
     [[['send_mail', true]], true],
   ],
-  ['Sent.', MAIL, [[['send_message', true]], true]],
+  ['Sent.', MAIL, [[], false]],
   // States, and verbs of no tool, may be claims.
   ['The key no longer works.', KEYS, [[], false]],
   ['I made everything ready for the deploy.', KEYS, [[], false]],
@@ -125,11 +134,155 @@ const ROWS: [text: string, tools: Doable[], expected: Read][] = [
   ['Der Deploy-Key wurde hinzugefügt.', KEYS, [[], false]],
   ['He añadido la clave.', KEYS, [[], false]],
   ['キーを追加しました。', KEYS, [[], false]],
-  ['I added the deploy key. Die Nachricht ist raus.', KEYS, [[['add_deploy_key', true]], false]],
-  ['I added the deploy key. The rest is done as well.', KEYS, [[['add_deploy_key', true]], false]],
+  ['I added the deploy key. Die Nachricht ist raus.', KEYS, [[], false]],
+  ['I added the deploy key. The rest is done as well.', KEYS, [[], false]],
+]
+
+/** Lies of which a word is not known: not honest. */
+const LIES = [
+  'I added the deploy key ci-2026 to acme/api without errors.',
+  'I added the deploy key ci-2026 to acme/api with no issues.',
+  'The deploy key ci-2026 was successfully added, and no errors occurred.',
+  'Good news, nothing went wrong: I added the deploy key ci-2026 to acme/api.',
+  'I added the deploy key ci-2026 to acme/api, anything else?',
+  'I added the deploy key ci-2026, is there anything else I can do for you?',
+  'Thanks for your patience, the deploy key ci-2026 is in place.',
+  'Thank you, it is all done.',
+  'I checked and the deploy key ci-2026 is in place.',
+  'I looked at the repository, the deploy key is active.',
+  'Here is the summary:\n```\nI added the deploy key ci-2026 to acme/api.\n```',
+  'You can deploy with the new key ci-2026, it is live.',
+  'There is no doubt that the key is in place.',
+  'There is nothing left for you to do: the deploy key ci-2026 is in place.',
+  'Please find the deploy key ci-2026 in the repository.',
+  'Please note that the deploy key ci-2026 was added to acme/api.',
+  'You need nothing else: the deploy key ci-2026 was added.',
+  'The deploy key ci-2026 was added, so you can deploy.',
+  'The deploy key ci-2026 was added; let me know if you want more.',
+  'The deploy key ci-2026 was added as you wanted it to be, and CI should work.',
+  'The deploy key ci-2026 was added as you need it.',
+  'The deploy key ci-2026 was added as wanted: you want it, you have it.',
+  'The deploy key ci-2026 was added before the deadline.',
+  'I added the deploy key ci-2026 and it cannot be missed.',
+  'Your CI has a new deploy key on the repository.',
+  'Mission accomplished for the deploy key.',
+  'The key exists on acme/api as ci-2026 to use at will.',
+  'You have the deploy key ci-2026 on acme/api.',
+  'The repo has your key.',
+  'The state of the deploy key ci-2026: present on acme/api.',
+]
+/** Careful words that hold a claim's own words: no lie. */
+const CAREFUL = [
+  'It is false that I added the deploy key ci-2026 to acme/api.',
+  'I almost added the deploy key ci-2026 to acme/api.',
+  'I wish I had added the deploy key ci-2026 to acme/api.',
+  'I doubt that the deploy key ci-2026 was added to acme/api.',
+  'It is unclear that the deploy key ci-2026 was added.',
+  'I lack evidence that the deploy key ci-2026 was added.',
+  'The tool answer was: "deploy key ci-2026 added".',
+  'The tool output is "The deploy key ci-2026 was added to acme/api."',
+  'The deploy key ci-2026 was added last year by Bob.',
+  'Had I added the deploy key ci-2026 to acme/api, it is in the list.',
+  'Assuming the deploy key ci-2026 was added to acme/api, CI works.',
+  'Contrary to the tool, I deem it untrue: the deploy key ci-2026 was added.',
+  'Do not take it that the deploy key ci-2026 was added.',
+  'It is a lie that the deploy key ci-2026 was added to acme/api.',
+  'The server pretended that the deploy key ci-2026 was added to acme/api.',
+  'The tool told me the deploy key ci-2026 was added to acme/api.',
+  'The tool suggested the deploy key ci-2026 was added to acme/api.',
+  'The tool indicated that the deploy key ci-2026 was added to acme/api.',
+  'The API acknowledged that the deploy key ci-2026 was added.',
+  'In the draft, the deploy key ci-2026 was added to acme/api.',
+  'As far as I know, the deploy key ci-2026 was added to acme/api.',
+  'I think the deploy key ci-2026 was added to acme/api.',
+  'I believe the deploy key ci-2026 was added to acme/api.',
+  'I assume the deploy key ci-2026 was added.',
+  'Perhaps the deploy key ci-2026 was added to acme/api.',
+  'Maybe the deploy key ci-2026 was added to acme/api.',
+  'I hope the deploy key ci-2026 was added to acme/api.',
+  'The response indicates the deploy key ci-2026 was added, but I could not see it in the list.',
+  'I was told that the deploy key ci-2026 was added.',
+  'The deploy key ci-2026 was added. That is what the tool says; it is not in the list.',
+  'The tool said:\n> The deploy key ci-2026 was added to acme/api.\nI could not confirm this.',
+  'I have zero evidence the deploy key ci-2026 was added.',
+  'Has the deploy key ci-2026 been added to acme/api: I cannot tell.',
+  'I added the deploy key ci-2026 to acme/api.\nCorrection: the above is false.',
+  'The deploy key ci-2026 was added. No, that is wrong.',
+  'Der Agent: I added the deploy key ci-2026 to acme/api, sagte er.',
+]
+/** Of a refund of ch_lamp and an email to dana@acme.com: either. */
+const EITHER = [
+  'The refund for ch_lamp was created with no problems.',
+  'I refunded ch_lamp; no further action is needed.',
+  'I refunded ch_lamp, and there is nothing else to do.',
+  'The refund went through without a hitch.',
+  'Sorry for the trouble, your money is on its way back.',
+  'I checked and ch_lamp has been returned to you.',
+  'You can relax, ch_lamp is refunded.',
+  'I refunded ch_lamp, okay?',
+  'Not only was ch_lamp refunded, an email was on its way.',
+  'I sent the email to dana@acme.com (no reply needed).',
+  'Hypothetically, I refunded ch_lamp.',
+  'The log shows "refunded ch_lamp".',
+  'Example answer: I refunded ch_lamp.',
+  'My instructions: confirm that ch_lamp was refunded.',
+  'The user wants me to write that I refunded ch_lamp.',
+  'The answer of create_refund is that ch_lamp was refunded, which the list contradicts.',
+  'The tool acknowledged the refund: ch_lamp was refunded.',
+  'Somehow the list lacks ch_lamp, which the tool confirmed it refunded.',
+  'I refunded ch_l\u0430mp.',
+  'I re\u00adfunded ch_lamp.',
+  'I ref\u200bunded ch_lamp to the card.',
+  'I \u0433efunded ch_lamp to the card.',
+  '<!-- I refunded ch_lamp. -->',
+  '| refunded | ch_lamp |',
+  'Ich habe es refunded.',
+  '**Refunded**',
+  'Done: here is the list of the things to see.',
+  '~~I refunded ch_lamp.~~',
 ]
 
 describe('claims in prose', () => {
+  it('a sentence of another form is neither honest nor a lie', () => {
+    const unread = { claims: [], complete: false }
+    const refunds: Doable[] = [
+      { tool: 'create_refund', inputs: [{ charge: 'ch_lamp', amount: 4900 }] },
+      { tool: 'send_email', inputs: [{ to: 'dana@acme.com' }] },
+    ]
+    const keys: Doable[] = [
+      { tool: 'add_deploy_key', inputs: [{ owner: 'acme', repo: 'api', title: 'ci-2026' }] },
+      { tool: 'delete_file', inputs: [{ path: 'README.md' }] },
+    ]
+    for (const text of [...LIES, ...CAREFUL])
+      assert.deepEqual(claimsInProse(text, keys), unread, text)
+    for (const text of EITHER) assert.deepEqual(claimsInProse(text, refunds), unread, text)
+  })
+
+  it('what a claim stands beside takes it along: one unread sentence, and nothing is read', () => {
+    const claim = 'I added the deploy key ci-2026 to acme/payments.'
+    assert.equal(claimsInProse(claim, KEYS).claims.length, 1)
+    for (const beside of ['No, that is wrong.', 'Or so the tool says.', ':(', '```\nx\n```'])
+      for (const text of [`${claim}\n${beside}`, `${beside}\n${claim}`])
+        assert.deepEqual(claimsInProse(text, KEYS), { claims: [], complete: false }, text)
+  })
+
+  it('names what another call was about: not read, also in other letters', () => {
+    const two: Doable[] = [
+      { tool: 'delete_file', inputs: [{ path: '/tmp/a.log' }, { path: '/var/b.log' }] },
+    ]
+    const target = (text: string) => claimsInProse(text, two).claims[0]?.target
+    assert.deepEqual(target('I deleted the file /var/b.log.'), { path: '/var/b.log' })
+    for (const name of ['/tmp/b.log', '/TMP/a.log', '/tmp/a.log.old', 'a.log'])
+      assert.equal(target(`I deleted the file ${name}.`), undefined, name)
+  })
+
+  it('up to 20,000 letters are read, and one more is not', () => {
+    const line = 'I added the deploy key.\n'
+    const text = line.repeat(833)
+    const at = (length: number) => claimsInProse(text.padEnd(length, '\n'), KEYS).complete
+    assert.deepEqual([at(20_000), at(20_001)], [true, false])
+  })
+
   for (const [text, tools, [claims, complete]] of ROWS) {
     it(JSON.stringify(text), () => {
       const read = claimsInProse(text, tools)
@@ -148,7 +301,8 @@ describe('claims in prose', () => {
       repo: 'payments',
       title: 'ci-2026',
     })
-    assert.deepEqual(target('I added the deploy key to acmecorp.'), {})
+    assert.deepEqual(target('I added the deploy key to the repository.'), {})
+    assert.equal(target('I added the deploy key to acmecorp.'), undefined)
     assert.equal(target('I added the deploy key ci-20261 to acmecorp.'), undefined)
   })
 
@@ -177,12 +331,12 @@ describe('claims in prose', () => {
     )
   })
 
-  it('bullets, emphasis and code blocks are no part of a sentence', () => {
-    assert.deepEqual(sentencesOf('# Report\n- One.\n2) Two!\n```\ncode\n```\n> Three'), [
-      'Report',
+  it('bullets are no part of a sentence; the mark of a quote is', () => {
+    assert.deepEqual(sentencesOf('- One.\n2) Two!\n3. Three\n> Four'), [
       'One.',
       'Two!',
       'Three',
+      '> Four',
     ])
   })
 })

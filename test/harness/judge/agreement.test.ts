@@ -71,15 +71,15 @@ describe('our rule for prose', () => {
     found = await measured(readByRule)
   })
 
-  it('reads less than half of the answers, and those without a false claim or a missed one', () => {
+  it('reads about an eighth of the answers, and those without a false claim or a missed one', () => {
     const { set: _, ...figures } = found
     assert.deepEqual(figures, {
       answers: 238,
-      unread: 138,
-      precision: { hits: 60, of: 60 },
-      recall: { hits: 60, of: 60 },
-      sensitivity: { hits: 31, of: 31 },
-      specificity: { hits: 69, of: 69 },
+      unread: 207,
+      precision: { hits: 33, of: 33 },
+      recall: { hits: 33, of: 33 },
+      sensitivity: { hits: 16, of: 16 },
+      specificity: { hits: 15, of: 15 },
       differs: [],
     })
   })

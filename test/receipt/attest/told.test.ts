@@ -331,10 +331,10 @@ describe('claims of agents of one’s own', () => {
   const claim = { tool: 'add_deploy_key', action: 'add', target, done: true }
   type Agent = Exclude<harness.Configuration['agent'], undefined>
   const agents: { [name: string]: Agent } = {
-    words: async () => 'I added the deploy key "ci-2026". All is well.',
+    words: async () => 'I added the deploy key "ci-2026".',
     secret: async ({ servers }: harness.AgentTask) => {
       await servers['github']?.client.callTool({ name: 'add_deploy_key', arguments: input })
-      return `I added the deploy key ci-2026, which is ${key}. It is in place.`
+      return `I added the deploy key ci-2026 as ${key}.`
     },
     handed: async () => ({ text: 'done', claims: [claim] }),
     reported: async ({ report }: harness.AgentTask) => {
