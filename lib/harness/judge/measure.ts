@@ -123,7 +123,7 @@ function shownSettings({ apiKey: _, headers, model: __, ...rest }: JudgeSettings
  * @example
  * const rule = await agreement()
  * rule.measured.answers // 238
- * rule.measured.precision // { hits: 60, of: 60 }
+ * rule.measured.precision // { hits: 33, of: 33 }
  */
 export async function agreement(
   judge: JudgeSettings | null = null,
