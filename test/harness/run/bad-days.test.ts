@@ -135,7 +135,7 @@ describe('a folder that another user owns', {
 })
 
 describe('a device that fails', () => {
-  it('at a write (/proc/self/mem in the place of a log) is file_unwritable, and its folder goes on', () => {
+  it('in the place of a log (/proc/self/mem behind a link) is refused before a byte is written, and its folder goes on', () => {
     const dir = begun('mem')
     rmSync(join(dir, 'servers.ndjson'), { force: true })
     const kept = join(made, 'decisions.kept')
@@ -145,21 +145,21 @@ describe('a device that fails', () => {
     const trials = readFileSync(join(dir, 'trials.ndjson'))
     const ended = runs(dir)
     assert.ok(isFailed(ended))
-    assert.match(ended.error.code, /^file_un(readable|writable)$/)
-    assert.match(ended.error.message, /EIO.*mem/)
+    assert.equal(ended.error.code, 'run_invalid')
+    assert.match(ended.error.message, /expected a plain file, got a link.*decisions\.ndjson/)
     assert.deepEqual(readFileSync(join(dir, 'trials.ndjson')), trials)
     rmSync(join(dir, 'decisions.ndjson'))
     cpSync(kept, join(dir, 'decisions.ndjson'))
     assert.deepEqual(runs(dir), whole)
   })
 
-  it('at a read is file_unreadable, by the file', async () => {
+  it('in the place of the records is refused when the run is opened, by the file', async () => {
     const dir = begun('unread')
     rmSync(join(dir, 'trials.ndjson'))
     symlinkSync('/proc/self/mem', join(dir, 'trials.ndjson'))
     await assert.rejects(harness.open(dir), {
-      code: 'file_unreadable',
-      message: /EIO.*trials\.ndjson/,
+      code: 'run_invalid',
+      message: /expected a plain file, got a link.*trials\.ndjson/,
     })
   })
 
