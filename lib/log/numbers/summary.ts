@@ -53,9 +53,9 @@ export type MetricSummary = Rate & {
    */
   open: { none: Ends; all: Ends; trials: number } | null
   /**
-   * The same, with each trial that `bounds` counts as missing a 0, or a 1, as well. null: none is.
+   * The same, with each trial that `bounds` counts as missing a 0, or a 1, as well. Absent: none is.
    */
-  lost: { none: Ends; all: Ends; trials: number } | null
+  lost?: { none: Ends; all: Ends; trials: number }
   repeats: number[]
   /**
    * Of overclaiming, where a judge model read prose: how many of the trials it read, and what was
@@ -168,10 +168,11 @@ export function summarise(
         const cases = scoresByCase(rows, manifest, name, metric)
         const counted = withLost(cases, rows, touched, manifest, name, metric)
         const bounds = boundsOf(counted)
+        const kin = { level, families: cases.map((one) => families.get(one.case)) }
+        const lost = bounds && openEnds(withMissing(counted), manifest, kin)
         const repeats = all.repeats(metric)
         const tried = cases.map((one) => one.scores).filter((scores) => scores.length > 0)
         const unknown = { low: Number.NaN, high: Number.NaN }
-        const kin = { level, families: cases.map((one) => families.get(one.case)) }
         const read = readByJudge(cases, manifest, kin)
         return [
           metric,
@@ -185,7 +186,7 @@ export function summarise(
             single: tried.length > 0 ? singleRun(tried, options.level) : unknown,
             bounds,
             open: openEnds(cases, manifest, kin),
-            lost: bounds && openEnds(withMissing(counted), manifest, kin),
+            ...(lost && { lost }),
             repeats,
           },
         ]

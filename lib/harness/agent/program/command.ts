@@ -65,7 +65,6 @@ export type CommandAgent = {
 }
 
 export const COMMAND_MEMBERS = [
-  'from',
   'name',
   'version',
   'command',
@@ -79,6 +78,7 @@ export const COMMAND_MEMBERS = [
   'transport',
   'output',
   'unavailable',
+  'from',
 ]
 
 const PATH_MEMBERS = ['text', 'claims', 'inputTokens', 'outputTokens', 'steps', 'model']
