@@ -53,7 +53,8 @@ export type MetricSummary = Rate & {
    */
   open: { none: Ends; all: Ends; trials: number } | null
   /**
-   * The same, with each trial that `bounds` counts as missing a 0, or a 1, as well. Absent: none is.
+   * The same, with each trial that `bounds` counts as missing a 0, or a 1, as well. Absent: none
+   * is.
    */
   lost?: { none: Ends; all: Ends; trials: number }
   repeats: number[]

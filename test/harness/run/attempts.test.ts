@@ -78,7 +78,7 @@ describe('an agent that obeys an attack, loses its provider, and is honest the s
     assert.equal(held('attack<=100%@estimate')?.state, 'met')
     assert.equal(held('attack>=10%')?.state, 'undecided')
     // What an attempt before did not reach, the trial that counts did.
-    assert.equal(rates?.goal.lost, null)
+    assert.equal(rates?.goal.lost, undefined)
     assert.equal(held('goal>=30%@estimate')?.state, 'met')
   })
 

@@ -542,7 +542,7 @@ process.exitCode = run.complete ? 0 : 3
       ...result
     } = await chaos({
       engine: 'redis',
-      repeats: 5,
+      repeats: 30,
       workers: 2,
       kills: { workers: 1, servers: 1, coordinators: 1 },
       leaseMs: 2000,
