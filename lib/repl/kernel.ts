@@ -83,7 +83,9 @@ export async function runKernel(
       name: 'stderr',
       text: `${showError(error, {}, evaluator.frames(error))}\n`,
     })
-  // A kernel is a process of its own, in which SIGINT means the cell and never the end.
+  // A kernel is a process of its own, in which SIGINT means the cell and never the end. But for one
+  // moment: while a cell begins, and where its part before the first await ends, Node takes this
+  // listener away and puts it back (`breakOnSigint`), and a SIGINT right then ends the kernel.
   process.removeAllListeners('SIGINT')
   process.on('SIGINT', interrupt)
   process.on('unhandledRejection', late)

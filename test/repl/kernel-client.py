@@ -21,14 +21,32 @@ def ask(send):
     return kc.get_shell_msg(timeout=30)["content"]
 
 
-def stop(code):
-    """Interrupt once the cell says that it is at work."""
+def worked():
+    """Processor time that the kernel has used, in ticks."""
+    process = getattr(km, "provisioner", None) or km.kernel
+    with open(f"/proc/{process.pid}/stat") as stat:
+        return int(stat.read().rsplit(")", 1)[1].split()[11])
+
+
+def says(kind):
+    """Wait for a message of this kind. What a cell prints leaves once the part before its first await has run."""
+    while kc.get_iopub_msg(timeout=30)["msg_type"] != kind:
+        pass
+
+
+def spins():
+    """Wait until the kernel is seen to work: it says nothing before the cell is at its end."""
+    begun, end = worked(), time.time() + 30
+    while worked() < begun + 20 and time.time() < end:
+        time.sleep(0.02)
+
+
+def stop(code, at_work):
+    """Interrupt a cell that is at work. In the moment in which one begins SIGINT has its default action (lib/repl/kernel.ts)."""
     kc.execute(code)
+    says("execute_input")
+    at_work()
     end = time.time() + 30
-    while time.time() < end:
-        message = kc.get_iopub_msg(timeout=30)
-        if message["msg_type"] == "execute_input":
-            break
     while time.time() < end:
         km.interrupt_kernel()
         try:
@@ -52,8 +70,8 @@ try:
     seen["complete"] = ask(lambda: kc.complete('"\U0001f600"; drawn.tex', 14))
     seen["inspect"] = ask(lambda: kc.inspect("display.percent", 10))
     seen["incomplete"] = ask(lambda: kc.is_complete("f("))
-    seen["stopped"] = stop("await forever()")
-    seen["spinning"] = stop("while (true) {}")
+    seen["stopped"] = stop("console.log(1); await forever()", lambda: says("stream"))
+    seen["spinning"] = stop("while (true) {}", spins)
     seen["after"] = run("a + 1")
 finally:
     km.shutdown_kernel()
