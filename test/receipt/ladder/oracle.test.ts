@@ -401,27 +401,48 @@ function levelsOf(told: Story): Map<Write | Told, Level> {
   )
 }
 
-test('no level is above what the written rule allows, and most of what it allows is given', () => {
-  const counts = { allowed: [0, 0, 0], given: [0, 0, 0] }
+/** Each write with the level that the written rule allows and the one that `verify` gave. */
+function levelPairs(told: Story): { event: Event; allowed: Level; given: Level }[] {
+  const given = levelsOf(told)
+  const allowed = highest(kept(told) as Event[], told.entries, subjectOf)
+  return [...allowed].map(([event, level]) => ({
+    event,
+    allowed: level,
+    given: given.get(event as Write) as Level,
+  }))
+}
+
+test('no level is above what the written rule allows', () => {
   fc.assert(
     fc.property(story, (told) => {
-      const events = kept(told)
-      const allowed = highest(events as Event[], told.entries, subjectOf)
-      const given = levelsOf(told)
-      for (const [event, level] of allowed) {
-        const got = given.get(event as Write) as Level
-        assert.ok(RANK[got] <= RANK[level], `${got} above ${level}: ${JSON.stringify(event)}`)
-        counts.allowed[RANK[level]] = (counts.allowed[RANK[level]] as number) + 1
-        if (RANK[level] > 0) counts.given[RANK[got]] = (counts.given[RANK[got]] as number) + 1
-      }
+      for (const { event, allowed, given } of levelPairs(told))
+        assert.ok(
+          RANK[given] <= RANK[allowed],
+          `${given} above ${allowed}: ${JSON.stringify(event)}`,
+        )
     }),
     { numRuns: RUNS },
   )
-  const [, confirmed = 0, verified = 0] = counts.allowed
-  const [, gaveConfirmed = 0, gaveVerified = 0] = counts.given
-  assert.ok(confirmed > RUNS / 40 && verified > RUNS / 10, JSON.stringify(counts))
-  assert.ok(gaveVerified >= 0.9 * verified, `verified ${gaveVerified} of ${verified}`)
-  assert.ok(gaveConfirmed >= 0.8 * confirmed, `confirmed ${gaveConfirmed} of ${confirmed}`)
+})
+
+// A share is counted over fixed stories: 200 random ones once held only two confirmed writes.
+test('most of what the written rule allows is given', () => {
+  const pairs = fc.sample(story, { numRuns: 1000, seed: 1 }).flatMap(levelPairs)
+  const share = (level: Level) => {
+    const allowed = pairs.filter((pair) => pair.allowed === level)
+    const given = allowed.filter((pair) => pair.given === level)
+    return { allowed: allowed.length, given: given.length / allowed.length }
+  }
+  const confirmed = share('observed_confirmed')
+  const verified = share('verified')
+  assert.ok(
+    confirmed.allowed > 25 && verified.allowed > 100,
+    JSON.stringify({ confirmed, verified }),
+  )
+  assert.ok(
+    verified.given >= 0.9 && confirmed.given >= 0.8,
+    JSON.stringify({ confirmed, verified }),
+  )
 })
 
 // Found by PROPERTY_TIMES=100 PROPERTY_SEED=813045572: the oracle took the key for the token.
