@@ -3,37 +3,20 @@
  * show it, if nothing changed or only so much, and how much would be enough.
  */
 import { endBeyond } from '../bounded.ts'
-import { inside, optionsOf, positive, share, whole, word } from '../domain.ts'
+import { optionsOf, positive, share, whole } from '../domain.ts'
 import type { Target } from '../families.ts'
 import { rng as seeded } from '../random.ts'
 import { sameCasesDifference } from '../same-cases.ts'
-import { type Cost, type CostOptions, costInText, costOf, costsOf, trialsFor } from './cost.ts'
-import {
-  type Chance,
-  chanceOf,
-  chanceText,
-  leastSize,
-  RUNS,
-  SEARCH_RUNS,
-  scoresBy,
-  WAYS,
-  type Way,
-  worse,
-} from './simulate.ts'
+import type { Cost } from './cost.ts'
+import { type Chance, chanceOf, chanceText, scoresBy, WAYS, type Way, worse } from './simulate.ts'
+import { percent, SIZE_OPTIONS, type Size, type SizeOptions, sizeOf, sizeOptions } from './size.ts'
 import { pairsIn } from './worlds.ts'
 
-export type MarginPlanOptions = CostOptions & {
+export type MarginPlanOptions = SizeOptions & {
   margin?: number
-  rate: number
   fall?: number
-  cases: number
-  repeats: number
   repeatsBefore?: number
-  target?: Target
   between?: number
-  level?: number
-  power?: number
-  runs?: number
 }
 
 /** How likely two runs show that one is no worse than the other by more than a margin. */
@@ -70,8 +53,6 @@ export type MarginPlan = {
   text: string
 }
 
-const MOST = { these: 1000, 'like these': 2000 } as const
-
 /**
  * How likely a comparison of two runs of the same cases rules out a fall by more than a margin:
  * simulated, with the interval that `compare` and the baseline gate use.
@@ -102,78 +83,48 @@ const MOST = { these: 1000, 'like these': 2000 } as const
  * p.needed // 22
  */
 export function planMargin(options: MarginPlanOptions): MarginPlan {
-  optionsOf(options, [
-    'margin',
-    'rate',
-    'fall',
-    'cases',
-    'repeats',
-    'repeatsBefore',
-    'target',
-    'between',
-    'level',
-    'power',
-    'runs',
-    'perTrial',
-    'budget',
-  ])
+  optionsOf(options, [...SIZE_OPTIONS, 'margin', 'fall', 'repeatsBefore', 'between'])
   const margin = share(positive(options.margin ?? 0.1, 'options.margin'), 'options.margin')
-  const rate = share(positive(options.rate, 'options.rate'), 'options.rate')
+  positive(options.rate, 'options.rate')
+  const sized = sizeOptions(options)
+  const { rate, target, level, power, cases, repeats, runs } = sized
   const fall = share(options.fall ?? 0, 'options.fall')
   share(rate - fall, 'options.rate - options.fall')
-  const target = word(options.target ?? 'these', ['these', 'like these'] as const, 'options.target')
-  const cases = whole(options.cases, target === 'these' ? 1 : 2, 100_000, 'options.cases')
-  const repeats = whole(options.repeats, 1, 100_000, 'options.repeats')
   const before = options.repeatsBefore
   if (before !== undefined) whole(before, 1, 100_000, 'options.repeatsBefore')
   const between = share(options.between ?? 0.02, 'options.between')
-  const level = inside(options.level ?? 0.95, 'options.level')
-  const power = inside(options.power ?? 0.8, 'options.power')
-  const runs = whole(options.runs ?? RUNS, 100, 100_000, 'options.runs')
-  const costs = costsOf(options)
   const world = { target, rate, within: rate * (1 - rate), between, loss: fall / rate }
-  const waysOf = (size: number, runs: number) => {
-    const [m, k] = target === 'these' ? [cases, size] : [size, repeats]
+  const waysOf = (cases: number, repeats: number, runs: number) => {
     const one = (way: Way) =>
-      ruledOut({ ...world, way, cases: m, repeats: [before ?? k, k] }, { margin, level, runs })
+      ruledOut(
+        { ...world, way, cases, repeats: [before ?? repeats, repeats] },
+        { margin, level, runs },
+      )
     return Object.fromEntries(WAYS.map((way) => [way, one(way)])) as MarginPlan['ways']
   }
   const worst = ({ evenly, wholly }: MarginPlan['ways']) => worse(evenly, wholly)
-  const planned = target === 'these' ? repeats : cases
-  const ways = waysOf(planned, runs)
-  const enough = (size: number) =>
-    (target === 'these' || size > 1) &&
-    worst(waysOf(size, Math.min(runs, SEARCH_RUNS))).share >= power
-  const needed = fall < margin ? leastSize(enough, MOST[target]) : Number.NaN
-  const trialsOf = (size: number) => size * (target === 'these' ? cases : repeats)
-  const paid = trialsFor(costs)
-  const size = Math.floor(paid / trialsOf(1))
-  const result: MarginPlan = {
-    margin,
-    rate,
-    fall,
-    target,
-    level,
-    power,
-    cases,
-    repeats,
+  const ways = waysOf(cases, repeats, runs)
+  const never =
+    fall < margin ? null : 'The fall is not smaller than the margin, so it should not be ruled out.'
+  const { neededChance, affordable, text, ...size } = sizeOf(
+    sized,
+    (...of) => worst(waysOf(...of)),
+    never,
+  )
+  const plan = {
+    ...{ margin, rate, fall, target, level, power, cases, repeats },
     repeatsBefore: before ?? null,
-    trials: cases * repeats,
     holds: worst(ways),
     ways,
-    needed,
-    neededTrials: trialsOf(needed),
-    neededHolds: Number.isNaN(needed) ? null : worst(waysOf(needed, runs)),
-    cost: costOf(cases * repeats, costs.perTrial),
-    neededCost: Number.isNaN(needed) ? {} : costOf(trialsOf(needed), costs.perTrial),
-    affordable:
-      size >= (target === 'these' ? 1 : 2)
-        ? { size, trials: trialsOf(size), holds: worst(waysOf(Math.min(size, 100_000), runs)) }
-        : null,
-    text: '',
+    ...size,
+    neededHolds: neededChance,
+    affordable: affordable && {
+      size: affordable.size,
+      trials: affordable.trials,
+      holds: affordable.chance,
+    },
   }
-  result.text = textOf(result, paid)
-  return result
+  return { ...plan, text: textOf(plan, text) }
 }
 
 /** How often a fall by more than the margin is ruled out in runs of one world. */
@@ -206,14 +157,12 @@ function ruledOut(
   return chanceOf(hits, runs)
 }
 
-const percent = (x: number) => `${Number((x * 100).toFixed(1))}%`
 const points = (x: number) => `${Number((x * 100).toFixed(1))} points`
 
-function textOf(plan: MarginPlan, paid: number): string {
-  const { cases, repeats, margin, rate, fall, target, power, needed, ways, affordable } = plan
+function textOf(plan: Omit<MarginPlan, 'text'>, { needed, budget }: Size['text']): string {
+  const { cases, repeats, margin, rate, fall, target, ways } = plan
   const before = plan.repeatsBefore
   const where = target === 'these' ? 'run again' : 'other cases'
-  const what = target === 'these' ? 'repeats' : 'cases'
   const truth =
     fall === 0
       ? `if the true rate is ${percent(rate)} in both`
@@ -222,16 +171,9 @@ function textOf(plan: MarginPlan, paid: number): string {
     fall === 0 || ways.wholly.share === ways.evenly.share
       ? ''
       : `, ${ways.wholly.share < ways.evenly.share ? 'as a few cases fail for good' : 'as every case loses a little'} (the worse way)`
-  const lines = [
+  return [
     `${cases} cases x ${repeats} repeats ${before === null ? 'in both runs' : `after a run of ${before}`}, ${where}: ${truth}${way}, a fall by more than ${points(margin)} is ruled out in ${chanceText(plan.holds)}.`,
-    plan.neededHolds
-      ? `${needed} ${what} make that ${chanceText(plan.neededHolds)}: ${plan.neededTrials} trials of each configuration${costInText(plan.neededCost)}.`
-      : fall >= margin
-        ? 'The fall is not smaller than the margin, so it should not be ruled out.'
-        : `No number of ${what} up to ${MOST[target]} makes that ${percent(power)}.`,
-  ]
-  if (affordable)
-    lines.push(`The budget pays for ${affordable.size} ${what}: ${chanceText(affordable.holds)}.`)
-  else if (!Number.isNaN(paid)) lines.push(`The budget pays for too few ${what}.`)
-  return lines.join(' ')
+    needed,
+    ...budget,
+  ].join(' ')
 }

@@ -3,37 +3,28 @@
  * rate is what it is hoped to be, and how much would be enough.
  */
 import { endBeyond } from '../bounded.ts'
-import { inside, optionsOf, share, whole, word } from '../domain.ts'
+import { optionsOf, share, whole, word } from '../domain.ts'
 import type { Target } from '../families.ts'
 import { type Rng, rng as seeded } from '../random.ts'
 import { sameCases } from '../same-cases.ts'
-import { type Cost, type CostOptions, costInText, costOf, costsOf, trialsFor } from './cost.ts'
+import type { Cost } from './cost.ts'
 import {
   binomialDraw,
   type Chance,
   chanceOf,
   chanceText,
-  leastSize,
-  RUNS,
-  SEARCH_RUNS,
   scoresBy,
   WAYS,
   type Way,
   worse,
 } from './simulate.ts'
+import { percent, SIZE_OPTIONS, type Size, type SizeOptions, sizeOf, sizeOptions } from './size.ts'
 
-export type RatePlanOptions = CostOptions & {
+export type RatePlanOptions = SizeOptions & {
   line: number
-  rate: number
-  cases: number
-  repeats: number
   side?: 'at least' | 'at most'
-  target?: Target
   families?: number
   held?: 'interval' | 'estimate'
-  level?: number
-  power?: number
-  runs?: number
 }
 
 /** How likely a run shows on which side of a line a rate lies. */
@@ -71,8 +62,6 @@ export type RatePlan = {
   text: string
 }
 
-const MOST = { these: 1000, 'like these': 2000 } as const
-
 /**
  * How likely a run of some size shows that a rate holds a line (or misses it), if it is truly so
  * high: simulated, with the interval that `rate` and gates use.
@@ -105,94 +94,46 @@ const MOST = { these: 1000, 'like these': 2000 } as const
  * p.needed // 11
  */
 export function planRate(options: RatePlanOptions): RatePlan {
-  optionsOf(options, [
-    'line',
-    'rate',
-    'cases',
-    'repeats',
-    'side',
-    'target',
-    'families',
-    'held',
-    'level',
-    'power',
-    'runs',
-    'perTrial',
-    'budget',
-  ])
+  optionsOf(options, [...SIZE_OPTIONS, 'line', 'side', 'families', 'held'])
   const line = share(options.line, 'options.line')
-  const rate = share(options.rate, 'options.rate')
-  const target = word(options.target ?? 'these', ['these', 'like these'] as const, 'options.target')
+  const sized = sizeOptions(options)
+  const { rate, target, level, power, cases, repeats, runs } = sized
   const side = word(options.side ?? 'at least', ['at least', 'at most'] as const, 'options.side')
   const held = word(options.held ?? 'interval', ['interval', 'estimate'] as const, 'options.held')
-  const cases = whole(options.cases, target === 'these' ? 1 : 2, 100_000, 'options.cases')
-  const repeats = whole(options.repeats, 1, 100_000, 'options.repeats')
   const families = whole(options.families ?? cases, 1, cases, 'options.families')
-  const level = inside(options.level ?? 0.95, 'options.level')
-  const power = inside(options.power ?? 0.8, 'options.power')
-  const runs = whole(options.runs ?? RUNS, 100, 100_000, 'options.runs')
-  const costs = costsOf(options)
   // What should lie below a line is the mirror of what should lie above one.
   const up = side === 'at least'
-  const world = {
-    line: up ? line : 1 - line,
-    rate: up ? rate : 1 - rate,
-    target,
-    held,
-    level,
-    runs,
-  }
+  const world = { line: up ? line : 1 - line, rate: up ? rate : 1 - rate, target, held, level }
   const perFamily = cases / families
-  const ends = (cases: number, repeats: number, runs: number) =>
-    answers({
-      ...world,
-      runs,
-      cases,
-      repeats,
-      families: Math.max(1, Math.round(cases / perFamily)),
-    })
+  const ends = (cases: number, repeats: number, runs: number) => {
+    const families = Math.max(1, Math.round(cases / perFamily))
+    return answers({ ...world, runs, cases, repeats, families })
+  }
   const now = ends(cases, repeats, runs)
   const rightly = world.rate >= world.line ? 'met' : 'missed'
-  const bySize = (size: number, of = runs) =>
-    target === 'these' ? ends(cases, size, of) : ends(size, repeats, of)
   const right = ({ evenly, wholly }: ReturnType<typeof answers>) =>
     worse(evenly[rightly], wholly[rightly])
-  const possible = rate !== line || held === 'estimate'
-  const enough = (size: number) =>
-    (target === 'these' || size > 1) &&
-    right(bySize(size, Math.min(runs, SEARCH_RUNS))).share >= power
-  const needed = possible ? leastSize(enough, MOST[target]) : Number.NaN
-  const trialsOf = (size: number) => size * (target === 'these' ? cases : repeats)
-  const paid = trialsFor(costs)
-  const size = Math.floor(paid / (target === 'these' ? cases : repeats))
-  const result: RatePlan = {
-    line,
-    rate,
-    side,
-    target,
-    held,
-    level,
-    power,
-    cases,
-    families,
-    repeats,
-    trials: cases * repeats,
+  const never =
+    rate !== line || held === 'estimate' ? null : 'At the line itself no number of trials decides.'
+  const { neededChance, affordable, text, ...size } = sizeOf(
+    sized,
+    (...of) => right(ends(...of)),
+    never,
+  )
+  const plan = {
+    ...{ line, rate, side, target, held, level, power, cases, families, repeats },
     met: worse(now.evenly.met, now.wholly.met),
     missed: worse(now.evenly.missed, now.wholly.missed),
     ways: { evenly: now.evenly[rightly], wholly: now.wholly[rightly] },
-    needed,
-    neededTrials: trialsOf(needed),
-    neededRight: Number.isNaN(needed) ? null : right(bySize(needed)),
-    cost: costOf(cases * repeats, costs.perTrial),
-    neededCost: Number.isNaN(needed) ? {} : costOf(trialsOf(needed), costs.perTrial),
-    affordable:
-      Number.isNaN(paid) || size < 1 || (target === 'like these' && size < 2)
-        ? null
-        : { size, trials: trialsOf(size), right: right(bySize(Math.min(size, 100_000))) },
-    text: '',
+    ...size,
+    neededRight: neededChance,
+    affordable: affordable && {
+      size: affordable.size,
+      trials: affordable.trials,
+      right: affordable.chance,
+    },
   }
-  result.text = textOf(result, rightly, paid)
-  return result
+  return { ...plan, text: textOf(plan, rightly, text) }
 }
 
 type World = {
@@ -283,10 +224,12 @@ function answerTo(
   return endBeyond(values, line, 'high', options) ? 'missed' : 'open'
 }
 
-const percent = (x: number) => `${Number((x * 100).toFixed(1))}%`
-
-function textOf(plan: RatePlan, rightly: 'met' | 'missed', paid: number): string {
-  const { cases, repeats, families, line, rate, side, target, held, power, needed } = plan
+function textOf(
+  plan: Omit<RatePlan, 'text'>,
+  rightly: 'met' | 'missed',
+  { needed, budget }: Size['text'],
+): string {
+  const { cases, repeats, families, line, rate, side, target, held } = plan
   const where = target === 'these' ? 'these cases, run again' : 'other cases like these'
   const kin = families < cases ? ` of ${families} families` : ''
   const end =
@@ -297,19 +240,9 @@ function textOf(plan: RatePlan, rightly: 'met' | 'missed', paid: number): string
     rightly === 'met'
       ? `${end} holds ${side} ${percent(line)}`
       : `it is shown that the rate is not ${side} ${percent(line)}`
-  const what = target === 'these' ? 'repeats' : 'cases'
-  const lines = [
+  return [
     `${cases} cases${kin} x ${repeats} repeats, ${where}: if the true rate is ${percent(rate)}, ${said} in ${chanceText(plan[rightly])}; failures ${way} are the worse way.`,
-    Number.isNaN(needed)
-      ? rate === line
-        ? 'At the line itself no number of trials decides.'
-        : `No number of ${what} up to ${MOST[target]} makes that ${percent(power)}.`
-      : `${needed} ${what} make that ${chanceText(plan.neededRight as Chance)}: ${plan.neededTrials} trials of each configuration${costInText(plan.neededCost)}.`,
-  ]
-  if (plan.affordable)
-    lines.push(
-      `The budget pays for ${plan.affordable.size} ${what}: ${chanceText(plan.affordable.right)}.`,
-    )
-  else if (!Number.isNaN(paid)) lines.push(`The budget pays for too few ${what}.`)
-  return lines.join(' ')
+    needed,
+    ...budget,
+  ].join(' ')
 }
