@@ -5,12 +5,13 @@
 
 import { type Column, foreign, pad, table, textWidth, tone, wrap } from '../display.ts'
 import type { Json, JsonObject } from '../json.ts'
+import { Chart, type ChartKind } from './chart.ts'
 import { DASH } from './draw/theme.ts'
 import { capital } from './notes.ts'
 import { axis, SHARE_TICKS, say, type Unit } from './quantity.ts'
 import { labels } from './rows.ts'
-import { frame, lineLegend, tips } from './spec.ts'
-import { axisLines, dotLine, niceTicks, padAll, type TextLook } from './text/plot.ts'
+import { frame, lineLegend, nothing, tips } from './spec.ts'
+import { axisLines, dotLine, niceTicks, padAll, page, type TextLook } from './text/plot.ts'
 
 export type Curve = {
   name: string
@@ -85,7 +86,25 @@ function steps(values: number[], total: number): { x: number; share: number; cou
   return corners.filter((_, i) => i === 0 || i === corners.length - 1 || i % every === 0)
 }
 
-export function drawCurves(drawing: Drawing): JsonObject {
+/** A chart of curves, or of the sentence that there are none. */
+export function curveChart<Row>(
+  kind: ChartKind,
+  rows: Row[],
+  drawing: Drawing,
+  empty: string,
+): Chart<Row> {
+  const { title, notes, curves } = drawing
+  return new Chart<Row>({
+    kind,
+    title,
+    notes,
+    rows,
+    spec: curves.length ? drawCurves(drawing) : nothing(title, notes, empty),
+    text: (look) => page(title, notes, curves.length ? curvesInText(drawing, look) : [empty], look),
+  })
+}
+
+function drawCurves(drawing: Drawing): JsonObject {
   const { curves, quantity, unit, log } = drawing
   const names = labels(curves.map((curve) => curve.name))
   const series = curves.map((curve) => `${names.get(curve.name)} (${curve.remark})`)
@@ -168,7 +187,7 @@ function reaches(sorted: Float64Array, total: number, share: number): number | n
   return sorted[Math.max(0, Math.ceil(share * total - 1e-9) - 1)] ?? null
 }
 
-export function curvesInText(drawing: Drawing, look: TextLook): string[] {
+function curvesInText(drawing: Drawing, look: TextLook): string[] {
   const { curves, unit, log } = drawing
   const width = look.width ?? 100
   const { low, high, ticks } = range(drawing)

@@ -4,13 +4,11 @@
  */
 import { onlyOptions } from '../arguments.ts'
 import { foreign } from '../display.ts'
-import { Chart } from './chart.ts'
-import { curvesInText, drawCurves } from './curve.ts'
+import type { Chart } from './chart.ts'
+import { curveChart } from './curve.ts'
 import { capital } from './notes.ts'
 import type { Unit } from './quantity.ts'
 import { ABOVE_ZERO, FINITE, readRows } from './rows.ts'
-import { nothing } from './spec.ts'
-import { page, type TextLook } from './text/plot.ts'
 
 export type EcdfRow = {
   configuration: string
@@ -66,14 +64,5 @@ export function ecdf(rows: readonly EcdfRow[], options: EcdfOptions = {}): Chart
     log,
     what: 'share of trials',
   }
-  const empty = 'No configurations.'
-  return new Chart<EcdfRow>({
-    kind: 'ecdf',
-    title,
-    notes,
-    rows: read,
-    spec: read.length ? drawCurves(drawing) : nothing(title, notes, empty),
-    text: (look: TextLook) =>
-      page(title, notes, read.length ? curvesInText(drawing, look) : [empty], look),
-  })
+  return curveChart('ecdf', read, drawing, 'No configurations.')
 }

@@ -7,11 +7,9 @@
  */
 import { onlyOptions } from '../arguments.ts'
 import { foreign } from '../display.ts'
-import { Chart } from './chart.ts'
-import { curvesInText, drawCurves } from './curve.ts'
+import type { Chart } from './chart.ts'
+import { curveChart } from './curve.ts'
 import { ABOVE_ZERO, readRows } from './rows.ts'
-import { nothing } from './spec.ts'
-import { page, type TextLook } from './text/plot.ts'
 
 export type LatencyRow = {
   server: string
@@ -75,14 +73,5 @@ export function latency(
     log: true,
     what: 'share of probes answered',
   }
-  const empty = 'No servers.'
-  return new Chart<LatencyRow>({
-    kind: 'latency',
-    title,
-    notes,
-    rows: read,
-    spec: read.length ? drawCurves(drawing) : nothing(title, notes, empty),
-    text: (look: TextLook) =>
-      page(title, notes, read.length ? curvesInText(drawing, look) : [empty], look),
-  })
+  return curveChart('latency', read, drawing, 'No servers.')
 }
