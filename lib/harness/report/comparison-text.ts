@@ -172,7 +172,7 @@ function answerCells(question: string, one: Adjusted, look: Look): string[] {
  */
 function twoFamilies({ primary }: RunComparison): string {
   const each = `${Number(((1 - primary.level) * 100).toPrecision(2))} in 100`
-  return `The metric asked about is a family of its own, and these are another, each held at ${each}: where nothing differs at all, a page says something false somewhere in two to three times as many.`
+  return `The metric asked about is a family of its own, and these are another, each held at ${each}: where nothing differs at all, a page says something false somewhere in up to three times as many.`
 }
 
 /** What it means that the two questions have different answers; empty where they have the same. */
