@@ -90,11 +90,12 @@ export function signFlip(
   const above = total + margin
   if (options.unit !== undefined) {
     const unit = positive(options.unit, 'options.unit')
-    const steps = sizes.map((d) => Math.abs(Math.round(d / unit)))
+    const signed = sizes.map((d) => Math.round(d / unit))
+    const steps = signed.map(Math.abs)
     const farthest = steps.reduce((sum, n) => sum + n, 0)
     const whole = sizes.every((d, i) => Math.abs(Math.abs(d) / unit - (steps[i] ?? 0)) < 1e-6)
     if (whole && farthest * moved <= 50_000_000) {
-      const seen = Math.round(total / unit)
+      const seen = Math.abs(signed.reduce((sum, n) => sum + n, 0))
       return { ...result, ...withMid(...sumsAtLeast(steps, farthest, seen)) }
     }
   }
@@ -135,28 +136,24 @@ function sumsAtLeast(
   reach: number,
   total: number,
 ): [atLeast: number, beyond: number] {
-  // The sum with signs is 2 T - reach, T the sum of those with a plus: index by T.
-  let now = new Float64Array(reach + 1)
-  now[0] = 1
+  // The sum with signs is 2 T - reach, T the sum of those with a plus. Both tails are alike, and
+  // no T in the lower one comes from a greater T.
+  const last = (reach - total) / 2
+  const chances = new Float64Array(last + 1)
+  chances[0] = 1
   let top = 0
   for (const step of steps) {
-    const next = new Float64Array(reach + 1)
-    for (let t = 0; t <= top; t++) {
-      const half = (now[t] as number) / 2
-      next[t] = (next[t] as number) + half
-      next[t + step] = (next[t + step] as number) + half
+    for (let t = Math.min(top, last); t >= 0; t--) {
+      const half = (chances[t] as number) / 2
+      chances[t] = half
+      if (t + step <= last) chances[t + step] = (chances[t + step] as number) + half
     }
     top += step
-    now = next
   }
-  let atLeast = 0
   let beyond = 0
-  for (let t = 0; t <= reach; t++) {
-    const sum = Math.abs(2 * t - reach)
-    if (sum >= total) atLeast += now[t] as number
-    if (sum > total) beyond += now[t] as number
-  }
-  return [atLeast, beyond]
+  for (let t = 0; t < last; t++) beyond += chances[t] as number
+  const tail = beyond + (chances[last] as number)
+  return [total === 0 ? 1 : 2 * tail, 2 * beyond]
 }
 
 /**

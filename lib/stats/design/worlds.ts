@@ -87,6 +87,24 @@ function deviationFor(rates: readonly number[], between: number): number {
   return high
 }
 
+type Spread = { rates: readonly number[]; deviation: number; mean: number }
+let latest: { of: string; spread: Spread } | undefined
+
+/**
+ * How cases that are drawn anew scatter: the same for each loss that a search tries, so the latest
+ * is kept.
+ */
+function spreadOf({ rate, within, between }: PairWorld): Spread {
+  const of = `${rate} ${within} ${between}`
+  if (latest?.of === of) return latest.spread
+  // The moves of both sides take their part of the spread that the trials leave.
+  const rates = quantilesOf(rate, within + between / 2, points)
+  const deviation = deviationFor(rates, between)
+  const mean = average(rates.map((p) => average(normals.map((z) => cut(p + deviation * z)))))
+  latest = { of, spread: { rates, deviation, mean } }
+  return latest.spread
+}
+
 /**
  * One world: the true mean difference b - a in it, and its runs one after the other, as passes of
  * each case.
@@ -95,7 +113,7 @@ export function pairsIn(world: PairWorld): {
   difference: number
   draw(random: Rng, a: Uint32Array, b: Uint32Array): void
 } {
-  const { way, target, cases, rate, within, between, loss } = world
+  const { way, target, cases, loss } = world
   const [triedA, triedB] = world.repeats
   const evenly = way === 'evenly'
   if (target === 'these') {
@@ -110,10 +128,7 @@ export function pairsIn(world: PairWorld): {
       },
     }
   }
-  // The moves of both sides take their part of the spread that the trials leave.
-  const rates = quantilesOf(rate, within + between / 2, points)
-  const deviation = deviationFor(rates, between)
-  const mean = average(rates.map((p) => average(normals.map((z) => cut(p + deviation * z)))))
+  const { rates, deviation, mean } = spreadOf(world)
   const pick = (items: readonly number[], random: Rng) =>
     items[Math.floor(random() * POINTS)] as number
   return {
