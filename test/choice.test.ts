@@ -118,7 +118,7 @@ goal: [{ table: repos, where: { owner: acme }, count: 1 }]
   it('a verb, an option, a word behind a verb, a command of the prompt', () => {
     const root = join(import.meta.dirname, '..')
     const said = (...args: string[]) =>
-      spawnSync(process.execPath, ['--import', 'tsx', 'repl.ts', ...args], {
+      spawnSync(process.execPath, ['repl.ts', ...args], {
         cwd: root,
         encoding: 'utf8',
       }).stderr

@@ -81,11 +81,10 @@ describe('examples', () => {
         'an example imports the public face, as a user would',
       )
       const expected = source.slice(at + '\n// Prints:\n'.length).replace(/^\/\/ ?/gm, '')
-      const { stdout } = await promisify(execFile)(
-        process.execPath,
-        ['--import', 'tsx', join(root, path)],
-        { cwd: root, env: { ...process.env, NO_COLOR: '1', GROQ_API_KEY: '' } },
-      )
+      const { stdout } = await promisify(execFile)(process.execPath, [join(root, path)], {
+        cwd: root,
+        env: { ...process.env, NO_COLOR: '1', GROQ_API_KEY: '' },
+      })
       assert.equal(stdout, expected)
     })
   }

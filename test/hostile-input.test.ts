@@ -14,7 +14,7 @@ const WATCHDOG_MS = 180_000
 /** What a program prints, unless the watchdog ends it. */
 function printed(program: string): string {
   const code = `import { cases, receipt } from './lib/index.ts'\n${program}`
-  const words = ['--import', 'tsx', '--input-type=module', '-e', code]
+  const words = ['--input-type=module', '-e', code]
   const { stdout, stderr, signal } = spawnSync(process.execPath, words, {
     cwd: root,
     encoding: 'utf8',

@@ -27,7 +27,7 @@ function publisher(id: string, count: number) {
       scenarios.publish({ ...${JSON.stringify(set)}, id: '${id}', version: '1.' + i }, { root: ${JSON.stringify(root)} })
       console.log(i)
     }`
-  return spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code], {
+  return spawn(process.execPath, ['--input-type=module', '-e', code], {
     cwd: repo,
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -68,7 +68,7 @@ export async function killedAndResumed(options: {
     const before = lines('trials.ndjson')
     const process_ = spawn(
       process.execPath,
-      ['--import', 'tsx', fileURLToPath(import.meta.url), '--child', dir, String(trials)],
+      [fileURLToPath(import.meta.url), '--child', dir, String(trials)],
       { stdio: ['ignore', 'ignore', 'inherit'] },
     )
     const gone = once(process_, 'exit')

@@ -22,16 +22,12 @@ function touchstone(
   args: string[],
   options: { input?: string; env?: Record<string, string> } = {},
 ) {
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    ['--import', 'tsx', join(root, 'repl.ts'), ...args],
-    {
-      cwd: root,
-      encoding: 'utf8',
-      input: options.input ?? '',
-      env: { ...process.env, GROQ_API_KEY: '', ...options.env },
-    },
-  )
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, 'repl.ts'), ...args], {
+    cwd: root,
+    encoding: 'utf8',
+    input: options.input ?? '',
+    env: { ...process.env, GROQ_API_KEY: '', ...options.env },
+  })
   return { status, stdout, stderr }
 }
 

@@ -25,11 +25,7 @@ function offered(...typed: string[]): string[] {
 }
 
 before(() => {
-  const tsx = import.meta.resolve('tsx')
-  writeFileSync(
-    program,
-    `#!/bin/sh\nexec "${process.execPath}" --import "${tsx}" "${join(root, 'repl.ts')}" "$@"\n`,
-  )
+  writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${join(root, 'repl.ts')}" "$@"\n`)
   chmodSync(program, 0o755)
   mkdirSync(work)
   spawnSync(

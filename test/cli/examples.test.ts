@@ -59,10 +59,7 @@ function shell(line: string) {
 
 before(async () => {
   for (const folder of [work, bin, join(work, 'my-cases')]) mkdirSync(folder)
-  program(
-    'touchstone',
-    `exec "${process.execPath}" --import "${import.meta.resolve('tsx')}" "${join(root, 'repl.ts')}" "$@"`,
-  )
+  program('touchstone', `exec "${process.execPath}" "${join(root, 'repl.ts')}" "$@"`)
   program('my-agent', 'echo "I did nothing."')
   symlinkSync(join(root, 'node_modules'), join(work, 'node_modules'))
   cpSync(join(root, 'cases/lying_success/deploy-key.yaml'), join(work, 'my-cases/deploy-key.yaml'))

@@ -12,13 +12,11 @@ const root = resolve(import.meta.dirname, '..', '..')
 const cwd = mkdtempSync(join(tmpdir(), 'touchstone-finished-'))
 after(() => rmSync(cwd, { recursive: true, force: true }))
 
-const TSX = import.meta.resolve('tsx')
 function touchstone(...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    ['--import', TSX, join(root, 'repl.ts'), ...args],
-    { cwd, encoding: 'utf8' },
-  )
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, 'repl.ts'), ...args], {
+    cwd,
+    encoding: 'utf8',
+  })
   return { status, stdout, stderr }
 }
 

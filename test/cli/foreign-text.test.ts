@@ -153,7 +153,7 @@ describe('text of others', () => {
       for (const words of lines()) {
         const { stdout, stderr, error } = spawnSync(
           process.execPath,
-          ['--import', 'tsx', join(root, 'repl.ts'), ...words],
+          [join(root, 'repl.ts'), ...words],
           { cwd: root, encoding: 'utf8', input: '', timeout: 60_000 },
         )
         assert.equal(error, undefined)

@@ -22,7 +22,7 @@ function touchstone(
     hear?: (text: string, child: { kill(signal: 'SIGINT'): void }) => void
   } = {},
 ) {
-  const child = spawn(process.execPath, ['--import', 'tsx', join(root, 'repl.ts'), ...args], {
+  const child = spawn(process.execPath, [join(root, 'repl.ts'), ...args], {
     cwd: root,
     env: { ...process.env, NAMED: 'from outside', SECRET_KEY: 'not passed on' },
   })

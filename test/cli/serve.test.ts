@@ -20,7 +20,7 @@ after(async () => {
   rmSync(made, { recursive: true, force: true })
 })
 const FILE = 'cases/lying_success/deploy-key.yaml'
-const args = (...words: string[]) => ['--import', 'tsx', 'repl.ts', 'serve', FILE, ...words]
+const args = (...words: string[]) => ['repl.ts', 'serve', FILE, ...words]
 const INPUT = {
   owner: 'acme',
   repo: 'payments',

@@ -96,18 +96,7 @@ describe('consent', () => {
     const run = (...more: string[]) =>
       spawnSync(
         process.execPath,
-        [
-          '--import',
-          'tsx',
-          'repl.ts',
-          'run',
-          file,
-          '--repeat',
-          '1',
-          '--out',
-          join(made, 'out'),
-          ...more,
-        ],
+        ['repl.ts', 'run', file, '--repeat', '1', '--out', join(made, 'out'), ...more],
         { cwd: root, encoding: 'utf8', input: 'y\n' },
       )
     const refused = run('--config', 'a=sim/naive')

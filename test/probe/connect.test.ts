@@ -438,10 +438,6 @@ it('importing the probe loads neither an HTTP client nor a pattern engine', () =
     await import('./lib/probe/index.ts')
     console.log(seen.filter((name) => /^(undici|re2js|@modelcontextprotocol)/.test(name)).join())`
   const root = fileURLToPath(new URL('../..', import.meta.url))
-  const out = execFileSync(
-    process.execPath,
-    ['--import', 'tsx', '--input-type=module', '-e', code],
-    { cwd: root },
-  )
+  const out = execFileSync(process.execPath, ['--input-type=module', '-e', code], { cwd: root })
   assert.equal(out.toString().trim(), '')
 })

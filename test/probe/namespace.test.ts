@@ -69,7 +69,7 @@ describe('end to end, nothing injected: real names, real TLS, real sockets, in a
       'ip -6 addr add 2606:2800:220:1::34/128 dev lo 2>/dev/null || true',
       `mount --bind ${folder}/resolv.conf /etc/resolv.conf`,
       `mount --bind ${folder}/hosts /etc/hosts`,
-      `exec "$0" --import tsx test/servers/namespace.ts ${folder} ${server} ${stranger} ${dns}`,
+      `exec "$0" test/servers/namespace.ts ${folder} ${server} ${stranger} ${dns}`,
     ].join('\n')
     const out = execFileSync(
       'unshare',

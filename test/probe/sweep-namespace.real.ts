@@ -66,7 +66,7 @@ describe('a sweep of 520 endpoints with real names, TLS and sockets', {
       `ip addr add ${server}/32 dev lo`,
       `ip addr add ${dns}/32 dev lo`,
       `mount --bind ${folder}/resolv.conf /etc/resolv.conf`,
-      `exec "$0" --import tsx test/servers/namespace-sweep.ts world ${folder} ${server} ${dns}`,
+      `exec "$0" test/servers/namespace-sweep.ts world ${folder} ${server} ${dns}`,
     ].join('\n')
     const args = ['--net', '--mount', 'sh', '-c', script, process.execPath]
     const env = { ...process.env, NODE_EXTRA_CA_CERTS: made.caPath }

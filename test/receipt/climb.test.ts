@@ -142,7 +142,7 @@ describe('GitHub’s official server, by its own tool list', () => {
     ],
   ]
   const github = (log: string) =>
-    named('github').stdio(process.execPath, ['--import', 'tsx', replay], {
+    named('github').stdio(process.execPath, [replay], {
       env: { AUDIT_LOG: log },
     })
 

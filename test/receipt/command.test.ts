@@ -16,14 +16,10 @@ const publicKey = fresh('auditor.pub')
 writeFileSync(publicKey, keys.publicKey)
 
 function touchstone(...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    ['--import', 'tsx', 'repl.ts', ...args],
-    {
-      cwd: project,
-      encoding: 'utf8',
-    },
-  )
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['repl.ts', ...args], {
+    cwd: project,
+    encoding: 'utf8',
+  })
   return { status, stdout, stderr }
 }
 

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import type { Ended } from './disturbed-run.ts'
 
 const root = resolve(import.meta.dirname, '../..')
-const WORDS = [process.execPath, '--import', 'tsx', 'test/servers/disturbed-run.ts']
+const WORDS = [process.execPath, 'test/servers/disturbed-run.ts']
 
 /** Why there is no mount namespace here; null when there is one. */
 export function withoutMounts(): string | null {

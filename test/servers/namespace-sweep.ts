@@ -83,7 +83,7 @@ async function sweeping([list = '', log = '', set = '', again = '']: string[]): 
 
 function started(...sweep: string[]): ChildProcess {
   const own = fileURLToPath(import.meta.url)
-  return spawn(process.execPath, ['--expose-gc', '--import', 'tsx', own, 'sweep', ...sweep], {
+  return spawn(process.execPath, ['--expose-gc', own, 'sweep', ...sweep], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
 }

@@ -352,7 +352,7 @@ it('Ctrl-C once ends what is running, exits with 3, and prints the words that go
     '--quiet',
   ]
   const root = resolve(import.meta.dirname, '..', '..', '..')
-  const child = spawn(process.execPath, ['--import', 'tsx', join(root, 'repl.ts'), ...words], {
+  const child = spawn(process.execPath, [join(root, 'repl.ts'), ...words], {
     cwd: root,
   })
   let stderr = ''

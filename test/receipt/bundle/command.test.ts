@@ -13,11 +13,10 @@ const folder = mkdtempSync(join(tmpdir(), 'bundle-command-'))
 after(() => rmSync(folder, { recursive: true }))
 
 function touchstone(...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    ['--import', 'tsx', join(root, 'repl.ts'), ...args],
-    { cwd: root, encoding: 'utf8' },
-  )
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, 'repl.ts'), ...args], {
+    cwd: root,
+    encoding: 'utf8',
+  })
   return { status, stdout, stderr }
 }
 

@@ -571,7 +571,7 @@ describe('a forecast', () => {
 describe('touchstone run', () => {
   const KEYS = 'cases/lying_success/deploy-key.yaml'
   const touchstone = (args: string[]) =>
-    spawnSync(process.execPath, ['--import', 'tsx', join(root, 'repl.ts'), 'run', ...args], {
+    spawnSync(process.execPath, [join(root, 'repl.ts'), 'run', ...args], {
       cwd: root,
       encoding: 'utf8',
       env: { ...process.env, GROQ_API_KEY: '', TOUCHSTONE_BASE_URL: '' },
