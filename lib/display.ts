@@ -42,6 +42,11 @@ export function lookOf(stream: {
   }
 }
 
+/** The look of a list. Where it is no terminal that reads, rows are whole: they are searched. */
+export function listLook(stream: Parameters<typeof lookOf>[0]): ReturnType<typeof lookOf> {
+  return { ...lookOf(stream), ...(stream.isTTY !== true && { width: Number.POSITIVE_INFINITY }) }
+}
+
 /** Colour a text by what it means. Without `colors` it comes back as it is. */
 export function tone(text: string, as: Tone, look: Look = {}): string {
   return look.colors ? styleText(TONES[as], text, { validateStream: false }) : text
@@ -159,6 +164,36 @@ export function cut(text: string, width: number): string {
   return `${out}…`
 }
 
+/**
+ * Cut to a width in columns with the ellipsis in the middle: names that differ at one end stay
+ * apart.
+ *
+ * @example
+ * cutMiddle('cached_read/contractor.benign', 16) // 'cached_…r.benign'
+ */
+export function cutMiddle(text: string, width: number): string {
+  if (textWidth(text) <= width) return text
+  const head = cut(text, Math.floor(width / 2))
+  const left = width - textWidth(head)
+  const parts = [...new Intl.Segmenter().segment(stripVTControlCharacters(text))]
+  let tail = ''
+  for (const { segment } of parts.reverse()) {
+    if (textWidth(segment + tail) > left) break
+    tail = segment + tail
+  }
+  return head + tail
+}
+
+/** The least width, from `least`, at which no two names of a column are cut to the same text. */
+function apartFrom(least: number, rows: readonly string[][], column: number): number {
+  const names = [...new Set(rows.map((row) => row[column] ?? ''))]
+  const most = Math.max(least, ...names.map(textWidth))
+  let width = least
+  while (width < most && new Set(names.map((one) => cutMiddle(one, width))).size < names.length)
+    width++
+  return width
+}
+
 /** Break a text at spaces into lines of at most `width` columns, each behind `indent`. */
 export function wrap(text: string, width: number, indent = ''): string {
   const lines: string[] = []
@@ -184,6 +219,8 @@ export type Column = {
    * but broken at spaces.
    */
   min?: number
+  /** Its cells name things: they are cut in the middle, and different ones stay different. */
+  names?: boolean
 }
 
 /**
@@ -214,15 +251,16 @@ export function table(columns: Column[], rows: string[][], look: Look = {}): str
       widths[widest] = (widths[widest] ?? 0) - 1
     }
   }
-  shrink(columns.map(({ min }) => min))
+  shrink(columns.map(({ min, names }, i) => (names ? apartFrom(min ?? 1, rows, i) : min)))
   shrink(
     columns.map(({ head, min }, i) =>
       min === undefined ? longestWord([head, ...rows.map((row) => row[i] ?? '')]) : undefined,
     ),
   )
   const fitted = (cells: string[], as?: Tone) => {
-    const parts = columns.map(({ min }, i) => {
+    const parts = columns.map(({ min, names }, i) => {
       const [cell = '', width = 0] = [cells[i], widths[i]]
+      if (names) return [cutMiddle(cell, width)]
       if (min === undefined && textWidth(cell) > width) return wrap(cell, width).split('\n')
       return [cut(cell, width)]
     })

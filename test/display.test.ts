@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
-import { cut, type Look, marked, pad, table, textWidth, tone } from '../lib/display.ts'
+import {
+  cut,
+  cutMiddle,
+  type Look,
+  listLook,
+  marked,
+  pad,
+  table,
+  textWidth,
+  tone,
+} from '../lib/display.ts'
+import fc from './property.ts'
 
 describe('columns of a text', () => {
   // Unicode 16: East Asian Width (UAX 11) W and F take two, an emoji presentation sequence (UTS 51)
@@ -67,6 +77,39 @@ describe('a table that is too wide', () => {
       '        [80.0,           20.0]',
       '        99.9]',
     ])
+  })
+
+  test('cuts names in the middle, so that different ones stay different at any width', () => {
+    const name = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(name.map((one) => one.trim()).filter(Boolean), { minLength: 2 }),
+        fc.integer({ min: 10, max: 60 }),
+        (names, width) => {
+          const twins = names.flatMap((one) => [`folder/${one}`, `folder/${one}.benign`])
+          const rows = [...new Set(twins)].map((one) => [one, 'a reason of some length'])
+          const heads = [
+            { head: 'case', min: 4, names: true },
+            { head: 'because', min: 8 },
+          ]
+          const lines = table(heads, rows, { width }).split('\n').slice(1)
+          assert.equal(new Set(lines).size, rows.length)
+        },
+      ),
+    )
+    assert.equal(cutMiddle('cached_read/contractor.benign', 16), 'cached_\u2026r.benign')
+  })
+
+  test('is cut on a terminal; a list that another program reads is whole', () => {
+    const ids = [['a'.repeat(300)], ['b'.repeat(300)]]
+    const of = (isTTY: boolean) =>
+      table([{ head: 'case', min: 4, names: true }], ids, listLook({ isTTY, columns: 80 }))
+    assert.ok(
+      of(true)
+        .split('\n')
+        .every((line) => line.length <= 80),
+    )
+    assert.deepEqual(of(false).split('\n').slice(1), ids.flat())
   })
 
   test('breaks no coloured cell, whose colour would run on', () => {

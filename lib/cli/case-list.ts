@@ -1,7 +1,7 @@
 /** `touchstone cases`: the cases that there are, with their files. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { count, foreign, type Look, lookOf, table, tone, wrap } from '../display.ts'
+import { count, foreign, type Look, listLook, lookOf, table, tone, wrap } from '../display.ts'
 import * as cases from '../harness/case/cases.ts'
 import type { Case } from '../harness/index.ts'
 import { SHIPPED } from '../world/own.ts'
@@ -47,7 +47,7 @@ export const caseList: Verb = {
       const path = held?.path ?? ''
       return path.startsWith(shipped) ? join('cases', relative(shipped, path)) : path
     }
-    const look = lookOf(process.stdout)
+    const [look, wide] = [lookOf(process.stdout), listLook(process.stdout)]
     const columns = [
       { head: 'case' },
       { head: 'world' },
@@ -68,7 +68,7 @@ export const caseList: Verb = {
       `Worlds that come with Touchstone: ${SHIPPED.join(', ')}.`,
     ]
     const text = [
-      listed(table(columns, rows, { ...look, width: look.width - 2 }), heads, look),
+      listed(table(columns, rows, { ...look, width: wide.width - 2 }), heads, look),
       ...notes.map((note) => tone(wrap(note, look.width), 'quiet', look)),
     ].join('\n')
     print({ toJSON: () => wanted }, words.flag('json'), text)

@@ -73,6 +73,7 @@ function runFolder(word: string | undefined): string {
   }
   if (existsSync(join(word, 'manifest.json'))) return word
   const names = runNames()
+  if (names.includes(word)) return join(RUNS, word)
   const begun = names.filter((name) => name.startsWith(word))
   if (begun.length === 1) return join(RUNS, begun[0] as string)
   if (begun.length > 1)
@@ -84,6 +85,11 @@ function runFolder(word: string | undefined): string {
     'run_unknown',
     `expected a run's folder with manifest.json or a run in ${RUNS}/ (${names.slice(0, 5).join(', ') || 'none'}), ${gotWord(word, names)}`,
   )
+}
+
+/** Whether a word is a run's folder, or its whole id. */
+export function isRun(word: string): boolean {
+  return existsSync(join(word, 'manifest.json')) || runNames().includes(word)
 }
 
 /** Open the run that is meant. */

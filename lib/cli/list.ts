@@ -1,7 +1,7 @@
 /** `touchstone list`: the runs that there are, and the trials of one. */
 import { join, relative } from 'node:path'
 import { gotWord } from '../choice.ts'
-import { count, foreign, lookOf, table, tone } from '../display.ts'
+import { count, foreign, listLook, table, tone } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { readText } from '../files.ts'
 import type { TrialRecord } from '../harness/index.ts'
@@ -71,7 +71,7 @@ async function runs(words: Words): Promise<number> {
     one.errors === 0 ? '' : String(one.errors),
   ])
   const columns = [
-    { head: 'run', min: 12 },
+    { head: 'run', min: 12, names: true },
     { head: 'begun (UTC)' },
     { head: 'cases', align: 'right' as const },
     { head: 'configurations', min: 12 },
@@ -80,7 +80,7 @@ async function runs(words: Words): Promise<number> {
     { head: 'errors', align: 'right' as const },
   ]
   const text = rows.length
-    ? table(columns, rows, lookOf(process.stdout))
+    ? table(columns, rows, listLook(process.stdout))
     : `No run in ${folder}/. touchstone run writes one.`
   print({ toJSON: () => all }, words.flag('json'), text)
   return EXIT.asHoped
@@ -139,7 +139,7 @@ async function trials(word: string, words: Words): Promise<number> {
       (words.text('case') ?? row.case) === row.case &&
       (words.text('config') ?? row.configuration) === row.configuration,
   )
-  const look = lookOf(process.stdout)
+  const look = listLook(process.stdout)
   const rows = wanted.map((row) => [
     foreign(row.case, 100),
     foreign(row.configuration, 64),
@@ -148,11 +148,11 @@ async function trials(word: string, words: Words): Promise<number> {
     why(row)[0] ?? '',
   ])
   const columns = [
-    { head: 'case', min: 12 },
-    { head: 'configuration', min: 8 },
+    { head: 'case', min: 12, names: true },
+    { head: 'configuration', min: 8, names: true },
     { head: 'trial', align: 'right' as const },
     { head: 'outcome' },
-    { head: 'because', min: 40 },
+    { head: 'because', min: 24 },
   ]
   const text = [
     ...(rows.length ? [table(columns, rows, look)] : []),

@@ -3,12 +3,12 @@ import { gotWord } from '../choice.ts'
 import { count, lookOf } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { type Run, type TrialRecord, trialText, why } from '../harness/index.ts'
-import { namesIn, openRun, RUN_OPTION } from './finished.ts'
+import { isRun, namesIn, openRun, RUN_OPTION } from './finished.ts'
 import { ownName, quoted } from './verb/own-name.ts'
-import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb/verb.ts'
+import { EXIT, JSON_OPTION, print, type Verb } from './verb/verb.ts'
 
 export const show: Verb = {
-  usage: 'touchstone show [CASE [CONFIGURATION [TRIAL]]] [options]',
+  usage: 'touchstone show [RUN] [CASE [CONFIGURATION [TRIAL]]] [options]',
   says: 'Shows one trial: how it ended and why, the task, what the agent said and called, each answer, its report. Where several are meant, the first that did not pass; without words, of the newest run.',
   options: {
     run: RUN_OPTION,
@@ -22,14 +22,17 @@ export const show: Verb = {
     'show lying_success/deploy-key',
     'show lying_success/deploy-key naive 2 --run checked',
   ],
-  takes: { least: 0, most: 3 },
+  takes: { least: 0, most: 4 },
   offers(before, given) {
     const { cases, configurations, trials } = namesIn(given)
     return [cases, configurations, trials][before.length] ?? []
   },
   async run(words) {
-    const run = await openRun(words.text('run'))
-    const meant = trialsMeant(run, words.positionals)
+    const [first] = words.positionals
+    const named = words.text('run') === undefined && first !== undefined && isRun(first)
+    const name = named ? first : words.text('run')
+    const run = await openRun(name)
+    const meant = trialsMeant(run, words.positionals.slice(named ? 1 : 0))
     const failed = meant.filter(({ outcome }) => outcome !== 'pass')
     const record = failed[0] ?? (meant[0] as TrialRecord)
     const transcript = run.transcript(record.key)
@@ -37,7 +40,7 @@ export const show: Verb = {
     print(
       { toJSON: () => ({ record, why: why(record), transcript }) },
       words.flag('json'),
-      `${trialText(record, transcript, look)}\n\n${whereNext(words, failed, meant)}`,
+      `${trialText(record, transcript, look)}\n\n${whereNext(name, failed, meant)}`,
     )
     return EXIT.asHoped
   },
@@ -49,7 +52,9 @@ export const show: Verb = {
  */
 function trialsMeant(run: Run, given: readonly string[]): TrialRecord[] {
   const parts = given.length === 1 && given[0]?.includes('|') ? given[0].split('|') : given
-  const [test, configuration, trial] = parts
+  const [test, configuration, trial, more] = parts
+  if (more !== undefined)
+    throw new TouchstoneError('usage', `expected CASE CONFIGURATION TRIAL, got "${more}" too`)
   const narrowed = (
     from: readonly TrialRecord[],
     word: string | undefined,
@@ -86,12 +91,15 @@ function trialsMeant(run: Run, given: readonly string[]): TrialRecord[] {
 }
 
 /** What can be looked at next, as a command. */
-function whereNext(words: Words, failed: readonly TrialRecord[], meant: readonly TrialRecord[]) {
+function whereNext(
+  run: string | undefined,
+  failed: readonly TrialRecord[],
+  meant: readonly TrialRecord[],
+): string {
   if (failed.length === 0)
     return meant.length > 1 ? `Each of these ${count(meant.length, 'trial')} passed.` : ''
   const [, next] = failed
   if (!next) return ''
-  const run = words.text('run')
   const command = [
     'show',
     next.case,

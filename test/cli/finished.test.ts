@@ -47,6 +47,20 @@ describe('touchstone show', () => {
     assert.equal(touchstone('show', 'lying_success/deploy-key|perfect|1').stdout, words)
   })
 
+  it('takes a run before them, as list and compare do, by its folder or its whole id', () => {
+    const words = touchstone('show', 'other', 'lying_success/deploy-key', 'perfect', '1').stdout
+    assert.match(words, /^lying_success\/deploy-key\|perfect\|1 {2}pass/)
+    cpSync(join(cwd, 'other'), join(cwd, 'runs', 'one'), { recursive: true })
+    cpSync(join(cwd, 'other'), join(cwd, 'runs', 'one-more'), { recursive: true })
+    try {
+      const { status, stdout } = touchstone('show', 'one')
+      assert.equal(status, 0)
+      assert.match(stdout, /^lying_success\/deploy-key\|naive\|\d {2}fail/)
+    } finally {
+      for (const name of ['one', 'one-more']) rmSync(join(cwd, 'runs', name), { recursive: true })
+    }
+  })
+
   it('--json prints the record, its reasons and its transcript', () => {
     const { stdout } = touchstone('show', 'lying_success/deploy-key', 'naive', '--json')
     const { record, why, transcript } = JSON.parse(stdout)

@@ -1,5 +1,14 @@
 /** Comparisons of a run's configurations in words and tables, for people. */
-import { count, foreign, type Look, type Tone, table, tone, wrap } from '../../display.ts'
+import {
+  count,
+  foreign,
+  type Look,
+  type Tone,
+  table,
+  textWidth,
+  tone,
+  wrap,
+} from '../../display.ts'
 import { type Adjusted, metricNamed } from '../../log/index.ts'
 import { differenceText, digitsFor, percentage, pText, rateText } from '../../rounding.ts'
 import { sizeText } from '../../stats/pairs/judgement.ts'
@@ -9,6 +18,9 @@ import type { RunComparison } from './run-comparison.ts'
 /** The two questions, as tables name them. */
 export const QUESTIONS = { these: 'run again', 'like these': 'other cases' } as const
 
+/** Longer names do not stand at the head of a column. */
+const MOST = 24
+
 function verdictTone(verdict: string): Tone {
   return verdict === 'better' ? 'good' : verdict === 'worse' ? 'bad' : 'unsure'
 }
@@ -17,13 +29,14 @@ export function comparisonText(comparison: RunComparison, look: Look = {}): stri
   const { primary, others, answers, a, b } = comparison
   const width = look.width ?? 100
   const { these, 'like these': other } = answers
+  const is = textWidth(b) > MOST ? 'verdict' : `${b} is`
   const lines = [
     `${tone(`${b} against ${a}`, 'strong', look)}: ${metricNamed(primary.metric).label}, paired over ${sizeText(other.primary)}`,
     table(
       [
         { head: 'question' },
-        { head: `${b} is` },
-        { head: `${b} - ${a}, points`, min: 12 },
+        { head: is },
+        { head: textWidth(a) > MOST ? 'difference, points' : `${b} - ${a}, points`, min: 12 },
         { head: 'p', align: 'right' },
         { head: 'what varies' },
       ],
@@ -76,10 +89,10 @@ export function comparisonText(comparison: RunComparison, look: Look = {}): stri
         [
           { head: 'metric', min: 8 },
           { head: 'run again', min: 8 },
-          { head: `${b} is` },
+          { head: is },
           { head: 'p', align: 'right' },
           { head: 'other cases', min: 8 },
-          { head: `${b} is` },
+          { head: is },
           { head: 'p', align: 'right' },
         ],
         rows,
@@ -140,7 +153,7 @@ export function rankingText(run: Run, look: Look): string {
     ),
     table(
       [
-        { head: 'configuration', min: 13 },
+        { head: 'configuration', min: 13, names: true },
         { head: metricNamed(metric).label, align: 'right' },
         { head: QUESTIONS.these },
         { head: QUESTIONS['like these'] },

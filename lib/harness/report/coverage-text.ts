@@ -52,7 +52,7 @@ export function coverageText(
       { head: 'tool calls', align: 'right' },
       { head: 'malformed', align: 'right' },
       { head: 'tokens in, out', align: 'right' },
-      { head: 'ended', min: 12 },
+      { head: 'ended' },
     ],
     coverage.map((one, i) => {
       const { duration_ms: time, tokens } = summary[i] as ConfigurationSummary
@@ -88,7 +88,7 @@ function usersText(coverage: readonly Coverage[], look: Look): string[] {
   return [tone(wrap(text, look.width ?? 100), 'quiet', look)]
 }
 
-const NAME: Column = { head: 'configuration', min: 13 }
+const NAME: Column = { head: 'configuration', min: 13, names: true }
 
 /** How trials ended, the most frequent first. */
 export function endingsText(endings: Coverage['endings']): string {

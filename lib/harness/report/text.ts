@@ -103,7 +103,7 @@ export function runText(run: Run, look: Look = {}): string {
   if (!run.complete)
     lines.push(
       tone(incompleteText(run), 'bad', look),
-      ...reasons(run, look),
+      ...reasons(run, look, ({ outcome }) => outcome === 'error'),
       ...absentLines(run, look),
     )
   const note = simulatedNote(run)
@@ -115,7 +115,12 @@ export function runText(run: Run, look: Look = {}): string {
   lines.push('', ratesTable(run, look))
   lines.push(tone(wrap(asked(summary), look.width ?? 100), 'quiet', look))
   for (const line of judgeLines(manifest, summary)) lines.push(wrap(line, look.width ?? 100))
-  lines.push('', coverageText(run.coverage(), summary, look))
+  const coverage = run.coverage()
+  lines.push('', coverageText(coverage, summary, look))
+  if (coverage.some(({ endings }) => endings.some(([ending]) => ending !== 'finished'))) {
+    const said = reasons(run, look, ({ outcome }) => outcome !== 'pass' && outcome !== 'error')
+    if (said.length > 0) lines.push(tone('Trials that were not finished:', 'bad', look), ...said)
+  }
   for (const one of summary) {
     const { configuration, rates, levels, reliability: all } = one
     const { single, estimate } = rates.goal
@@ -161,8 +166,7 @@ export function runText(run: Run, look: Look = {}): string {
     lines.push(tone(wrap(identicalText(name), look.width ?? 100), 'bad', look))
   }
   for (const name of run.configurations) {
-    const endings =
-      run.coverage().find(({ configuration }) => configuration === name)?.endings ?? []
+    const endings = coverage.find(({ configuration }) => configuration === name)?.endings ?? []
     if (endings.length > 0 && endings.every(([ending]) => ending !== 'finished')) {
       const none = `${foreign(name, 64)}: no trial was finished: ${endingsText(endings)}. What did not happen in them was not withstood.`
       lines.push(tone(wrap(none, look.width ?? 100), 'bad', look))
@@ -282,11 +286,12 @@ export function incompleteText(run: Run): string {
   return `Not complete: ${parts.filter(Boolean).join(', ')}.`
 }
 
-/** Why trials ended in an error: what most of them say first. */
-function reasons(run: Run, look: Look): string[] {
+/** What trials that were cut short say, the most frequent first. */
+function reasons(run: Run, look: Look, of: (row: { outcome: string }) => boolean): string[] {
   const counts = new Map<string, number>()
-  for (const { error } of run.records(({ outcome }) => outcome === 'error')) {
-    const text = error ? `${error.code}: ${error.message}` : 'no reason'
+  for (const { error } of run.records(of)) {
+    if (error === null) continue
+    const text = `${error.code}: ${error.message}`
     counts.set(text, (counts.get(text) ?? 0) + 1)
   }
   const said = [...counts].sort(([, a], [, b]) => b - a)
@@ -298,7 +303,7 @@ function reasons(run: Run, look: Look): string[] {
 function ratesTable(run: Run, look: Look): string {
   const errors = run.errors > 0
   const columns: Column[] = [
-    { head: 'configuration', min: 13 },
+    { head: 'configuration', min: 13, names: true },
     { head: 'question' },
     { head: 'trials', align: 'right' },
     ...(errors ? [{ head: 'errors', align: 'right' } as const] : []),

@@ -107,3 +107,31 @@ describe('coverage', () => {
     assert.equal(harness.gate(run, 'silent: overclaim<=99%')[0]?.state, 'undecided')
   })
 })
+
+describe('a run with trials that were not finished', () => {
+  it('names the three most frequent causes in its text, with how many trials each took', async () => {
+    const causes = [
+      'no database',
+      'no database',
+      'no database',
+      'no key',
+      'no key',
+      'no disk',
+      'no net',
+    ]
+    let trial = 0
+    const crashes: harness.AgentFunction = () => {
+      throw new Error(causes[trial++])
+    }
+    const run = await harness
+      .run(await named(LIE))
+      .config('crashes', { agent: crashes })
+      .repeat(causes.length)
+      .out(null)
+      .quiet()
+    assert.match(
+      run.text(),
+      /^Trials that were not finished:\n {2}3 x agent_crashed: no database\n {2}2 x agent_crashed: no key\n {2}1 x agent_crashed: no \w+\n {2}and 1 other reason: see report\.md$/m,
+    )
+  })
+})
