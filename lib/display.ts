@@ -335,11 +335,6 @@ export function count(n: number, noun: string, plural = `${noun}s`): string {
   return `${n.toLocaleString('en-US')} ${n === 1 ? noun : plural}`
 }
 
-/** A share as a whole percentage, `-` where it is undefined. `percent(0.925) // '93%'` */
-export function percent(share: number, digits = 0): string {
-  return Number.isFinite(share) ? `${(share * 100).toFixed(digits)}%` : '-'
-}
-
 /** Milliseconds as a person reads them: `850 ms`, `2.4 s`, `3 min 20 s`. */
 export function duration(ms: number): string {
   if (!Number.isFinite(ms)) return '-'

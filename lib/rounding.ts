@@ -27,6 +27,29 @@ export function digitsFor(width: number, ...values: number[]): number {
 }
 
 /**
+ * So many decimals, or more, that rounding moves no share onto a line that it is held against, nor
+ * over it.
+ *
+ * @example
+ * digitsApart(0, [0.796, 0.9], [0.8]) // 1
+ */
+export function digitsApart(
+  digits: number,
+  values: readonly number[],
+  lines: readonly number[],
+): number {
+  const turned = (at: number) =>
+    lines.some((line) =>
+      values.some(
+        (value) => value !== line && (value * 100).toFixed(at) === (line * 100).toFixed(at),
+      ),
+    )
+  let enough = digits
+  while (enough < MOST && turned(enough)) enough++
+  return enough
+}
+
+/**
  * A share as a percentage without its sign. What is closer to 0 than the last digit stays apart
  * from 0.
  *
@@ -46,16 +69,23 @@ export function percentage(share: number, digits: number): string {
 
 /**
  * A rate with its interval: `62% [40, 80]`; `[unknown]` where it has none, and a dash where the
- * rate is undefined.
+ * rate is undefined. No end is rounded to 0, to 100 or over a line.
  *
+ * @param lines what the rate is held against, such as a gate's threshold
  * @example
  * rateText(0.625, 0.4, 0.8) // '63% [40, 80]'
  * rateText(0.9995, 0.9975, 0.99999) // '99.950% [99.750, 99.999]'
  * rateText(0.5, NaN, NaN) // '50% [unknown]'
  */
-export function rateText(estimate: number, low: number, high: number): string {
+export function rateText(
+  estimate: number,
+  low: number,
+  high: number,
+  ...lines: readonly number[]
+): string {
   if (!Number.isFinite(estimate)) return '-'
-  const digits = digitsFor(high - low, estimate, low, high)
+  const values = [estimate, low, high]
+  const digits = digitsApart(digitsFor(high - low, ...values), values, lines)
   const ends = Number.isFinite(low)
     ? `[${percentage(low, digits)}, ${percentage(high, digits)}]`
     : '[unknown]'
@@ -78,15 +108,23 @@ export function pointsText(difference: number, digits: number): string {
 }
 
 /**
- * A difference of shares with its interval, in percentage points: `+8 [+2, +13]`.
+ * A difference of shares with its interval, in percentage points: `+8 [+2, +13]`. No end is rounded
+ * to 0, to 100 or over a line.
  *
+ * @param lines what the difference is held against, such as a margin
  * @example
  * differenceText(0.081, 0.02, 0.13) // '+8 [+2, +13]'
  * differenceText(0.1, NaN, NaN) // '+10 [unknown]'
  */
-export function differenceText(difference: number, low: number, high: number): string {
+export function differenceText(
+  difference: number,
+  low: number,
+  high: number,
+  ...lines: readonly number[]
+): string {
   if (!Number.isFinite(difference)) return '-'
-  const digits = digitsFor(high - low, difference, low, high)
+  const values = [difference, low, high]
+  const digits = digitsApart(digitsFor(high - low, ...values), values, lines)
   const ends = Number.isFinite(low)
     ? `[${pointsText(low, digits)}, ${pointsText(high, digits)}]`
     : '[unknown]'

@@ -2,7 +2,7 @@
 
 import { cut, foreign, pad, textWidth, tone, wrap } from '../display.ts'
 import type { JsonObject } from '../json.ts'
-import { axis, sayDifference, sayInterval, type Unit } from './quantity.ts'
+import { axis, sayDifference, sayWithin, type Unit } from './quantity.ts'
 import { FINITE, labels, type RowReader, SHARE_DIFFERENCE } from './rows.ts'
 import { band, frame, tips, widest } from './spec.ts'
 import { axisLines, column, intervalLine, niceTicks, type TextLook } from './text/plot.ts'
@@ -69,9 +69,7 @@ function range({ lines, unit }: Drawing): { low: number; high: number; ticks: nu
 function said(line: DifferenceLine, unit: Unit): string {
   if (line.difference === null)
     return `undefined: ${foreign(line.reason ?? 'no difference was given', 60)}`
-  const interval = sayInterval(line.low, line.high, unit, true)
-  const width = line.low !== null && line.high !== null ? line.high - line.low : 1
-  return `${sayDifference(line.difference, unit, width)} ${interval}`.trimEnd()
+  return sayWithin(line.difference, line.low, line.high, unit, true)
 }
 
 export function drawDifferences(drawing: Drawing): JsonObject {

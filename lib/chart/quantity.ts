@@ -5,6 +5,7 @@
 
 import { foreign } from '../display.ts'
 import type { JsonObject } from '../json.ts'
+import { digitsFor, percentage, pointsText } from '../rounding.ts'
 
 /**
  * `share` is a rate in [0, 1] and shown in percent; anything else is a unit as it is written: `ms`,
@@ -18,16 +19,16 @@ const UNDEFINED = 'undefined'
 /**
  * One value.
  *
- * @param widthOf the width of its interval in the same unit, which decides on the digits of a share
+ * @param digits decimals of a share; default: as many as keep it from 0 and 100
  * @example
  * say(0.625, 'share') // '63%'
- * say(0.625, 'share', 0.01) // '62.5%'
+ * say(0.625, 'share', 1) // '62.5%'
  * say(1234.5, 'ms') // '1,230 ms'
  * say(null, 'ms') // 'undefined'
  */
-export function say(value: number | null, unit: Unit, widthOf = 1): string {
+export function say(value: number | null, unit: Unit, digits?: number): string {
   if (value === null) return UNDEFINED
-  if (unit === 'share') return `${(value * 100).toFixed(shareDigits(value, widthOf))}%`
+  if (unit === 'share') return `${percentage(value, digits ?? digitsFor(1, value))}%`
   const number = plain(value, unit === 'USD' ? 2 : 0)
   return unit === 'USD'
     ? `${value < 0 ? '-' : ''}$${number.replace('-', '')}`
@@ -43,35 +44,45 @@ export function say(value: number | null, unit: Unit, widthOf = 1): string {
  * sayDifference(0.25, 'share') // '+25 pp'
  * sayDifference(-3, 'ms') // '-3 ms'
  */
-export function sayDifference(value: number | null, unit: Unit, widthOf = 1): string {
+export function sayDifference(value: number | null, unit: Unit, digits?: number): string {
   if (value === null) return UNDEFINED
-  const text = say(Math.abs(value), unit, widthOf).replace(/%$/, ' pp')
-  return /[1-9]/.test(text) ? `${value < 0 ? '-' : '+'}${text}` : text
+  if (unit === 'share') return `${pointsText(value, digits ?? digitsFor(1, value))} pp`
+  return `${value < 0 ? '-' : value > 0 ? '+' : ''}${say(Math.abs(value), unit)}`
 }
 
-/** An interval as `[48, 75]`, the unit left to the value before it; empty where there is none. */
-export function sayInterval(
+/**
+ * A value with its interval, such as `63% [48, 75]`: one number of digits for all three, and no end
+ * that rounding makes 0 or 100. Without an interval the value alone.
+ *
+ * @param signed a difference, with its sign
+ */
+export function sayWithin(
+  value: number | null,
   low: number | null,
   high: number | null,
   unit: Unit,
   signed = false,
 ): string {
-  if (low === null || high === null) return ''
+  if (value === null) return UNDEFINED
+  const known = low !== null && high !== null
+  const digits = known ? digitsFor(high - low, value, low, high) : digitsFor(1, value)
+  const said = signed ? sayDifference(value, unit, digits) : say(value, unit, digits)
+  return known ? `${said} ${sayInterval(low, high, unit, signed, digits)}` : said
+}
+
+/** An interval as `[48, 75]`, the unit left to the value before it. */
+export function sayInterval(
+  low: number,
+  high: number,
+  unit: Unit,
+  signed = false,
+  digits = digitsFor(high - low, low, high),
+): string {
   const ends = [low, high].map((end) => {
-    const text = signed ? sayDifference(end, unit, high - low) : say(end, unit, high - low)
+    const text = signed ? sayDifference(end, unit, digits) : say(end, unit, digits)
     return text.replace(/(%| pp| \S+)$/, '').replace('$', '')
   })
   return `[${ends.join(', ')}]`
-}
-
-/**
- * Full digits where the interval is narrower than two points, and where rounding would make a share
- * 0 or 1 that is not.
- */
-function shareDigits(value: number, widthOf: number): number {
-  if (widthOf > 0 && widthOf < 0.02) return 1
-  const rounded = Math.round(value * 100)
-  return (rounded === 0 && value !== 0) || (rounded === 100 && value !== 1) ? 1 : 0
 }
 
 function plain(value: number, least: number): string {

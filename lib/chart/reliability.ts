@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../json.ts'
 import { Chart } from './chart.ts'
 import { DASH } from './draw/theme.ts'
 import { type Counted, counted, intervalNote, type Target } from './notes.ts'
-import { axis, SHARE_TICKS, say, sayInterval } from './quantity.ts'
+import { axis, SHARE_TICKS, sayWithin } from './quantity.ts'
 import { labels, readRows, SHARE } from './rows.ts'
 import { frame, lineLegend, nothing, offsetBy, tips } from './spec.ts'
 import { page, type TextLook } from './text/plot.ts'
@@ -163,8 +163,7 @@ function drawn(
 }
 
 function said(row: Row): string {
-  const width = row.low !== null && row.high !== null ? row.high - row.low : 1
-  return `${say(row.estimate, 'share', width)} ${sayInterval(row.low, row.high, 'share')}`.trimEnd()
+  return sayWithin(row.estimate, row.low, row.high, 'share')
 }
 
 /** One column per configuration, one row per k: configurations are few, and k may be many. */

@@ -11,7 +11,7 @@ import { count, cut, foreign, pad, textWidth, tone, wrap } from '../display.ts'
 import type { JsonObject } from '../json.ts'
 import { Chart } from './chart.ts'
 import { capital, counted, intervalNote } from './notes.ts'
-import { axis, say, sayInterval, type Unit } from './quantity.ts'
+import { axis, say, sayInterval, sayWithin, type Unit } from './quantity.ts'
 import { FINITE, labels, type RowReader, readRows, SHARE } from './rows.ts'
 import { band, frame, nothing, offsetBy, tips, widest } from './spec.ts'
 import {
@@ -98,9 +98,9 @@ export function strip(rows: readonly StripRow[], options: StripOptions = {}): Ch
     againHigh: row.againHigh ?? null,
     said: said(row, unit),
     saidAgain:
-      row.againLow === undefined
+      row.againLow == null || row.againHigh == null
         ? ''
-        : `again ${sayInterval(row.againLow, row.againHigh ?? null, unit)}`,
+        : `again ${sayInterval(row.againLow, row.againHigh, unit)}`,
   }))
   const title = options.title ?? `${capital(metric)} by configuration`
   const notes = [
@@ -141,8 +141,8 @@ function readStrip(row: RowReader, bounds: typeof SHARE) {
 function said(row: ReturnType<typeof readStrip>, unit: Unit): string {
   if (row.estimate === null)
     return `undefined: ${foreign(row.reason ?? '', 60) || (row.runs.length ? 'no estimate was given' : 'no runs')}`
-  const interval = sayInterval(row.low, row.high, unit) || '(no interval)'
-  return `${say(row.estimate, unit, (row.high ?? 1) - (row.low ?? 0))} ${interval}`
+  const none = row.low === null || row.high === null ? ' (no interval)' : ''
+  return sayWithin(row.estimate, row.low, row.high, unit) + none
 }
 
 function stripNote(options: StripOptions, both: boolean, crowded: boolean): string {

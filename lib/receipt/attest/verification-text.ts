@@ -2,18 +2,9 @@
  * The check of a receipt as a person reads it: the verdict, each step, what did not hold and where,
  * and what is not claimed.
  */
-import {
-  count,
-  foreign,
-  type Look,
-  pad,
-  percent,
-  type Tone,
-  table,
-  tone,
-  wrap,
-} from '../../display.ts'
+import { count, foreign, type Look, pad, type Tone, table, tone, wrap } from '../../display.ts'
 import { type Absent, absentText, type ConfigurationSummary } from '../../log/index.ts'
+import { rateText } from '../../rounding.ts'
 import type { Step, Verdict } from '../recompute/step.ts'
 import type { VerificationData } from './verification.ts'
 
@@ -111,22 +102,8 @@ function runLines(
       : []),
     ...(counts.unrun ? [`${counts.unrun} did not run`] : []),
   ]
-  const rate = ({
-    estimate,
-    low,
-    high,
-  }: {
-    estimate: number | null
-    low: number | null
-    high: number | null
-  }) => {
-    if (estimate === null) return '-'
-    const ends =
-      low === null || high === null
-        ? 'unknown'
-        : `${Math.round(low * 100)}, ${Math.round(high * 100)}`
-    return `${percent(estimate)} [${ends}]`
-  }
+  const rate = (one: (typeof summary)[number]['rates']['goal']) =>
+    rateText(one.estimate ?? NaN, one.low ?? NaN, one.high ?? NaN)
   const rows = summary.map((one) => [
     foreign(one.configuration, 64),
     String(one.trials),
@@ -162,7 +139,7 @@ function runLines(
             look,
           )
     }`,
-    table(columns, rows, look).replace(/^/gm, '  '),
+    table(columns, rows, { ...look, width: (look.width ?? 100) - 2 }).replace(/^/gm, '  '),
     ...summary.flatMap((one) => lostLines(one, look)),
     ...summary.flatMap((one) => answeredLines(one, answered_as, look)),
     ...absentLines(absent, look),

@@ -1,7 +1,7 @@
 /**
  * From a comparison's numbers to its verdict, the reasons behind it, and the sentence that says it.
  */
-import { digitsFor, percentage, pointsText, pText } from '../../rounding.ts'
+import { digitsApart, digitsFor, percentage, pointsText, pText } from '../../rounding.ts'
 import { fewestMoved, type SignFlip } from '../exact.ts'
 import type { Comparison } from './compare.ts'
 import { verdict } from './verdict.ts'
@@ -91,13 +91,15 @@ export function sentence(result: Comparison, [a, b]: readonly [string, string]):
   if (result.method === 'undefined')
     return `Cannot tell ${b} from ${a} ${where}: ${result.reasons.at(-1)}.`
   const { difference, low, high, level, pDecisive } = result
-  const digits = digitsFor(high - low, difference, low, high)
+  const values = [difference, low, high]
+  const within = result.equivalence ?? NaN
+  const digits = digitsApart(digitsFor(high - low, ...values), values, [-within, within])
   const figures = `${pointsText(difference, digits)} points, ${points(level)}% interval ${pointsText(low, digits)} to ${pointsText(high, digits)}, p ${pText(pDecisive, 1 - level)}`
   const said =
     result.verdict === 'cannot tell'
       ? `Cannot tell whether ${b} is better than ${a} ${where}`
       : result.verdict === 'same within d'
-        ? `${b} is the same as ${a} within ${points(result.equivalence ?? NaN)} points ${where}`
+        ? `${b} is the same as ${a} within ${points(within)} points ${where}`
         : `${b} is ${result.verdict} than ${a} ${where}`
   return `${said}: ${figures}.`
 }

@@ -17,7 +17,7 @@ import {
   type MetricSummary,
   metricNamed,
 } from '../../../log/index.ts'
-import { differenceText, digitsFor, percentage, rateText } from '../../../rounding.ts'
+import { differenceText, digitsApart, digitsFor, percentage, rateText } from '../../../rounding.ts'
 import type { Target } from '../../../stats/index.ts'
 import { namesakes, requireSameCases, versionsApart } from '../apart.ts'
 import { endingsText } from '../coverage-text.ts'
@@ -174,7 +174,7 @@ export function gate(run: Run, wanted: string | Gate): GateResult[] {
       const state: GateState = met ? 'met' : missed ? 'missed' : 'undecided'
       const question = one.target === 'these' ? 'run again' : 'other cases'
       const figures = [
-        `${label}, ${question}: ${rateText(rate.estimate, low, high)}, ${one.bound} ${endText(value, one.value, high - low)}%`,
+        `${label}, ${question}: ${rateText(rate.estimate, low, high, one.value)}, ${one.bound} ${endText(value, one.value, high - low)}%`,
       ]
       if (rate.judge)
         figures.push(`${rate.judge.trials} of ${count(rate.trials, 'trial')} read by a judge model`)
@@ -193,14 +193,7 @@ export function gate(run: Run, wanted: string | Gate): GateResult[] {
 
 /** An end with the digits that set it apart from the line that it missed. */
 function endText(value: number, line: number, width: number): string {
-  let digits = digitsFor(width, value)
-  while (
-    digits < 5 &&
-    value !== line &&
-    (value * 100).toFixed(digits) === (line * 100).toFixed(digits)
-  )
-    digits++
-  return percentage(value, digits)
+  return percentage(value, digitsApart(digitsFor(width, value), [value], [line]))
 }
 
 /**
@@ -358,7 +351,7 @@ function openBecause(run: Run, one: Adjusted, margin: number, target: Target): s
     target === 'these' ? [run.manifest.repeats, 'repeats'] : [one.cases, 'cases']
   if (!Number.isFinite(least)) return one.reasons.at(-1) ?? 'nothing to compare'
   const more = metricNamed(one.metric).better === 'higher' ? '' : ', where more is worse'
-  const figures = `${differenceText(one.difference, one.alone.low, one.alone.high)} points${more}`
+  const figures = `${differenceText(one.difference, one.alone.low, one.alone.high, -margin, margin)} points${more}`
   if (least >= -margin) return `${figures}; trials that ended in an error leave it open`
   // From here the loss itself is either ruled out or shown, whichever is nearer.
   const room = Math.max(now + margin, -now)
