@@ -212,7 +212,7 @@ function isCount(value: number | undefined): value is number {
 }
 
 /** Headers that say something about limits, or name the request. */
-const KEPT_HEADERS = /^(x-ratelimit-.*|x-request-id|x-groq-region)$/
+const KEPT_HEADERS = /^((x-|anthropic-)?ratelimit(-.*)?|x-request-id|x-groq-region)$/
 
 /** What is kept of a model's answer beside its content. */
 function responseOf(step: StepResult<ToolSet>): JsonObject {

@@ -2,7 +2,11 @@
  * Which model a configuration means: a simulated one, one of a provider's by name, or a model
  * object of the AI SDK.
  */
-import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4Usage,
+} from '@ai-sdk/provider'
 import type { LanguageModel } from 'ai'
 import { type Digest, digest } from '../../canonical.ts'
 import { gotWord } from '../../choice.ts'
@@ -10,7 +14,7 @@ import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { keepSecret, shownAddress } from '../../secrets.ts'
 import type { Cassette } from '../model/cassette.ts'
-import { LIMITERS, type Limiter, type Limiters } from '../model/limiter.ts'
+import { type Account, LIMITERS, type Limiter, type Limiters } from '../model/limiter.ts'
 import type { Refusal } from '../model/provider-refusal.ts'
 import { PROVIDERS, unknownModel } from '../model/providers.ts'
 import type { Deadline } from '../model/trial-clock.ts'
@@ -153,7 +157,7 @@ async function modelSource(
       )
     const id = `${model.provider}/${model.modelId}`
     if (id.startsWith('sim/')) unknownModel('an object whose provider is sim', [], where)
-    const forTrial = await behind(limiters.of(id), model)
+    const forTrial = await behind(limiters.of(id, { baseURL: '', key: '', model: id }), model)
     return { id, simulated: false, package: null, object: visibleOf(model), forTrial }
   }
   const [family = '', ...rest] = model.split('/')
@@ -202,7 +206,7 @@ async function modelSource(
     id: model,
     simulated: false,
     package: provider.package,
-    forTrial: await behind(limiters.of(account(baseURL ?? family, apiKey, id)), made),
+    forTrial: await behind(limiterOf(limiters, baseURL ?? family, apiKey, id), made),
   }
 }
 
@@ -254,11 +258,11 @@ function visibleOf(model: Exclude<LanguageModel, string>): JsonObject {
 }
 
 /**
- * What shares a quota: one key at one address. Providers count each model of it apart. The key
- * itself is not kept.
+ * What shares a quota: one key at one address. Providers count each model of it apart.
  */
-function account(baseURL: string, apiKey: string | undefined, model: string): string {
-  return `${baseURL} ${digest(apiKey ?? '')} ${model}`
+function limiterOf(limiters: Limiters, baseURL: string, key = '', model: string): Limiter {
+  const account: Account = { baseURL, key, model }
+  return limiters.of(`${baseURL} ${digest(key)} ${model}`, account)
 }
 
 /** A model whose calls go through a limiter. */
@@ -275,7 +279,7 @@ async function behind(
         wrapGenerate: ({ doGenerate, params }) =>
           limiter.call(
             {
-              tokens: guessTokens(params),
+              ...guessTokens(params),
               signal: params.abortSignal
                 ? AbortSignal.any([params.abortSignal, wire.drain])
                 : wire.drain,
@@ -285,23 +289,26 @@ async function behind(
             async () => await doGenerate(),
             ({ response, usage }) => ({
               headers: response?.headers ?? {},
-              tokens: total(usage.inputTokens.total, usage.outputTokens.total),
+              ...usedTokens(usage),
             }),
           ),
       },
     })
 }
 
-function total(input: number | undefined, output: number | undefined): number | null {
-  return input === undefined || output === undefined ? null : input + output
+/** What a call used. Most providers do not count what they had in a cache. */
+function usedTokens({ inputTokens, outputTokens }: LanguageModelV4Usage) {
+  const { total: input, cacheRead = 0 } = inputTokens
+  const { total: output } = outputTokens
+  if (input === undefined || output === undefined) return { tokens: null }
+  return { tokens: Math.max(0, input - cacheRead) + output, output }
 }
 
 /** About four characters make a token; an answer with a tool call in it has about 250. */
-function guessTokens({ prompt, tools, maxOutputTokens }: LanguageModelV4CallOptions): number {
-  return (
-    Math.ceil(JSON.stringify([prompt, tools ?? []]).length / 4) +
-    Math.min(maxOutputTokens ?? 250, 1000)
-  )
+function guessTokens({ prompt, tools, maxOutputTokens }: LanguageModelV4CallOptions) {
+  const output = Math.min(maxOutputTokens ?? 250, 1000)
+  const input = Math.ceil(JSON.stringify([prompt, tools ?? []]).length / 4)
+  return { tokens: input + output, output }
 }
 
 function address(text: string | undefined, where: string): string | undefined {

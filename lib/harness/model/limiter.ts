@@ -1,16 +1,13 @@
 /**
- * One gate per organisation and model for all calls of this process: as many at once, and as many
- * requests and tokens per minute, as the provider lets through. (Providers count the models of an
- * organisation apart.)
+ * One gate per organisation and model for all model calls of this process. (Providers count the
+ * models of an organisation apart.) Below it nothing retries. Calls start in the order they came; a
+ * refused one keeps its place, so that each gets through in the end however tight the quota is.
  *
- * It learns from the provider's `x-ratelimit-*` headers and from what is refused. Below it nothing
- * retries. Calls start in the order they came; a refused one keeps its place, so that each gets
- * through in the end however tight the quota is.
+ * The pace is this process's own, or one that many processes share.
  */
-import { durationMs, type Refusal, RunHalted, refusalOf } from './provider-refusal.ts'
-
-/** Time, so that tests need none. `sleep` resolves early when the signal aborts. */
-export type LimiterClock = { now(): number; sleep(ms: number, signal: AbortSignal): Promise<void> }
+import { type LimiterClock, OwnPace } from './own-pace.ts'
+import { type Refusal, RunHalted, refusalOf } from './provider-refusal.ts'
+import type { Counts } from './told-limits.ts'
 
 const CLOCK: LimiterClock = {
   now: () => performance.now(),
@@ -41,6 +38,8 @@ export type LimiterOptions = {
 export type LimitedCall = {
   /** What the call may use, in tokens: a guess. */
   tokens: number
+  /** Those of them that come out. Default 0. */
+  output?: number
   signal?: AbortSignal | undefined
   /** Called when the call waits and when it no longer does. */
   waiting?: (waits: boolean) => void
@@ -48,97 +47,80 @@ export type LimitedCall = {
   refused?: (refusal: Refusal, waitMs: number) => void
 }
 
-/** What a finished call tells. `tokens` is what it used, or null. */
-export type Spent = { headers: { [name: string]: string }; tokens: number | null }
+/** What a finished call tells. `tokens` is what it used, or null; `output` what of it came out. */
+export type Spent = {
+  headers: { [name: string]: string }
+  tokens: number | null
+  output?: number | null
+}
 
-type Waiter = { ticket: number; tokens: number; start: () => void }
+/** What shares a quota: one key at one address, and a model there. */
+export type Account = { baseURL: string; key: string; model: string }
+
+/** What is asked of a pace that many processes share. */
+export type Asked = {
+  account: Account
+  counts: Counts
+  /** A lower one goes first. */
+  ticket: number
+  signal: AbortSignal | undefined
+}
+
+/** Leave to make one call now. `at` is when it was given, in ms of `performance.now()`. */
+export type Permit = { account: Account; counts: Counts; at: number }
+
+/** A pace that many processes share. */
+export interface SharedPace {
+  /**
+   * Resolves when the call may be made. A number: nobody can be asked, and this process last made
+   * so many calls a millisecond (0: it was not held back). Rejects when the signal aborts.
+   */
+  acquire(asked: Asked): Promise<Permit | number>
+  /** A call has ended: what it used, and what its answer told. */
+  settle(permit: Permit, used: Counts, headers: { [name: string]: string }): void
+  /** A limit has refused a call: nobody is to ask for so long. */
+  refuse(permit: Permit, refusal: Refusal, waitMs: number): void
+}
 
 /** A provider's answer is refused so often by these that the trial is given up. */
 const TRIES = { capacity: 8, transient: 2 } as const
 const LONGEST_BACKOFF_MS = 60_000
-/** Windows longer than this are not paced: what is left is used, and then the provider says so. */
-const LONGEST_WINDOW_MS = 600_000
-
-/** Permission that refills: `level` at `at`, growing to `limit`. A level below zero is owed. */
-class Bucket {
-  private limit = Number.POSITIVE_INFINITY
-  private level = Number.POSITIVE_INFINITY
-  private perMs = 0
-  private at = 0
-  private reserved = 0
-
-  available(now: number): number {
-    return this.level === Number.POSITIVE_INFINITY
-      ? this.level
-      : Math.min(this.limit, this.level + (now - this.at) * this.perMs)
-  }
-
-  /**
-   * Milliseconds until `n` may be taken. More than the bucket holds waits until it is full: the
-   * provider will say the rest.
-   */
-  waitFor(n: number, now: number): number {
-    const missing = Math.min(n, this.limit) - this.available(now)
-    return missing <= 0 || this.perMs <= 0 ? 0 : Math.ceil(missing / this.perMs)
-  }
-
-  take(n: number, now: number): void {
-    this.level = this.available(now) - n
-    this.at = now
-    this.reserved += n
-  }
-
-  /** Give a reservation back, less what was used. */
-  settle(n: number, used: number, now: number): void {
-    this.reserved -= n
-    this.level = Math.min(this.limit, this.available(now) + n - used)
-    this.at = now
-  }
-
-  /** What the provider says is left; calls still running have not been counted by it yet. */
-  learn(limit: number, remaining: number, perMs: number, now: number): void {
-    this.limit = limit
-    this.perMs = perMs
-    this.level = Math.min(limit, remaining) - this.reserved
-    this.at = now
-  }
-}
 
 export class Limiter {
-  /** Calls that this limiter saw refused by a limit. */
+  /** Calls that this limiter saw refused by a limit, that it saw answered, and that wait. */
   refusals = 0
+  answers = 0
+  waits = 0
   private readonly clock: LimiterClock
-  private most: number
   private readonly random: () => number
   private readonly patience: number
-  private readonly requests = new Bucket()
-  private readonly tokens = new Bucket()
-  private readonly queue: Waiter[] = []
-  private slots: number
-  private running = 0
-  private blockedUntil = 0
+  private readonly own: OwnPace
+  private readonly shared: () => SharedPace | null
+  private readonly account: Account | null
   private tickets = 0
-  private wake: AbortController | null = null
+  private slowed = false
 
-  constructor(options: LimiterOptions = {}) {
+  constructor(
+    options: LimiterOptions = {},
+    account: Account | null = null,
+    shared: () => SharedPace | null = () => null,
+  ) {
     this.clock = options.clock ?? CLOCK
-    this.most = options.most ?? 256
-    this.slots = this.most
     this.random = options.random ?? Math.random
     this.patience = options.refusals ?? 200
+    this.own = new OwnPace(this.clock, options.most ?? 256)
+    this.account = account
+    this.shared = shared
   }
 
   /** Let at least `most` calls run at once, unless the provider refused some of fewer. */
   widen(most: number): void {
-    if (most <= this.most) return
-    if (this.slots === this.most) this.slots = most
-    this.most = most
-    this.pump()
+    this.own.widen(most)
   }
 
   /** Calls that may run at once, as things stand. */
   get concurrency(): number {
-    return Math.max(1, Math.floor(this.slots))
+    return this.own.concurrency
   }
 
   /**
@@ -151,33 +133,94 @@ export class Limiter {
    */
   async call<T>(call: LimitedCall, work: () => Promise<T>, read: (answer: T) => Spent): Promise<T> {
     const ticket = this.tickets++
+    const { tokens, output = 0 } = call
+    const counts: Counts = [1, tokens, tokens - output, output]
     const tries = { limit: 0, capacity: 0, transient: 0 }
     for (;;) {
-      await this.admit(ticket, call)
+      const pace = await this.admitted(ticket, counts, call)
       try {
         const answer = await work()
-        const { headers, tokens } = read(answer)
-        this.leave(call.tokens, tokens ?? call.tokens)
-        this.learn(headers)
-        this.slots = Math.min(this.most, this.slots + 1 / this.slots)
+        const { headers, ...used } = read(answer)
+        const all = used.tokens ?? tokens
+        const out = used.output ?? output
+        this.answers++
+        pace.settle([1, all, Math.max(0, all - out), out], headers)
         return answer
       } catch (cause) {
-        this.leave(call.tokens, 0)
         const refusal = refusalOf(cause, Date.now())
         const { kind } = refusal
-        if (kind === 'halt') throw new RunHalted(refusal.code, refusal.message)
-        if (kind !== 'limit' && kind !== 'capacity' && kind !== 'transient') throw cause
-        // Nobody waits any more.
-        if (call.signal?.aborted) throw call.signal.reason
-        const most = kind === 'limit' ? this.patience : TRIES[kind]
-        if (++tries[kind] > most) throw cause
+        const passes = kind === 'limit' || kind === 'capacity' || kind === 'transient'
+        const again = passes && !call.signal?.aborted
+        if (!again || ++tries[kind] > (kind === 'limit' ? this.patience : TRIES[kind])) {
+          pace.fail(refusal, null)
+          if (kind === 'halt') throw new RunHalted(refusal.code, refusal.message)
+          // Nobody waits any more.
+          throw passes && call.signal?.aborted ? call.signal.reason : cause
+        }
         const wait = this.waitAfter(refusal, tries[kind])
         call.refused?.(refusal, wait)
-        if (kind === 'limit') this.holdBack(refusal, wait)
-        else await this.rest(wait, call)
-      } finally {
-        this.pump()
+        if (kind === 'limit') this.refusals++
+        pace.fail(refusal, wait)
+        if (kind !== 'limit')
+          await this.waiting(call, (waits) => {
+            waits(true)
+            return this.clock.sleep(wait, call.signal ?? NEVER)
+          })
       }
+    }
+  }
+
+  /** Wait for a call's turn. Returns where to say what came of it. */
+  private async admitted(ticket: number, counts: Counts, call: LimitedCall) {
+    const { signal } = call
+    const shared = this.account && this.shared()
+    return this.waiting(call, async (waits) => {
+      if (shared && this.account) {
+        signal?.throwIfAborted()
+        waits(true)
+        const { account } = this
+        const permit = await shared.acquire({ account, counts, ticket, signal })
+        waits(false)
+        if (typeof permit !== 'number') {
+          this.slowed = false
+          return {
+            settle: (used: Counts, headers: Spent['headers']) =>
+              shared.settle(permit, used, headers),
+            fail: (refusal: Refusal, wait: number | null) =>
+              refusal.kind === 'limit' && wait !== null
+                ? shared.refuse(permit, refusal, wait)
+                : shared.settle(permit, FAILED, {}),
+          }
+        }
+        if (permit > 0 && !this.slowed) this.own.slowTo(permit)
+        this.slowed = true
+      }
+      const { own } = this
+      await own.acquire({ ticket, counts, signal, waiting: waits })
+      return {
+        settle: (used: Counts, headers: Spent['headers']) => own.settle(counts, used, headers),
+        fail: (refusal: Refusal, wait: number | null) =>
+          own.refuse(counts, wait === null ? { ...refusal, kind: 'final' } : refusal, wait ?? 0),
+      }
+    })
+  }
+
+  /** Do something that may wait, and tell whoever asked when it does and when no longer. */
+  private async waiting<T>(
+    call: LimitedCall,
+    work: (waits: (on: boolean) => void) => Promise<T>,
+  ): Promise<T> {
+    let on = false
+    const waits = (now: boolean) => {
+      if (now === on) return
+      on = now
+      this.waits += now ? 1 : -1
+      call.waiting?.(now)
+    }
+    try {
+      return await work(waits)
+    } finally {
+      waits(false)
     }
   }
 
@@ -194,134 +237,10 @@ export class Limiter {
       waitMs === null ? backoff * (0.75 + this.random() / 2) : waitMs + this.random() * 50,
     )
   }
-
-  /** Nobody asks before the time the provider gave, and then only half as many as were asking. */
-  private holdBack({ headers }: Refusal, waitMs: number): void {
-    this.refusals++
-    const until = this.clock.now() + waitMs
-    // Refusals of one burst count once.
-    if (this.blockedUntil <= this.clock.now())
-      this.slots = Math.max(1, Math.min(this.slots, this.running + 1) / 2)
-    this.blockedUntil = Math.max(this.blockedUntil, until)
-    this.learn(headers)
-  }
-
-  private async rest(ms: number, call: LimitedCall): Promise<void> {
-    call.waiting?.(true)
-    try {
-      await this.clock.sleep(ms, call.signal ?? NEVER)
-    } finally {
-      call.waiting?.(false)
-    }
-  }
-
-  private admit(ticket: number, call: LimitedCall): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const { signal } = call
-      if (signal?.aborted) return reject(signal.reason)
-      const abort = () => {
-        const at = this.queue.indexOf(waiter)
-        if (at >= 0) this.queue.splice(at, 1)
-        if (this.queue.length === 0) this.wake?.abort()
-        call.waiting?.(false)
-        reject(signal?.reason)
-        this.pump()
-      }
-      let waits = false
-      const waiter: Waiter = {
-        ticket,
-        tokens: call.tokens,
-        start: () => {
-          signal?.removeEventListener('abort', abort)
-          if (waits) call.waiting?.(false)
-          resolve()
-        },
-      }
-      const behind = this.queue.findIndex((other) => other.ticket > ticket)
-      this.queue.splice(behind < 0 ? this.queue.length : behind, 0, waiter)
-      signal?.addEventListener('abort', abort, { once: true })
-      this.pump()
-      if (this.queue.includes(waiter)) {
-        waits = true
-        call.waiting?.(true)
-      }
-    })
-  }
-
-  /** Start what may start, and see to it that somebody looks again when the next one may. */
-  private pump(): void {
-    for (let next = this.queue[0]; next && this.running < this.concurrency; next = this.queue[0]) {
-      const now = this.clock.now()
-      const wait = Math.max(
-        this.blockedUntil - now,
-        this.requests.waitFor(1, now),
-        this.tokens.waitFor(next.tokens, now),
-      )
-      if (wait > 0) {
-        this.lookAgainIn(wait)
-        return
-      }
-      this.queue.shift()
-      this.running++
-      this.requests.take(1, now)
-      this.tokens.take(next.tokens, now)
-      next.start()
-    }
-  }
-
-  private lookAgainIn(ms: number): void {
-    this.wake?.abort()
-    const wake = new AbortController()
-    this.wake = wake
-    this.clock.sleep(ms, wake.signal).then(() => {
-      if (!wake.signal.aborted) this.pump()
-    })
-  }
-
-  private leave(reserved: number, used: number): void {
-    const now = this.clock.now()
-    this.running--
-    this.requests.settle(1, 1, now)
-    this.tokens.settle(reserved, used, now)
-  }
-
-  private learn(headers: { [name: string]: string }): void {
-    const now = this.clock.now()
-    const number = (name: string) => {
-      const value = headers[name]
-      return value === undefined || value.trim() === '' ? Number.NaN : Number(value)
-    }
-    for (const [word, bucket] of [
-      ['requests', this.requests],
-      ['tokens', this.tokens],
-    ] as const) {
-      const limit = number(`x-ratelimit-limit-${word}`)
-      const remaining = number(`x-ratelimit-remaining-${word}`)
-      if (!(limit > 0) || !(remaining >= 0)) continue
-      const resetMs = durationMs(headers[`x-ratelimit-reset-${word}`] ?? '')
-      const windowMs = windowOf(word, limit, remaining, resetMs)
-      // Groq's request limit is one of a day.
-      if (windowMs === null || windowMs > LONGEST_WINDOW_MS) continue
-      bucket.learn(limit, remaining, limit / windowMs, now)
-    }
-  }
 }
 
-/**
- * How long a limit takes to refill from nothing. Tokens are counted per minute; requests per minute
- * or per day, as the reset tells.
- */
-function windowOf(
-  word: 'requests' | 'tokens',
-  limit: number,
-  remaining: number,
-  resetMs: number | null,
-): number | null {
-  if (word === 'tokens') return 60_000
-  if (resetMs === null || remaining >= limit) return null
-  return (resetMs * limit) / (limit - remaining)
-}
-
+/** Of a call that failed the provider has counted the request. */
+const FAILED: Counts = [1, 0, 0, 0]
 const NEVER = new AbortController().signal
 
 /** The limiters of this process, by organisation. */
@@ -329,6 +248,7 @@ export class Limiters {
   private readonly byOrganisation = new Map<string, Limiter>()
   private readonly options: LimiterOptions
   private most = 0
+  private shared: SharedPace | null = null
 
   constructor(options: LimiterOptions = {}) {
     this.options = options
@@ -340,10 +260,16 @@ export class Limiters {
     for (const limiter of this.byOrganisation.values()) limiter.widen(most)
   }
 
-  of(organisation: string): Limiter {
+  /** From now on calls go at a pace that other processes share; or at this one's own again. */
+  share(pace: SharedPace | null): void {
+    this.shared = pace
+  }
+
+  /** @param account what shares a quota; an organisation without one has a pace of its own */
+  of(organisation: string, account: Account | null = null): Limiter {
     let limiter = this.byOrganisation.get(organisation)
     if (!limiter) {
-      limiter = new Limiter(this.options)
+      limiter = new Limiter(this.options, account, () => this.shared)
       limiter.widen(this.most)
       this.byOrganisation.set(organisation, limiter)
     }
@@ -352,7 +278,21 @@ export class Limiters {
 
   /** Refusals by limits, over all organisations. */
   get refusals(): number {
-    return [...this.byOrganisation.values()].reduce((sum, one) => sum + one.refusals, 0)
+    return this.sum('refusals')
+  }
+
+  /** Calls that were answered. */
+  get answers(): number {
+    return this.sum('answers')
+  }
+
+  /** Calls that wait for their turn. */
+  get waits(): number {
+    return this.sum('waits')
+  }
+
+  private sum(of: 'refusals' | 'answers' | 'waits'): number {
+    return [...this.byOrganisation.values()].reduce((sum, one) => sum + one[of], 0)
   }
 }
 

@@ -2,8 +2,9 @@
  * Why a provider did not answer a model call, and what follows from it: wait, try again, stop the
  * run, or count it against the model.
  *
- * Sources: Groq's documentation of rate limits, flex processing and errors; what its API answered,
- * kept in fixtures/harness.
+ * Sources: Groq's documentation of rate limits, flex processing and errors; RetryInfo and
+ * QuotaFailure of google.rpc (error_details.proto) as the Gemini API sends them;
+ * fixtures/harness/rate-limits.json.
  */
 import type { JsonObject } from '../../json.ts'
 import { redacted } from '../../secrets.ts'
@@ -65,9 +66,9 @@ export function refusalOf(cause: unknown, now = Date.now()): Refusal {
   if (status !== null && status >= 400 && status < 500 && isContextFull(body.code, message))
     return refusal('outcome', 'context_exceeded')
   if (status === 429) {
-    if (isDayLimit(message)) return refusal('halt', 'day_limit')
+    if (body.perDay || isDayLimit(message)) return refusal('halt', 'day_limit')
     if (body.code === 'insufficient_quota') return refusal('halt', 'quota_exhausted')
-    return refusal('limit', 'rate_limited', waitOf(headers, message, now))
+    return refusal('limit', 'rate_limited', waitOf(headers, message, now) ?? body.waitMs)
   }
   if (status === 498) return refusal('capacity', 'capacity_exceeded', waitOf(headers, '', now))
   if (status === 413) return refusal('final', 'request_too_large')
@@ -81,21 +82,39 @@ export function refusalOf(cause: unknown, now = Date.now()): Refusal {
   return refusal('final', 'model_error')
 }
 
-/**
- * The error a provider's body speaks of. Groq's `code` is lost in the SDK's parsed form, so the
- * text is read again.
- */
-function bodyOf(text: unknown): { code: string | null; message: string | null } {
-  if (typeof text !== 'string') return { code: null, message: null }
+/** The error a provider's body speaks of. */
+type Told = {
+  code: string | null
+  message: string | null
+  /** Google says how long to wait in the body. */
+  waitMs: number | null
+  /** Google names the quota in the body: `GenerateRequestsPerDayPerProjectPerModel-FreeTier`. */
+  perDay: boolean
+}
+
+/** Groq's `code` is lost in the SDK's parsed form, so the text is read again. */
+function bodyOf(text: unknown): Told {
+  const nothing = { code: null, message: null, waitMs: null, perDay: false }
+  if (typeof text !== 'string') return nothing
   try {
     const { error } = JSON.parse(text) as { error?: JsonObject }
     const word = (value: unknown) => (typeof value === 'string' ? value : null)
+    const given = error?.['details']
+    const details = (Array.isArray(given) ? given : []) as { [member: string]: unknown }[]
+    const of = (type: string) =>
+      details.filter((one) => one?.['@type'] === `type.googleapis.com/google.rpc.${type}`)
+    const delay = word(of('RetryInfo')[0]?.['retryDelay'])
+    const quotas = of('QuotaFailure').flatMap(({ violations }) =>
+      (Array.isArray(violations) ? violations : []).map((one) => word(one?.quotaId) ?? ''),
+    )
     return {
       code: word(error?.['code']) ?? word(error?.['type']),
       message: word(error?.['message']),
+      waitMs: delay === null ? null : durationMs(delay),
+      perDay: quotas.some((id) => id.includes('PerDay')),
     }
   } catch {
-    return { code: null, message: null }
+    return nothing
   }
 }
 
