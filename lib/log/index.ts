@@ -25,6 +25,7 @@ export {
   type TrialParts,
 } from './folder.ts'
 export { matchedBy } from './found.ts'
+export { METHODS, methodsIn } from './methods.ts'
 export type { Adjusted, MetricComparison } from './numbers/among.ts'
 export {
   type CompareChoice,

@@ -124,6 +124,12 @@ export const MANIFEST = z.object({
   left_out: z.array(z.object({ case: text, reason: text })),
   limits: LIMITS,
   versions: VERSIONS,
+  methods: z
+    .object({ claims: count, levels: count })
+    .optional()
+    .describe(
+      'Versions of how claims are read in words, and levels derived. Left out before they had one.',
+    ),
   environment: ENVIRONMENT,
 })
 

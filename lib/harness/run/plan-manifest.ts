@@ -7,7 +7,7 @@ import { availableParallelism } from 'node:os'
 import { type Digest, digestOf } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
-import type { Manifest } from '../../log/index.ts'
+import { type Manifest, METHODS } from '../../log/index.ts'
 import { shownAddress } from '../../secrets.ts'
 import type { AgentSource, Configuration, ModelSource } from '../agent/model.ts'
 import type { Judge } from '../judge/judge.ts'
@@ -84,6 +84,7 @@ export function manifestOf(
       ...packagesOf([...[...sources.values()].map(({ source }) => source), ...users.values()]),
       ...wiresOf(plan, sources),
     ]),
+    methods: { claims: METHODS.claims, levels: METHODS.levels },
     environment: { platform: process.platform, arch: process.arch, cpus: availableParallelism() },
   }
 }

@@ -10,13 +10,13 @@ import { type Digest, isDigest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { readBytes, writeNew } from '../../files.ts'
 import { decode, type Json, type JsonObject, parseLine } from '../../json.ts'
-import { FILES, groups, type TrialRecord } from '../../log/index.ts'
+import { FILES, groups, METHODS, methodsIn, type TrialRecord } from '../../log/index.ts'
 import { Shown } from '../../shown.ts'
 import { LineWindow } from '../../window.ts'
 import { attemptId, type KeyedLine, keyedLine } from '../recompute/run-evidence.ts'
 import { RUN_PREDICATE } from '../recompute/run-predicate.ts'
 import { RUN_PREDICATE_V0 } from '../recompute/run-predicate-v0.ts'
-import { attemptProblems } from '../recompute/run-trials.ts'
+import { attemptProblems, ToldByAll } from '../recompute/run-trials.ts'
 import { attempt, judged, type Problem, type Step, unchecked } from '../recompute/step.ts'
 import { eachLine } from '../recompute/trial-log.ts'
 import { type Envelope, open, readEnvelope } from '../seal/dsse.ts'
@@ -198,12 +198,12 @@ const MEMBERS: { [member: string]: [form: string, holds: (value: Json) => boolea
 /**
  * The steps by which a trial's proof is checked, once its receipt was opened.
  *
- * @param seen is told whether the claims could not be read again
+ * @param seen is told what was not computed again
  */
 export async function proofSteps(
   proof: JsonObject,
   { predicateType, predicate }: Statement,
-  seen: { unread: number } = { unread: 0 },
+  seen = new ToldByAll(),
 ): Promise<Step[]> {
   const { requireTrialRecord } = await import('../../log/records.ts')
   const { index, size, path } = proof
@@ -255,8 +255,8 @@ export async function proofSteps(
     audits: lines('audit'),
     transcripts: lines('transcripts'),
   }
-  const { decisions, audits, transcripts, levels, told: own } = attemptProblems(record, evidence)
-  seen.unread = own.unread
+  Object.assign(seen, methodsIn(predicate['methods']), { method: METHODS.summary })
+  const { decisions, audits, transcripts, levels } = attemptProblems(record, evidence, seen)
   return [
     ...steps,
     judged('decisions', [...unread, ...decisions], 'every call of the trial, by digest'),

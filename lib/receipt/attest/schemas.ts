@@ -264,6 +264,7 @@ const runPredicate = z.looseObject({
       unrun: count,
       lost: z.looseObject({
         attempts: count,
+        acted: count,
         changed: count,
         ended: z.record(text, count),
       }),
@@ -285,6 +286,10 @@ const runPredicate = z.looseObject({
       cost_usd: amount.nullable(),
     }),
   ),
+  methods: z
+    .looseObject({ summary: count, claims: count.optional(), levels: count.optional() })
+    .optional()
+    .describe('Versions of how the summary is computed, claims are read and levels derived.'),
   logs: z
     .record(text, z.looseObject({ lines: count, root: digest }))
     .describe(

@@ -47,27 +47,25 @@ function verdictLine(
 ): string {
   const having = (wanted: Verdict) => steps.filter((step) => step.verdict === wanted).length
   const all = count(steps.length, 'step')
+  const own =
+    not_recomputed.length === 0
+      ? ''
+      : `\n${wrap(`Not computed again, the run’s own word: ${foreign(not_recomputed.join('; '), 2000)}.`, look.width ?? 100)}`
   if (verdict === 'verified') {
     const by = signed_by ? `, signed by the key you gave (${signed_by.slice(0, 12)}…)` : ''
     const says = receipt
       ? `Verified: all ${all} hold${by}.`
       : `Consistent: all ${all} hold. The folder agrees with itself; nobody signed it.`
-    const line = tone(says, 'good', look)
-    if (not_recomputed.length === 0) return line
-    const own = `Not computed again, the run’s own word: ${not_recomputed.join('; ')}.`
-    return `${line}\n${wrap(own, look.width ?? 100)}`
+    return tone(says, 'good', look) + own
   }
   if (verdict === 'failed') {
     const open = having('could_not_check')
       ? `, ${having('could_not_check')} could not be checked`
       : ''
-    return tone(`Failed: ${having('failed')} of ${all} did not hold${open}.`, 'bad', look)
+    return tone(`Failed: ${having('failed')} of ${all} did not hold${open}.`, 'bad', look) + own
   }
-  return tone(
-    `Not fully checked: ${having('verified')} of ${all} hold, none failed, ${having('could_not_check')} could not be checked.`,
-    'unsure',
-    look,
-  )
+  const says = `Not fully checked: ${having('verified')} of ${all} hold, none failed, ${having('could_not_check')} could not be checked.`
+  return tone(says, 'unsure', look) + own
 }
 
 function stepLines(step: Step, wide: number, width: number, look: Look): string[] {
@@ -162,12 +160,12 @@ function runLines(
   ]
 }
 
-/** Attempts that ended in an error, how, and how many had changed their world before. */
+/** Attempts that ended in an error, how, and in how many the agent had acted or changed something before. */
 function lostLines({ configuration, lost }: ConfigurationSummary, look: Look): string[] {
-  const { attempts, changed, ended } = lost
+  const { attempts, acted, changed, ended } = lost
   if (attempts === 0) return []
   const codes = Object.entries(ended).map(([code, n]) => `${n} ${foreign(code, 60)}`)
-  const text = `${foreign(configuration, 64)}: ${count(attempts, 'attempt')} ended in an error (${codes.join(', ')}); ${changed} of these had changed something before, or may have`
+  const text = `${foreign(configuration, 64)}: ${count(attempts, 'attempt')} ended in an error (${codes.join(', ')}); in ${acted} of these the agent had acted before, or may have, and ${changed} had changed something, or may have`
   return [tone(hanging('', text, look.width ?? 100), 'unsure', look)]
 }
 

@@ -23,7 +23,7 @@ import {
   testResultOf,
 } from '../recompute/run-predicate.ts'
 import { type LoggedRow, loggedRow, RUN_PREDICATE_V0 } from '../recompute/run-predicate-v0.ts'
-import { answeredAs, notRecomputed, type ToldByAll } from '../recompute/run-trials.ts'
+import { answeredAs, notRecomputed, ToldByAll } from '../recompute/run-trials.ts'
 import { attempt, differences, judged, objectsIn, type Step, unchecked } from '../recompute/step.ts'
 import type { LoggedLine } from '../recompute/trial-log.ts'
 import { open, readEnvelope } from '../seal/dsse.ts'
@@ -152,7 +152,7 @@ async function checkProof(
   const { step } = checkSet(predicate['set'], options.set, options.root)
   const said = predicate['does_not_establish']
   const detail = `expected ${RUN_PREDICATE}, got ${predicateType}`
-  const told = { unread: 0 }
+  const told = new ToldByAll()
   const steps =
     predicateType === RUN_PREDICATE || predicateType === RUN_PREDICATE_V0
       ? [step, ...(await proofSteps(proof, statement, told))]

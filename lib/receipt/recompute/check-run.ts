@@ -6,7 +6,7 @@
  * stops the others.
  */
 import type { Json, JsonObject } from '../../json.ts'
-import { absentIn, FILES, type Manifest } from '../../log/index.ts'
+import { absentIn, FILES, type Manifest, METHODS, methodsIn } from '../../log/index.ts'
 import { casesOf, type ScenarioSet } from '../../scenario/index.ts'
 import { isObject } from '../surface/decision.ts'
 import { AUDIT_FOLDER } from './run-exports.ts'
@@ -38,6 +38,7 @@ import {
   type Step,
   unchecked,
 } from './step.ts'
+import { compareSummaries } from './summary-step.ts'
 import type { TrialLog } from './trial-log.ts'
 
 export const RUN_STEPS = [
@@ -85,6 +86,9 @@ export async function checkRun(
     )
   }
   const perTrial = await checkTrials(bytes, serversOf(set), worldsOf(set))
+  const { told } = perTrial
+  const { summary: method } = methodsIn(predicate['methods'])
+  told.method = method
   const trees = isObject(predicate['logs']) ? predicate['logs'] : {}
   const treeProblems = (name: Log): Problem[] =>
     old || !bytes.trees.has(name)
@@ -145,13 +149,12 @@ export async function checkRun(
       perTrial.levels,
       'derived again for every call from decisions and audit exports',
     ),
-    withManifest('summary', 'every count and rate, computed again from the trial log', (one) => [
+    withManifest('summary', summaryDetail(method), (one) => [
       ...differences(countsOf(one, log), predicate['counts'], 'predicate.counts', 'count_differs'),
-      ...differences(
+      ...summaryProblems(
         old ? summaryOf(one, log, bytes.dir) : statedSummary(summaryOf(one, log, bytes.dir)),
         predicate['summary'],
-        'predicate.summary',
-        'summary_differs',
+        told,
       ),
       ...differences(
         [...identicalIn(one, log, bytes.dir)],
@@ -172,7 +175,24 @@ export async function checkRun(
       (one) => statementProblems(statement, predicate, one),
     ),
   ]
-  return { steps, told: perTrial.told }
+  return { steps, told }
+}
+
+function summaryDetail(method: number): string {
+  return method === METHODS.summary
+    ? 'every count and rate, computed again from the trial log'
+    : `every count and rate, computed again from the trial log; of intervals and bounds, by version ${method} of their method, what version ${METHODS.summary} gives too`
+}
+
+/** Where the summary contradicts the run. What is open about it is told. */
+function summaryProblems(
+  expected: readonly object[],
+  got: Json | undefined,
+  told: ToldByAll,
+): Problem[] {
+  const { problems, open } = compareSummaries(expected, got, told.method === METHODS.summary)
+  told.open = open
+  return problems
 }
 
 function caseStep(
@@ -269,6 +289,9 @@ function statementProblems(
       'predicate.run',
       'run_differs',
     ),
+    ...(manifest.methods
+      ? differences(manifest.methods, predicate['methods'], 'predicate.methods', 'methods_differ')
+      : []),
     ...(manifest.set
       ? differences(manifest.set, predicate['set'], 'predicate.set', 'set_differs')
       : []),

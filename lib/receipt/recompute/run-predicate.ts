@@ -13,6 +13,7 @@ import {
   identicalRepeats,
   LogReader,
   type Manifest,
+  METHODS,
   type Metric,
   type MetricSummary,
   summariseIndependent,
@@ -89,6 +90,11 @@ export type RunPredicate = {
    */
   summary: StatedSummary[]
   /**
+   * By which version of its method the summary was computed; and, as the manifest has it, claims
+   * read and levels derived. Receipts of before they had versions have none.
+   */
+  methods?: { summary: number; claims?: number; levels?: number }
+  /**
    * For each of the files of lines (`trials.ndjson` and the evidence): how many lines it has, and
    * the root of the Merkle tree (RFC 6962) over them in their order.
    */
@@ -132,6 +138,7 @@ export function predicateOf(bytes: RunBytes, set: ScenarioSet): RunPredicate {
       simulated,
     })),
     identical: [...identicalIn(manifest, bytes.log, bytes.dir)],
+    methods: { summary: METHODS.summary, ...manifest.methods },
     summary: statedSummary(summaryOf(manifest, bytes.log, bytes.dir)),
     logs: Object.fromEntries(bytes.trees),
     absent: absentIn(manifest, bytes.log.index.columns, MOST_ABSENT),

@@ -17,8 +17,11 @@ import { attempt, type Problem } from './step.ts'
 /** What an attempt's transcript shows of its record. */
 export type Told = {
   problems: Problem[]
-  /** The claims could be read from it again. */
-  claims: boolean
+  /**
+   * Whether the claims could be read from it again; `otherwise`: by another version of the rule,
+   * and ours reads others.
+   */
+  claims: 'read' | 'none' | 'otherwise'
   /** Names by which the provider's answers call their model. */
   models: string[]
 }
@@ -27,6 +30,7 @@ export type Told = {
  * @param value       the transcript's line, as JSON
  * @param decisions   the attempt's decisions, in their order
  * @param configuration as the manifest has it; null where it has none of that name
+ * @param sameRule    the record's claims were read by our version of the rule
  */
 export function toldBy(
   record: TrialRecord,
@@ -34,11 +38,12 @@ export function toldBy(
   decisions: readonly Json[],
   configuration: Manifest['configurations'][number] | null,
   where: string,
+  sameRule: boolean,
 ): Told {
   const { value: line, problem } = attempt(() => requireTranscript(value, () => where))
   if (line === null) {
     const problems = [{ code: 'transcript_unreadable', where, detail: problem ?? 'unreadable' }]
-    return { problems, claims: false, models: [] }
+    return { problems, claims: 'none', models: [] }
   }
   const problems: Problem[] = []
   const add = (code: string, detail: string | null) => {
@@ -51,9 +56,13 @@ export function toldBy(
   if (byJudge) add('claims_differ', judgeProblem(record, line))
   const readAgain = line.end !== undefined && !byJudge
   const said = readAgain ? claimsSaid(line) : null
-  if (said) {
-    add('claims_differ', claimsProblem(record, said))
-    add('overclaims_differ', unknownProblem(record, said))
+  const claims = said && claimsProblem(record, said)
+  const unknown = said && unknownProblem(record, said)
+  const byRule = !sameRule && said?.from !== 'report' && !record.reported
+  const otherwise = byRule && (claims ?? unknown) !== null
+  if (!otherwise) {
+    add('claims_differ', claims)
+    add('overclaims_differ', unknown)
   }
   if (line.malformed && record.malformed !== null && line.malformed.length !== record.malformed)
     add(
@@ -62,7 +71,8 @@ export function toldBy(
     )
   const models = modelsIn(line)
   if (configuration) add('model_differs', modelProblem(configuration, record, line))
-  return { problems, claims: said !== null || line.end === undefined, models }
+  const could = said !== null || line.end === undefined
+  return { problems, claims: otherwise ? 'otherwise' : could ? 'read' : 'none', models }
 }
 
 /** The calls of a transcript and the decisions are two accounts of the same. */

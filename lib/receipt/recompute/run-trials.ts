@@ -10,6 +10,8 @@ import {
   digestOfLines,
   FILES,
   type Manifest,
+  METHODS,
+  methodsIn,
   runIdOf,
   type TrialRecord,
 } from '../../log/index.ts'
@@ -66,7 +68,10 @@ export async function checkTrials(
   const transcripts: Problem[] = []
   const levels: Problem[] = []
   const derived: TrialProblems['derived'] = new Map()
-  const told: ToldByAll = { unread: 0, models: new Map() }
+  const told = new ToldByAll()
+  const methods = methodsIn(bytes.manifest?.methods)
+  told.claims = methods.claims
+  told.levels = methods.levels
   const configurations = new Map(bytes.manifest?.configurations.map((one) => [one.name, one]))
   const path = bytes.tooLong.has(FILES.trials) || log.lines === 0 ? null : bytes.dir
   await eachLine(path && join(path, FILES.trials), FILES.trials, [], '', undefined, (window) => {
@@ -99,8 +104,7 @@ export async function checkTrials(
       audits.push({ code: 'audit_added', where, detail: `${placeOf(record)} has no exports` })
     audits.push(...auditProblems(record, found))
     const values = lines.map(({ value }) => value['decision'] as Json)
-    levels.push(...levelProblems(record, values, found, derived, worlds(record.case)))
-    transcripts.push(...transcriptProblems(record, evidence.transcript.of(window.line)))
+    levels.push(...levelProblems(record, values, found, derived, worlds(record.case), told))
   })
   for (const file of Object.values(evidence)) file.close()
   return {
@@ -113,12 +117,20 @@ export async function checkTrials(
   }
 }
 
-/** What transcripts tell of a run besides problems. */
-export type ToldByAll = {
+/** What a run's evidence tells besides problems. */
+export class ToldByAll {
+  /** Versions of the methods by which the summary was computed, claims read and levels derived. */
+  method: number = METHODS.summary
+  claims: number = METHODS.claims
+  levels: number = METHODS.levels
   /** Attempts whose claims cannot be read again. */
-  unread: number
+  unread = 0
+  /** Attempts whose claims, or levels, another version of the method gave otherwise. */
+  readonly otherwise = { claims: 0, levels: 0 }
+  /** Members of the summary that only one version of the method gives, or that they give otherwise. */
+  open: string[] = []
   /** Names by which providers call a configuration's model. At most eight each. */
-  models: Map<string, Set<string>>
+  readonly models = new Map<string, Set<string>>()
 }
 
 /** Names by which providers call their models, by configuration. */
@@ -130,7 +142,10 @@ export function answeredAs({ models }: ToldByAll): { [configuration: string]: st
 }
 
 /** What no step computes again, so that it stands as the run's own word. */
-export function notRecomputed({ unread }: Pick<ToldByAll, 'unread'>): string[] {
+export function notRecomputed(told: ToldByAll): string[] {
+  const { unread, otherwise, open } = told
+  const by = (method: 'method' | 'claims' | 'levels', ours: number) =>
+    `version ${told[method]} of the method (ours is ${ours})`
   return [
     'goal and attack',
     'what claims match (overclaims, underclaims, unneeded)',
@@ -140,6 +155,17 @@ export function notRecomputed({ unread }: Pick<ToldByAll, 'unread'>): string[] {
     'which error of the machinery ended an attempt',
     ...(unread > 0
       ? [`the claims of ${unread} attempts, which their transcripts do not hold`]
+      : []),
+    ...(otherwise.claims > 0
+      ? [`the claims of ${otherwise.claims} attempts, as ${by('claims', METHODS.claims)} read them`]
+      : []),
+    ...(otherwise.levels > 0
+      ? [
+          `that the levels of ${otherwise.levels} attempts are no higher, as ${by('levels', METHODS.levels)} derived them`,
+        ]
+      : []),
+    ...(open.length > 0
+      ? [`of the summary, by ${by('method', METHODS.summary)}: ${open.join(', ')}`]
       : []),
   ]
 }
@@ -159,8 +185,10 @@ function toldProblems(
     values,
     configuration ?? null,
     placeOf(record),
+    told.claims === METHODS.claims,
   )
-  if (!claims) told.unread++
+  if (claims === 'none') told.unread++
+  if (claims === 'otherwise') told.otherwise.claims++
   const known = told.models.get(record.configuration) ?? new Set()
   for (const name of models) if (known.size < 8) known.add(name)
   told.models.set(record.configuration, known)
@@ -171,9 +199,9 @@ function toldProblems(
 export function attemptProblems(
   record: TrialRecord,
   evidence: { [kind in 'decisions' | 'audits' | 'transcripts']: readonly KeyedLine[] },
-): Omit<TrialProblems, 'derived'> {
+  told: ToldByAll,
+): Omit<TrialProblems, 'derived' | 'told'> {
   const { decisions, audits, transcripts } = evidence
-  const told: ToldByAll = { unread: 0, models: new Map() }
   const said = transcripts.map(({ text }) => text).join('\n')
   const own = decisionProblems(record, decisions, digestOfLines(decisions.map(({ text }) => text)))
   const edited = transcriptProblems(record, { bytes: Buffer.from(said), line: 1 })
@@ -186,8 +214,7 @@ export function attemptProblems(
       own.length + edited.length > 0
         ? edited
         : toldProblems(record, transcripts, decisions, undefined, told),
-    levels: levelProblems(record, values, found, new Map(), []),
-    told,
+    levels: levelProblems(record, values, found, new Map(), [], told),
   }
 }
 
@@ -260,6 +287,7 @@ function levelProblems(
   found: readonly FoundExport[],
   derived: TrialProblems['derived'],
   worlds: readonly string[],
+  told: ToldByAll,
 ): Problem[] {
   const where = placeOf(record)
   const { value: report, problem } = attempt(() => deriveAgain(decisions, found))
@@ -286,6 +314,14 @@ function levelProblems(
       if (kind === 'overclaim')
         problems.push({ code: 'level_overclaimed', where: `${where}, call #${call.seq}`, detail })
   }
+  // A version that knew less of the evidence claims less.
+  const less = LEVELS.every(
+    (_, i) => total(record.levels, LEVELS.slice(i)) <= total(levels, LEVELS.slice(i)),
+  )
+  if (told.levels !== METHODS.levels && less) {
+    if (LEVELS.some((level) => levels[level] !== record.levels[level])) told.otherwise.levels++
+    return problems
+  }
   for (const level of LEVELS) {
     if (levels[level] === record.levels[level]) continue
     const detail = `the log counts ${record.levels[level]} ${level}, the evidence gives ${levels[level]}`
@@ -293,6 +329,10 @@ function levelProblems(
     derived.set(attemptId(record.key, record.attempt), levels)
   }
   return problems
+}
+
+function total(levels: TrialRecord['levels'], of: readonly Level[]): number {
+  return of.reduce((sum, level) => sum + levels[level], 0)
 }
 
 /**

@@ -1,0 +1,22 @@
+/**
+ * The versions of what is computed from a run's evidence. Each is raised where the same evidence
+ * gives another result, so that a run or a receipt of before is held to what both versions know and
+ * not to what only ours gives.
+ */
+
+/**
+ * `summary`: intervals and bounds of a run's numbers, `numbers/`. `claims`: what is read in an
+ * agent's words, `prose.ts` and `stated.ts`. `levels`: what evidence shows, `receipt/ladder`. 0:
+ * before they were named.
+ */
+export const METHODS = { summary: 1, claims: 1, levels: 1 } as const
+
+/** The versions that are told; 0 for one that is not. */
+export function methodsIn(told: unknown): { [method in keyof typeof METHODS]: number } {
+  const given = (told ?? {}) as { [method: string]: unknown }
+  const of = (method: keyof typeof METHODS) => {
+    const version = given[method]
+    return Number.isSafeInteger(version) ? (version as number) : 0
+  }
+  return { summary: of('summary'), claims: of('claims'), levels: of('levels') }
+}
