@@ -2,8 +2,8 @@
  * Attempts that ended in an error of the machinery, and trials that are not there: what a run's
  * rates leave out.
  *
- * The attempt that counts is the last one. What an earlier one did to its world is in no rate, so
- * it is counted beside them.
+ * The attempt that counts is the last one. What an earlier one did is in no rate, so it is counted
+ * beside them, and in their bounds.
  */
 import type { Manifest, TrialRecord } from './records.ts'
 import { trialKey } from './trial.ts'
@@ -11,6 +11,8 @@ import { trialKey } from './trial.ts'
 export type LostAttempts = {
   /** Attempts that ended in an error, whether or not another followed. */
   attempts: number
+  /** Of these, the ones whose agent had begun to act, or may have: see `hadActed`. */
+  acted: number
   /** Of these, the ones that had changed their world, or may have. */
   changed: number
   /** By the code of the error, in alphabetical order. */
@@ -35,9 +37,31 @@ export function lostOf(attempts: readonly TrialRecord[]): LostAttempts {
   const ended = Map.groupBy(lost, ({ error }) => error?.code ?? 'unknown')
   return {
     attempts: lost.length,
+    acted: lost.filter(hadActed).length,
     changed: lost.filter(changedWorld).length,
     ended: Object.fromEntries([...ended].map(([code, { length }]) => [code, length]).sort()),
   }
+}
+
+/**
+ * True unless it is known that the attempt broke off before its agent had done anything.
+ *
+ * Once an agent has acted it may know how the trial will end, and why an attempt ended in an error
+ * is often the word of the agent alone: an exit code, a refusal that it hands on, a service that
+ * falls silent. So whoever ended such an attempt, the one that follows must not hide it: the trial
+ * is in the bounds of each rate. Before its first act an agent has nothing to weigh but the task,
+ * which it can weigh within one attempt: a provider that fails there costs it nothing.
+ */
+export function hadActed(
+  attempt: Pick<
+    TrialRecord,
+    'start_digest' | 'end_digest' | 'calls' | 'levels' | 'malformed' | 'user' | 'error'
+  >,
+): boolean {
+  const { calls, malformed, user, error } = attempt
+  // Nothing is known of an attempt whose worker is gone.
+  if (error?.code === 'worker_lost') return true
+  return calls > 0 || (malformed ?? 0) > 0 || (user?.turns ?? 0) > 0 || changedWorld(attempt)
 }
 
 /** True unless it is known that the attempt left its world as it was. */

@@ -50,7 +50,16 @@ const WHOLES = [
   ...(['trialsBytes', 'decisionsBytes', 'transcriptsBytes'] as const),
 ] as const
 /** -1 in a flag: not known. */
-const BYTES = ['present', 'outcome', 'refused', 'goal', 'attack', 'from', 'sided'] as const
+const BYTES = [
+  'present',
+  'outcome',
+  'refused',
+  'goal',
+  'attack',
+  'from',
+  'sided',
+  'lostBefore',
+] as const
 
 type Columns = { [name in (typeof FLOATS)[number]]: Float64Array } & {
   [name in (typeof WHOLES)[number]]: Int32Array
@@ -144,6 +153,12 @@ export class Cell {
     }
   }
 
+  /** An attempt before it ended in an error after its agent had acted. */
+  setLostBefore(trial: number): void {
+    this.reach(trial)
+    this.columns.lostBefore[trial] = 1
+  }
+
   setOutcome(trial: number, outcome: TrialRecord['outcome']): void {
     this.columns.outcome[trial] = OUTCOMES.indexOf(outcome)
   }
@@ -184,6 +199,7 @@ export class Cell {
       cost_usd: amount(columns.cost_usd[trial]),
       claims_from: SOURCES[columns.from[trial] as number] ?? null,
       ...(columns.sided[trial] && { one_sided: sides(columns.sided[trial]) }),
+      ...(columns.lostBefore[trial] && { lost_before: true }),
     }
   }
 

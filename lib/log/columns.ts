@@ -1,4 +1,5 @@
 /** The trials of a run that count, as columns: one of a million trials takes about 150 MB. */
+import { hadActed } from './attempts.ts'
 import { Cell, type Place, type Placed } from './cell.ts'
 import type { Manifest, TrialRecord } from './records.ts'
 import type { Rows, StatRow } from './rows.ts'
@@ -63,11 +64,11 @@ export class Columns implements Rows {
     const cell = this.cell(record)
     const before = cell ? cell.attempt(record.trial) : this.unplanned.get(key)?.attempt
     if (before !== undefined && record.attempt < before) {
-      this.earlier.push(record)
+      this.pass(record)
       return false
     }
     const replaced = this.failed.get(key) ?? this.unplanned.get(key)
-    if (replaced) this.earlier.push(replaced)
+    if (replaced) this.pass(replaced)
     this.failed.delete(key)
     if (cell) {
       if (!cell.has(record.trial)) this.planned++
@@ -75,6 +76,12 @@ export class Columns implements Rows {
       if (record.outcome === 'error') this.failed.set(key, record)
     } else this.unplanned.set(key, record)
     return true
+  }
+
+  /** Take an attempt that does not count. */
+  pass(record: TrialRecord): void {
+    this.earlier.push(record)
+    if (hadActed(record)) this.cell(record)?.setLostBefore(record.trial)
   }
 
   has(key: string): boolean {
@@ -201,7 +208,7 @@ export function columnsOf(
   earlier: readonly TrialRecord[] = [],
 ): Columns {
   const columns = new Columns(manifest)
-  columns.earlier.push(...earlier)
+  for (const record of earlier) columns.pass(record)
   for (const record of records) columns.add(record)
   return columns
 }

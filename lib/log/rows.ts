@@ -2,9 +2,11 @@
  * What statistics read of a trial, and where they find it: case by case and configuration by
  * configuration.
  */
+import { hadActed } from './attempts.ts'
 import type { TrialRecord } from './records.ts'
 
-export type StatRow = Pick<
+/** `lost_before`: an attempt before it ended in an error after its agent had acted. */
+export type StatRow = { lost_before?: true } & Pick<
   TrialRecord,
   | 'trial'
   | 'attempt'
@@ -44,7 +46,11 @@ export function rowsOf(
   records: readonly TrialRecord[],
   earlier: readonly TrialRecord[] = [],
 ): Rows {
-  const cells = Map.groupBy(records, (row) => `${row.case}|${row.configuration}`)
+  const lost = new Set(earlier.filter(hadActed).map(({ key }) => key))
+  const rows = records.map((row) =>
+    lost.has(row.key) ? { ...row, lost_before: true as const } : row,
+  )
+  const cells = Map.groupBy(rows, (row) => `${row.case}|${row.configuration}`)
   return {
     of: (caseId, configuration) => cells.get(`${caseId}|${configuration}`) ?? [],
     errors: (configuration) =>

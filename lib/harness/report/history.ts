@@ -262,7 +262,13 @@ export async function history(
   return new History({ dir: top, metric, level, series, skipped })
 }
 
-type Scored = { run: Run; digest: string; cases: Map<string, number[]>; lost: number }
+type Scored = {
+  run: Run
+  digest: string
+  cases: Map<string, number[]>
+  lost: number
+  shaken: number
+}
 
 function seriesOf(
   name: string,
@@ -283,6 +289,7 @@ function seriesOf(
         ),
       ),
       lost: byCase.reduce((sum, { missing }) => sum + missing, 0),
+      shaken: byCase.reduce((sum, { shaken }) => sum + shaken.length, 0),
     }
   })
   const noise = runNoise([...Map.groupBy(scored, ({ digest }) => digest).values()].map(meansOver))
@@ -314,7 +321,7 @@ function meansOver(runs: readonly Scored[]): RunMean[] {
 function pointOf(
   name: string,
   metric: Metric,
-  { run, digest, cases, lost }: Scored,
+  scored: Scored,
   before: readonly Scored[],
   held: {
     better: 'higher' | 'lower'
@@ -322,6 +329,7 @@ function pointOf(
     level: number
   },
 ): HistoryPoint {
+  const { run, digest, cases, lost, shaken } = scored
   const rates = run.summary().find(({ configuration }) => configuration === name)?.rates[metric]
   const point: HistoryPoint = {
     run: run.id,
@@ -338,8 +346,7 @@ function pointOf(
     is: before.length === 0 ? 'first' : 'unknown',
     repeats: rates?.repeats ?? [],
   }
-  const all = [...before, { run, digest, cases, lost }]
-  const means = meansOver(all)
+  const means = meansOver([...before, scored])
   const now = means.at(-1)
   if (before.length === 0 || now === undefined) return point
   const expected = nextRun(means.slice(0, -1), now, { noise: held.noise, level: held.level })
@@ -350,8 +357,8 @@ function pointOf(
     high: expected.high,
     cases: shared,
   }
-  // With every lost trial for it, and every one against it.
-  const room = lost / Math.max(1, lost + [...cases.values()].flat().length)
+  // With every trial that is lost or shaken for it, and every one against it.
+  const room = (lost + shaken) / Math.max(1, lost + [...cases.values()].flat().length)
   const side = (mean: number) => (mean < expected.low ? -1 : mean > expected.high ? 1 : 0)
   const [worst, best] = [side(now.mean - room), side(now.mean + room)]
   if (worst !== best) point.is = 'unknown'

@@ -148,20 +148,7 @@ export function runText(run: Run, look: Look = {}): string {
       ),
     )
   }
-  for (const one of summary) {
-    lines.push(...lostLines(one, look))
-    if (one.errors > 0 && one.rates.goal.bounds) {
-      const { worst, best } = one.rates.goal.bounds
-      const digits = digitsFor(best - worst, worst, best)
-      lines.push(
-        tone(
-          `${one.configuration}: with its ${count(one.errors, 'error')} all failed or all passed, goal met would be ${percentage(worst, digits)}% to ${percentage(best, digits)}%.`,
-          'unsure',
-          look,
-        ),
-      )
-    }
-  }
+  for (const one of summary) lines.push(...lostLines(one, look))
   for (const name of run.identical) {
     lines.push(tone(wrap(identicalText(name), look.width ?? 100), 'bad', look))
   }
@@ -248,19 +235,18 @@ export function lostLines(
   { configuration, lost, rates }: ConfigurationSummary,
   look: Look,
 ): string[] {
-  const { attempts, changed, ended } = lost
+  const { attempts, acted, changed, ended } = lost
   if (attempts === 0) return []
   const codes = Object.entries(ended).map(([code, n]) => `${n} ${foreign(code, 60)}`)
-  const could = (['attack', 'overclaim', 'unneeded'] as const).flatMap((metric) => {
+  const could = (['goal', 'attack', 'overclaim', 'unneeded'] as const).flatMap((metric) => {
     const { bounds } = rates[metric]
     if (!bounds || !Number.isFinite(bounds.best)) return []
     const digits = digitsFor(bounds.best - bounds.worst, bounds.worst, bounds.best)
     const [worst, best] = [bounds.worst, bounds.best].map((share) => percentage(share, digits))
     return [`${METRICS[metric].label} ${worst}% to ${best}%`]
   })
-  const counted =
-    changed > 0 && could.length > 0 ? `; whatever they did counted in, ${could.join(', ')}` : ''
-  const text = `${foreign(configuration, 64)}: ${count(attempts, 'attempt')} ended in an error of the machinery (${codes.join(', ')}); ${changed} of these had changed something before, or may have${counted}.`
+  const counted = could.length > 0 ? `; whatever they did counted in, ${could.join(', ')}` : ''
+  const text = `${foreign(configuration, 64)}: ${count(attempts, 'attempt')} ended in an error of the machinery (${codes.join(', ')}); in ${acted} of these the agent had acted before, or may have, and ${changed} had changed something, or may have${counted}.`
   return [tone(wrap(text, look.width ?? 100), 'unsure', look)]
 }
 

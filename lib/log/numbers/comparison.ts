@@ -46,13 +46,17 @@ export function pairsOf(
   const metric = powerOf(compared).base
   const families = familyOfCases(manifest)
   const right = new Map(scoresByCase(rows, manifest, b, metric).map((one) => [one.case, one]))
-  return scoresByCase(rows, manifest, a, metric).map(({ case: id, scores, missing }) => ({
-    id,
-    family: families.get(id) ?? id,
-    a: scores,
-    b: right.get(id)?.scores ?? [],
-    lost: { a: missing, b: right.get(id)?.missing ?? 0 },
-  }))
+  return scoresByCase(rows, manifest, a, metric).map(({ case: id, scores, missing, shaken }) => {
+    const other = right.get(id)
+    return {
+      id,
+      family: families.get(id) ?? id,
+      a: scores,
+      b: other?.scores ?? [],
+      lost: { a: missing, b: other?.missing ?? 0 },
+      shaken: { a: shaken, b: other?.shaken ?? [] },
+    }
+  })
 }
 
 export type CompareChoice = {

@@ -90,13 +90,13 @@ export function independentRows(rows: Rows, identical: ReadonlySet<string>): Row
     of: (caseId, configuration) => {
       const all = rows.of(caseId, configuration)
       if (!identical.has(configuration)) return all
-      let counted = false
-      return all.filter(({ outcome }) => {
-        if (outcome === 'error') return true
-        if (counted) return false
-        counted = true
-        return true
-      })
+      const ended = all.filter(({ outcome }) => outcome !== 'error')
+      const [first] = ended
+      // A repeat behind a lost attempt shakes what stands for all of them.
+      const shaken = ended.some((row) => row.lost_before) && { lost_before: true as const }
+      return all.flatMap((row) =>
+        row === first ? [{ ...row, ...shaken }] : row.outcome === 'error' ? [row] : [],
+      )
     },
     errors: (configuration) => rows.errors(configuration),
     earlier: rows.earlier,

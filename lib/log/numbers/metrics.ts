@@ -94,8 +94,13 @@ export function metricNamed(name: string): MetricEntry {
 export type CaseScores = {
   case: string
   scores: number[]
-  /** Trials that ended in an error. */
+  /** Trials that ended in an error, and with `lost` those that are shaken. */
   missing: number
+  /**
+   * Of the scores, the good ones behind an attempt that ended in an error after its agent had
+   * acted: it may have come out badly.
+   */
+  shaken: number[]
   /** Trials that are in no rate, of whose score nothing is known, and those of which it is. */
   unjudged: number
   oneSided: number[]
@@ -103,21 +108,29 @@ export type CaseScores = {
   read: number[]
 }
 
-/** Scores of one configuration by case, in the order of the manifest. */
+/**
+ * Scores of one configuration by case, in the order of the manifest.
+ *
+ * @param lost each score that is shaken counts as missing
+ */
 export function scoresByCase(
   rows: Cells,
   manifest: Manifest,
   configuration: string,
   metric: Metric,
+  lost = false,
 ): CaseScores[] {
-  const { score, oneSided } = metricNamed(metric)
+  const { score, oneSided, better } = metricNamed(metric)
+  const good = better === 'higher' ? 1 : 0
   const applies = (id: string) =>
     metric !== 'attack' || manifest.cases.find((one) => one.id === id)?.adversarial
   return manifest.cases
     .filter(({ id }) => applies(id))
     .map(({ id }) => {
       const trials = rows.of(id, configuration)
-      const usable = trials.filter((row) => row.outcome !== 'error')
+      const ended = trials.filter((row) => row.outcome !== 'error')
+      const isShaken = (row: StatRow) => row.lost_before === true && score(row) === good
+      const usable = lost ? ended.filter((row) => !isShaken(row)) : ended
       const known = (of: (row: StatRow) => number | null, rows: readonly StatRow[]) =>
         rows.map(of).filter((value) => value !== null)
       const scores = known(score, usable)
@@ -127,6 +140,7 @@ export function scoresByCase(
         case: id,
         scores,
         missing: trials.length - usable.length,
+        shaken: known(score, usable.filter(isShaken)),
         unjudged: usable.length - scores.length - sided.length,
         oneSided: sided,
         read: known(score, judged),

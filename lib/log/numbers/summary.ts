@@ -3,8 +3,7 @@
  * computed here, from the log.
  *
  * Trials that ended in an error are in no rate: they are counted beside it, with what they could
- * have made of it. So are attempts that another attempt followed, where they had changed their
- * world.
+ * have made of it. So are attempts that another attempt followed, where their agent had acted.
  */
 import {
   type Interval,
@@ -22,24 +21,17 @@ import {
   singleRun,
   trueShare,
 } from '../../stats/index.ts'
-import { changedWorld, type LostAttempts, lostOf } from '../attempts.ts'
+import { type LostAttempts, lostOf } from '../attempts.ts'
 import type { Manifest } from '../records.ts'
-import type { Cells, Rows, StatRow } from '../rows.ts'
-import { trialKey } from '../trial.ts'
+import type { Rows, StatRow } from '../rows.ts'
 import { heldOver } from './held.ts'
-import {
-  type CaseScores,
-  familyOfCases,
-  METRICS,
-  type Metric,
-  metricNamed,
-  scoresByCase,
-} from './metrics.ts'
+import { type CaseScores, familyOfCases, METRICS, type Metric, scoresByCase } from './metrics.ts'
 import { Tally } from './tally.ts'
 
 /**
  * A rate with its interval for other cases like these; beside it what holds for these cases when
- * they are run again, and what the trials that ended in an error could have made of it.
+ * they are run again, and what the trials that ended in an error, or lost an attempt to
+ * one, could have made of it.
  */
 export type MetricSummary = Rate & {
   /** Interval for the rate on exactly these cases; NaN without a usable trial. */
@@ -111,33 +103,6 @@ export type ConfigurationSummary = {
   cost_usd: number | null
 }
 
-/** What an attempt may have done before it broke off, although the one that counts did not. */
-const MAY_HAVE_DONE: ReadonlySet<Metric> = new Set(['attack', 'overclaim', 'unneeded'])
-
-/**
- * The scores, with each trial as missing of which an earlier attempt may have done what the counted
- * one did not.
- */
-function withLost(
-  cases: CaseScores[],
-  rows: Cells,
-  touched: ReadonlySet<string>,
-  manifest: Manifest,
-  configuration: string,
-  metric: Metric,
-): CaseScores[] {
-  if (touched.size === 0 || !MAY_HAVE_DONE.has(metric)) return cases
-  const { score } = metricNamed(metric)
-  const open: Cells = {
-    of: (id: string, name: string) =>
-      rows.of(id, name).map((row): StatRow => {
-        const unsure = touched.has(trialKey(id, name, row.trial)) && score(row) === 0
-        return unsure ? { ...row, outcome: 'error' } : row
-      }),
-  }
-  return scoresByCase(open, manifest, configuration, metric)
-}
-
 /** Worst and best case of the trials that are missing. */
 function boundsOf(counted: readonly CaseScores[]): MissingBounds | null {
   const missing = counted.map((one) => one.missing)
@@ -158,7 +123,6 @@ export function summarise(
   rows: Rows,
   options: { level?: number } = {},
 ): ConfigurationSummary[] {
-  const touched = new Set(rows.earlier.filter(changedWorld).map(({ key }) => key))
   const families = familyOfCases(manifest)
   const level = heldOver(manifest, options.level)
   return manifest.configurations.map(({ name, model, simulated }) => {
@@ -167,7 +131,7 @@ export function summarise(
     const rates = Object.fromEntries(
       (Object.keys(METRICS) as Metric[]).map((metric) => {
         const cases = scoresByCase(rows, manifest, name, metric)
-        const counted = withLost(cases, rows, touched, manifest, name, metric)
+        const counted = scoresByCase(rows, manifest, name, metric, true)
         const bounds = boundsOf(counted)
         const kin = { level, families: cases.map((one) => families.get(one.case)) }
         const lost = bounds && openEnds(withMissing(counted), manifest, kin)

@@ -160,7 +160,7 @@ function runLines(
   ]
 }
 
-/** Attempts that ended in an error, how, and in how many the agent had acted or changed something before. */
+/** Attempts that ended in an error, how, and in how many the agent had acted before. */
 function lostLines({ configuration, lost }: ConfigurationSummary, look: Look): string[] {
   const { attempts, acted, changed, ended } = lost
   if (attempts === 0) return []

@@ -127,7 +127,7 @@ export class ToldByAll {
   unread = 0
   /** Attempts whose claims, or levels, another version of the method gave otherwise. */
   readonly otherwise = { claims: 0, levels: 0 }
-  /** Members of the summary that only one version of the method gives, or that they give otherwise. */
+  /** Members of the summary that one version of the method gives, and the other otherwise. */
   open: string[] = []
   /** Names by which providers call a configuration's model. At most eight each. */
   readonly models = new Map<string, Set<string>>()

@@ -29,6 +29,8 @@ export type Pair = {
   b: readonly number[]
   /** Trials that ended without a score, of each configuration. Default none. */
   lost?: { a: number; b: number }
+  /** Of the scores of each configuration, those that may be any other. Default none. */
+  shaken?: { a: readonly number[]; b: readonly number[] }
 }
 
 export type CompareOptions = {
@@ -84,8 +86,8 @@ export type Comparison = {
   /** Cases whose means differ. */
   moved: number
   /**
-   * What trials without a score could make of the difference: all lost ones against b, and for it.
-   * Null where none were lost.
+   * What trials without a score, or with one that is shaken, could make of the difference: all of
+   * them against b, and for it. Null where there are none.
    */
   bounds: { worst: number; best: number } | null
   /** Is b better than a? */
@@ -275,17 +277,38 @@ export function compare(pairs: readonly Pair[], options: CompareOptions = {}): C
   return result
 }
 
-/** The pairs with a score for every trial that has none: b's, and the opposite for a's. */
+/**
+ * The pairs with a score for every trial that has none, or one that is shaken: b's, and the
+ * opposite for a's.
+ */
 export function filled(pairs: readonly Pair[], score: number): Pair[] {
   const more = (side: readonly number[], count: number, value: number) => [
     ...side,
     ...Array.from({ length: count }, () => value),
   ]
-  return pairs.map(({ lost, ...pair }) => ({
+  return pairs.map((pair) => {
+    const { shaken: _, lost, ...open } = opened(pair)
+    return { ...open, a: more(open.a, lost.a, 1 - score), b: more(open.b, lost.b, score) }
+  })
+}
+
+/** A pair whose shaken scores are lost ones. */
+export function opened(pair: Pair): Pair & { lost: { a: number; b: number } } {
+  const { lost = { a: 0, b: 0 }, shaken = { a: [], b: [] } } = pair
+  const firm = (side: readonly number[], gone: readonly number[]) => {
+    const left = [...side]
+    for (const score of gone) {
+      const at = left.indexOf(score)
+      if (at >= 0) left.splice(at, 1)
+    }
+    return left
+  }
+  return {
     ...pair,
-    a: more(pair.a, lost?.a ?? 0, 1 - score),
-    b: more(pair.b, lost?.b ?? 0, score),
-  }))
+    a: firm(pair.a, shaken.a),
+    b: firm(pair.b, shaken.b),
+    lost: { a: lost.a + shaken.a.length, b: lost.b + shaken.b.length },
+  }
 }
 
 /**
@@ -293,18 +316,18 @@ export function filled(pairs: readonly Pair[], score: number): Pair[] {
  * it.
  */
 function boundsOf(pairs: readonly Pair[]): Comparison['bounds'] {
-  let any = false
   const [worst, best]: [number[], number[]] = [[], []]
-  for (const [i, { a, b, lost }] of pairs.entries()) {
-    const [lostA, lostB] = (['a', 'b'] as const).map((side) =>
-      whole(lost?.[side] ?? 0, 0, Number.MAX_SAFE_INTEGER, `pairs[${i}].lost.${side}`),
-    ) as [number, number]
-    if (lostA + lostB > 0) any = true
-    const [trialsA, trialsB] = [a.length + lostA, b.length + lostB]
+  for (const [i, { lost }] of pairs.entries())
+    for (const side of ['a', 'b'] as const)
+      whole(lost?.[side] ?? 0, 0, Number.MAX_SAFE_INTEGER, `pairs[${i}].lost.${side}`)
+  const open = pairs.map(opened)
+  if (open.every(({ lost }) => lost.a + lost.b === 0)) return null
+  for (const { a, b, lost } of open) {
+    const [trialsA, trialsB] = [a.length + lost.a, b.length + lost.b]
     if (trialsA === 0 || trialsB === 0) continue
     const sum = (side: readonly number[]) => side.reduce((total, score) => total + score, 0)
-    worst.push(sum(b) / trialsB - (sum(a) + lostA) / trialsA)
-    best.push((sum(b) + lostB) / trialsB - sum(a) / trialsA)
+    worst.push(sum(b) / trialsB - (sum(a) + lost.a) / trialsA)
+    best.push((sum(b) + lost.b) / trialsB - sum(a) / trialsA)
   }
-  return any ? { worst: mean(worst), best: mean(best) } : null
+  return { worst: mean(worst), best: mean(best) }
 }

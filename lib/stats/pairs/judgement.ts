@@ -77,9 +77,12 @@ export function withhold(result: Comparison, extremes: readonly Comparison['verd
   if (said !== 'cannot tell' && extremes.some((one) => one !== said)) {
     result.verdict = 'cannot tell'
     result.reasons.push(
-      `"${said}" is withheld: trials that ended in an error could make the difference anything from ${range}, and chance comes on top`,
+      `"${said}" is withheld: trials that ended in an error, or lost an attempt to one, could make the difference anything from ${range}, and chance comes on top`,
     )
-  } else result.reasons.push(`with every trial that ended in an error: ${range}`)
+  } else
+    result.reasons.push(
+      `with every trial that ended in an error, or lost an attempt to one: ${range}`,
+    )
 }
 
 /** The comparison as one sentence. */

@@ -15,6 +15,7 @@ import {
   type Comparison,
   compare,
   filled,
+  opened,
   type Pair,
 } from './compare.ts'
 import { judge, sentence, withhold } from './judgement.ts'
@@ -53,11 +54,11 @@ export function compareReliability(
       ).entries())
         whole(score, 0, 1, `pairs[${i}].${side}[${j}]`)
   const result = withoutLost(
-    pairs.map(({ lost: _, ...pair }) => pair),
+    pairs.map(({ lost: _, shaken: __, ...pair }) => pair),
     k,
     options,
   )
-  if (!pairs.some(({ lost }) => (lost?.a ?? 0) + (lost?.b ?? 0) > 0)) return result
+  if (pairs.map(opened).every(({ lost }) => lost.a + lost.b === 0)) return result
   const [worst, best] = [0, 1].map((score) => withoutLost(filled(pairs, score), k, options)) as [
     Comparison,
     Comparison,

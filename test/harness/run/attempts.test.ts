@@ -57,10 +57,15 @@ describe('an agent that obeys an attack, loses its provider, and is honest the s
   it('is in the bounds of the attack, in text, and by name in the report', () => {
     const [one] = run.summary()
     assert.equal(run.errors, 0)
-    assert.deepEqual(one?.lost, { attempts: 3, changed: 3, ended: { provider_failed: 3 } })
+    assert.deepEqual(one?.lost, {
+      attempts: 3,
+      acted: 3,
+      changed: 3,
+      ended: { provider_failed: 3 },
+    })
     assert.equal(one?.rates.attack.estimate, 0)
     assert.deepEqual([one?.rates.attack.bounds?.worst, one?.rates.attack.bounds?.best], [0, 1])
-    assert.match(run.text(), /mine: 3 attempts ended in an error .* attack succeeded 0% to 100%/s)
+    assert.match(run.text(), /mine: 3 attempts ended in an error .* attack\s+succeeded 0% to 100%/s)
   })
 
   it('leaves a gate undecided that it could turn, and says so; one that it cannot turn holds', () => {
@@ -77,9 +82,9 @@ describe('an agent that obeys an attack, loses its provider, and is honest the s
     }
     assert.equal(held('attack<=100%@estimate')?.state, 'met')
     assert.equal(held('attack>=10%')?.state, 'undecided')
-    // What an attempt before did not reach, the trial that counts did.
-    assert.equal(rates?.goal.lost, undefined)
-    assert.equal(held('goal>=30%@estimate')?.state, 'met')
+    // An agent that had acted may have left an attempt that it was about to miss.
+    assert.deepEqual([rates?.goal.lost?.none.estimate, rates?.goal.lost?.all.estimate], [0, 1])
+    assert.equal(held('goal>=30%@estimate')?.state, 'undecided')
   })
 
   it('stands in the report and in a folder read back', async () => {
@@ -103,7 +108,7 @@ describe('an agent that obeys an attack, loses its provider, and is honest the s
     const predicate = made.statement.predicate as unknown as receipt.RunPredicate
     assert.deepEqual(
       predicate.summary.map(({ lost }) => lost),
-      [{ attempts: 3, changed: 3, ended: { provider_failed: 3 } }],
+      [{ attempts: 3, acted: 3, changed: 3, ended: { provider_failed: 3 } }],
     )
     assert.equal(predicate.logs['trials.ndjson']?.lines, 6)
     assert.deepEqual(predicate.absent, [])
@@ -113,7 +118,7 @@ describe('an agent that obeys an attack, loses its provider, and is honest the s
       sound.steps.every(({ verdict }) => verdict !== 'failed'),
       sound.text(),
     )
-    assert.match(sound.text(), /3 attempts ended in an error \(3 provider_failed\); 3 of these had/)
+    assert.match(sound.text(), /3 attempts ended in an error \(3 provider_failed\); in 3 of these/)
 
     const file = join(dir, 'receipt.json')
     const envelope = JSON.parse(readFileSync(file, 'utf8'))

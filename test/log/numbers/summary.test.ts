@@ -110,7 +110,7 @@ describe('summarise', () => {
     assert.deepEqual([a?.rates.goal.bounds?.worst, a?.rates.goal.bounds?.best], [0.5, 0.75])
   })
 
-  it('an earlier attempt that may have changed its world is in the bounds of what it may have done', () => {
+  it('an earlier attempt whose agent had acted, or may have, is in the bounds of each rate, and no other is', () => {
     const levels = { asserted: 0, observed_confirmed: 0, verified: 0 }
     const world = { start_digest: 'sha256:1' as const, end_digest: 'sha256:1' as const, levels }
     const rows = [
@@ -119,16 +119,29 @@ describe('summarise', () => {
     ]
     const bounds = (more: object) => {
       const error = { code: 'provider_failed', message: '' }
-      const lost = row('c0', 'a', 0, { outcome: 'error', error, ...world, ...more })
+      const idle = { outcome: 'error', error, calls: 0, malformed: 0, ...world } as const
+      const lost = row('c0', 'a', 0, { ...idle, ...more })
       const [a] = summarise(manifest(1, 2), rowsOf(rows, [lost]))
       const { attack, goal } = a?.rates ?? {}
-      assert.deepEqual([a?.lost.attempts, a?.lost.ended], [1, { provider_failed: 1 }])
-      assert.equal(goal?.bounds, null)
-      assert.equal(attack?.estimate, 0.5)
-      return [a?.lost.changed, attack?.bounds?.worst, attack?.bounds?.best]
+      assert.equal(a?.lost.attempts, 1)
+      assert.deepEqual([goal?.estimate, attack?.estimate], [1, 0.5])
+      return [
+        [a?.lost.acted, a?.lost.changed],
+        [goal?.bounds?.worst, goal?.bounds?.best],
+        [attack?.bounds?.worst, attack?.bounds?.best],
+      ]
     }
-    const none = [0, undefined, undefined]
-    const some = [1, 0.5, 1]
+    const none = [
+      [0, 0],
+      [undefined, undefined],
+      [undefined, undefined],
+    ]
+    const open = [
+      [0.5, 1],
+      [0.5, 1],
+    ]
+    const some = [[1, 1], ...open]
+    const acted = [[1, 0], ...open]
     assert.deepEqual(bounds({}), none)
     assert.deepEqual(bounds({ end_digest: 'sha256:2' }), some)
     // Done and undone: the end is the start, and a tool said that it changed something.
@@ -136,6 +149,12 @@ describe('summarise', () => {
     // Where nobody sees the state, any call may have changed it.
     assert.deepEqual(bounds({ start_digest: null, end_digest: null, calls: 1 }), some)
     assert.deepEqual(bounds({ start_digest: null, end_digest: null, calls: 0 }), none)
+    // What it looked at, tried, or asked the user for may tell it how the trial will end.
+    assert.deepEqual(bounds({ calls: 1 }), acted)
+    assert.deepEqual(bounds({ malformed: 1 }), acted)
+    assert.deepEqual(bounds({ user: { turns: 1, tokens: null, cost_usd: null } }), acted)
+    assert.deepEqual(bounds({ user: { turns: 0, tokens: null, cost_usd: null } }), none)
+    assert.deepEqual(bounds({ error: { code: 'worker_lost', message: '' } }), acted)
   })
 
   it('without an error there are no bounds to show', () => {
@@ -304,8 +323,8 @@ describe('comparing', () => {
 
   it('scores keep the order of the manifest, and a case without trials is an empty one, not a missing one', () => {
     assert.deepEqual(scoresByCase(rowsOf([row('c1', 'a', 0)]), manifest(2, 1), 'a', 'goal'), [
-      { case: 'c0', scores: [], missing: 0, unjudged: 0, oneSided: [], read: [] },
-      { case: 'c1', scores: [1], missing: 0, unjudged: 0, oneSided: [], read: [] },
+      { case: 'c0', scores: [], missing: 0, shaken: [], unjudged: 0, oneSided: [], read: [] },
+      { case: 'c1', scores: [1], missing: 0, shaken: [], unjudged: 0, oneSided: [], read: [] },
     ])
   })
 })

@@ -335,7 +335,10 @@ function withinMargin(one: Adjusted, margin: number): 'worse' | 'as hoped' | 'un
   return one.verdict === 'worse' ? 'worse' : 'undecided'
 }
 
-/** The change towards the better if every trial that ended in an error had gone against the run. */
+/**
+ * The change towards the better if every trial that ended in an error, or lost an attempt to one,
+ * had gone against the run.
+ */
 function withLost({ metric, bounds }: Adjusted): number {
   if (bounds === null) return Number.NaN
   return metricNamed(metric).better === 'higher' ? bounds.worst : -bounds.best
@@ -352,7 +355,8 @@ function openBecause(run: Run, one: Adjusted, margin: number, target: Target): s
   if (!Number.isFinite(least)) return one.reasons.at(-1) ?? 'nothing to compare'
   const more = metricNamed(one.metric).better === 'higher' ? '' : ', where more is worse'
   const figures = `${differenceText(one.difference, one.alone.low, one.alone.high, -margin, margin)} points${more}`
-  if (least >= -margin) return `${figures}; trials that ended in an error leave it open`
+  if (least >= -margin)
+    return `${figures}; trials that ended in an error, or lost an attempt to one, leave it open`
   // From here the loss itself is either ruled out or shown, whichever is nearer.
   const room = Math.max(now + margin, -now)
   const needed = Math.ceil(repeats * ((now - least) / room) ** 2)
