@@ -74,7 +74,7 @@ describe('the kernel, asked by Jupyter\u2019s client', { skip: withoutJupyter() 
   })
   test('?name, name? and .time work in a cell as they do at the prompt', () => {
     const text = (name: string) => String(cell(name).out[0]?.[1]['text'])
-    assert.match(text('question'), /A share as a whole percentage/)
+    assert.match(text('question'), /Milliseconds as a person reads them/)
     assert.equal(text('behind'), text('question'))
     assert.deepEqual(cell('time').out[0]?.[1]['data'], { 'text/plain': '2' })
     assert.match(String(cell('time').out[1]?.[1]['text']), /^\d+(\.\d+)? ms\n$/)
@@ -87,7 +87,7 @@ describe('the kernel, asked by Jupyter\u2019s client', { skip: withoutJupyter() 
   test('inspection shows the description', () => {
     const { found, data } = seen['inspect'] as { found: boolean; data: Record<string, string> }
     assert.equal(found, true)
-    assert.match(data['text/plain'] ?? '', /A share as a whole percentage/)
+    assert.match(data['text/plain'] ?? '', /Milliseconds as a person reads them/)
   })
   test('an open bracket is incomplete', () =>
     assert.equal((seen['incomplete'] as { status: string }).status, 'incomplete'))

@@ -151,8 +151,8 @@ describe('the prompt in a terminal', { skip: withoutTmux(), concurrency: 4 }, ()
     await terminal.shows(/^'still here'$/m)
   })
   atPrompt('?name shows the description and the example', async (terminal) => {
-    terminal.enter('?display.percent')
-    await terminal.shows(/A share as a whole percentage/)
+    terminal.enter('?display.duration')
+    await terminal.shows(/Milliseconds as a person reads them/)
   })
   atPrompt('.time says how long, .plot draws what is named', async (terminal) => {
     terminal.enter('.time 1 + 1')
