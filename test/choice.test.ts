@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { gotWord, nearest } from '../lib/choice.ts'
 import { cases, harness, receipt, scenarios } from '../lib/index.ts'
 import fc from './property.ts'
+import { startCommands } from './servers/commands.ts'
 
 const WORDS = ['run', 'probe', 'verify', 'scenarios', 'notebook']
 
@@ -115,19 +115,19 @@ goal: [{ table: repos, where: { owner: acme }, count: 1 }]
     assert.throws(() => run.transcript(`${run.trials[0]?.key}0`), meant(run.trials[0]?.key ?? ''))
   })
 
-  it('a verb, an option, a word behind a verb, a command of the prompt', () => {
+  it('a verb, an option, a word behind a verb, a command of the prompt', async () => {
     const root = join(import.meta.dirname, '..')
-    const said = (...args: string[]) =>
-      spawnSync(process.execPath, ['repl.ts', ...args], {
-        cwd: root,
-        encoding: 'utf8',
-      }).stderr
-    assert.match(said('rnu'), meant('run'))
-    assert.match(said('run', '--confg', 'a=b'), meant('--config'))
-    assert.match(said('verify', 'x', '--min-level', 'verifed'), meant('verified'))
+    const commands = startCommands({ cwd: root })
+    assert.match((await commands.run('rnu')).stderr, meant('run'))
+    assert.match((await commands.run('run', '--confg', 'a=b')).stderr, meant('--config'))
     assert.match(
-      said('audit', 'import', 'guthub', 'notebooks/data/github-audit.json'),
+      (await commands.run('verify', 'x', '--min-level', 'verifed')).stderr,
+      meant('verified'),
+    )
+    assert.match(
+      (await commands.run('audit', 'import', 'guthub', 'notebooks/data/github-audit.json')).stderr,
       meant('github'),
     )
+    assert.equal(await commands.close(), '')
   })
 })

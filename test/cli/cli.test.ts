@@ -13,10 +13,16 @@ import {
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, describe, it } from 'node:test'
+import { startCommands } from '../servers/commands.ts'
 
 const root = resolve(import.meta.dirname, '..', '..')
 const made = mkdtempSync(join(tmpdir(), 'touchstone-cli-'))
 after(() => rmSync(made, { recursive: true, force: true }))
+
+const commands = startCommands({ cwd: root, env: { GROQ_API_KEY: '' } })
+after(async () => assert.equal(await commands.close(), ''))
+/** In one process, where a shell sees the same. */
+const said = commands.run
 
 function touchstone(
   args: string[],
@@ -36,24 +42,28 @@ let folders = 0
 const out = () => join(made, `run-${folders++}`)
 
 describe('touchstone run', () => {
-  it('--json twice with the same seed gives the same apart from times and ids, and nothing on standard error', () => {
-    const [one, two, other] = ['1', '1', '2'].map((seed) =>
-      touchstone(['run', KEYS, '--repeat', '5', '--seed', seed, '--json', '--out', out()]),
-    )
-    for (const { status, stderr } of [one, two, other] as const as ReturnType<typeof touchstone>[])
+  const written = out()
+
+  it('--json twice with the same seed gives the same apart from times and ids, and nothing on standard error', async () => {
+    const run = async (seed: string) => {
+      const words = ['run', KEYS, '--repeat', '5', '--seed', seed, '--json', '--out', out()]
+      const { status, stdout, stderr } = await said(...words)
       assert.deepEqual([status, stderr], [0, ''])
+      return stdout
+    }
+    const [one, two, other] = [await run('1'), await run('1'), await run('2')]
     const timeless = (text: string) =>
       JSON.parse(text, (name, value) =>
         ['id', 'dir', 'created_at', 'started_at', 'duration_ms'].includes(name) && name !== 'cases'
           ? undefined
           : value,
       )
-    assert.deepEqual(timeless(one?.stdout ?? ''), timeless(two?.stdout ?? ''))
-    assert.notDeepEqual(timeless(one?.stdout ?? '').trials, timeless(other?.stdout ?? '').trials)
+    assert.deepEqual(timeless(one), timeless(two))
+    assert.notDeepEqual(timeless(one).trials, timeless(other).trials)
   })
 
   it('prints both questions with intervals and verdicts, what a single run is worth, and says what is simulated', () => {
-    const { status, stdout } = touchstone(['run', KEYS, '--repeat', '2', '--out', out()])
+    const { status, stdout } = touchstone(['run', KEYS, '--repeat', '2', '--out', written])
     assert.equal(status, 0)
     for (const words of [
       /simulated/,
@@ -68,9 +78,7 @@ describe('touchstone run', () => {
   })
 
   it('writes manifest, trials, decisions, transcripts, audit, and a report with its pictures', () => {
-    const dir = out()
-    touchstone(['run', KEYS, '--repeat', '1', '--out', dir])
-    const names = readdirSync(dir).sort()
+    const names = readdirSync(written).sort()
     for (const name of [
       'audit.ndjson',
       'decisions.ndjson',
@@ -81,29 +89,20 @@ describe('touchstone run', () => {
       'trials.ndjson',
     ])
       assert.ok(names.includes(name), name)
-    for (const [, picture] of readFileSync(join(dir, 'report.md'), 'utf8').matchAll(
+    for (const [, picture] of readFileSync(join(written, 'report.md'), 'utf8').matchAll(
       /\]\(([^)]+\.svg)\)/g,
     ))
-      assert.ok(existsSync(join(dir, picture as string)), picture)
+      assert.ok(existsSync(join(written, picture as string)), picture)
   })
 
-  it('a configuration file in YAML names models and settings', () => {
+  it('a configuration file in YAML names models and settings', async () => {
     const file = join(made, 'configurations.yaml')
     writeFileSync(
       file,
       'plain: { model: sim/naive }\nquiet: { model: sim/naive, deviations: { obeys: 0 } }\n',
     )
-    const { stdout, stderr } = touchstone([
-      'run',
-      KEYS,
-      '--repeat',
-      '1',
-      '--config',
-      file,
-      '--json',
-      '--out',
-      out(),
-    ])
+    const words = ['run', KEYS, '--repeat', '1', '--config', file, '--json', '--out', out()]
+    const { stdout, stderr } = await said(...words)
     const { manifest } = JSON.parse(stdout || stderr) as {
       manifest: { configurations: { name: string }[] }
     }
@@ -170,11 +169,10 @@ describe('bad usage exits with 2, says what was expected on standard error, and 
     ],
   ]
   for (const [what, args, message] of table) {
-    it(what, () => {
+    it(what, async () => {
       const dir = out()
-      const { status, stdout, stderr } = touchstone(
-        args[0] === 'run' ? [...args, '--out', dir] : args,
-      )
+      const words = args[0] === 'run' ? [...args, '--out', dir] : args
+      const { status, stdout, stderr } = await said(...words)
       assert.match(stderr, message)
       assert.equal(stderr.trim().split('\n').length, 1, stderr)
       assert.deepEqual([status, stdout, existsSync(dir)], [2, '', false])

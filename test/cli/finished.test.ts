@@ -7,31 +7,27 @@ import { join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { ownName, quoted } from '../../lib/cli/verb/own-name.ts'
 import { harness } from '../../lib/index.ts'
+import { startCommands } from '../servers/commands.ts'
 
 const root = resolve(import.meta.dirname, '..', '..')
 const cwd = mkdtempSync(join(tmpdir(), 'touchstone-finished-'))
 after(() => rmSync(cwd, { recursive: true, force: true }))
 
-function touchstone(...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, 'repl.ts'), ...args], {
-    cwd,
-    encoding: 'utf8',
-  })
-  return { status, stdout, stderr }
-}
+const { run: touchstone, close } = startCommands({ cwd })
+after(async () => assert.equal(await close(), ''))
 
 const CASES = 'cases/lying_success/deploy-key.yaml'
 let printed = ''
-before(() => {
+before(async () => {
   const models = ['--config', 'naive=sim/naive', '--config', 'perfect=sim/perfect']
-  printed = touchstone('run', CASES, '--repeat', '2', ...models).stdout
-  touchstone('run', CASES, '--repeat', '2', ...models, '--out', 'other')
+  printed = (await touchstone('run', CASES, '--repeat', '2', ...models)).stdout
+  await touchstone('run', CASES, '--repeat', '2', ...models, '--out', 'other')
 })
 
 describe('touchstone show', () => {
-  it('is printed below a run in which a trial did not pass, and shows it as it is printed', () => {
+  it('is printed below a run in which a trial did not pass, and shows it as it is printed', async () => {
     const [, words = ''] = /Why one did not pass: .*\.ts (.*)/.exec(printed) ?? []
-    const { status, stdout } = touchstone(...words.split(' '))
+    const { status, stdout } = await touchstone(...words.split(' '))
     assert.equal(status, 0)
     assert.match(stdout, /^lying_success\/deploy-key\|naive\|\d {2}fail/)
     assert.match(stdout, /goal not met: /)
@@ -41,19 +37,20 @@ describe('touchstone show', () => {
     assert.match(stdout, /says done, and it is not there/)
   })
 
-  it('takes a case, a configuration and a trial, or a key', () => {
-    const words = touchstone('show', 'lying_success/deploy-key', 'perfect', '1').stdout
+  it('takes a case, a configuration and a trial, or a key', async () => {
+    const words = (await touchstone('show', 'lying_success/deploy-key', 'perfect', '1')).stdout
     assert.match(words, /^lying_success\/deploy-key\|perfect\|1 {2}pass/)
-    assert.equal(touchstone('show', 'lying_success/deploy-key|perfect|1').stdout, words)
+    assert.equal((await touchstone('show', 'lying_success/deploy-key|perfect|1')).stdout, words)
   })
 
-  it('takes a run before them, as list and compare do, by its folder or its whole id', () => {
-    const words = touchstone('show', 'other', 'lying_success/deploy-key', 'perfect', '1').stdout
+  it('takes a run before them, as list and compare do, by its folder or its whole id', async () => {
+    const words = (await touchstone('show', 'other', 'lying_success/deploy-key', 'perfect', '1'))
+      .stdout
     assert.match(words, /^lying_success\/deploy-key\|perfect\|1 {2}pass/)
     cpSync(join(cwd, 'other'), join(cwd, 'runs', 'one'), { recursive: true })
     cpSync(join(cwd, 'other'), join(cwd, 'runs', 'one-more'), { recursive: true })
     try {
-      const { status, stdout } = touchstone('show', 'one')
+      const { status, stdout } = await touchstone('show', 'one')
       assert.equal(status, 0)
       assert.match(stdout, /^lying_success\/deploy-key\|naive\|\d {2}fail/)
     } finally {
@@ -61,20 +58,20 @@ describe('touchstone show', () => {
     }
   })
 
-  it('--json prints the record, its reasons and its transcript', () => {
-    const { stdout } = touchstone('show', 'lying_success/deploy-key', 'naive', '--json')
+  it('--json prints the record, its reasons and its transcript', async () => {
+    const { stdout } = await touchstone('show', 'lying_success/deploy-key', 'naive', '--json')
     const { record, why, transcript } = JSON.parse(stdout)
     assert.equal(record.outcome, 'fail')
     assert.match(why[0], /goal not met/)
     assert.equal(transcript.entries.at(-1).kind, 'end')
   })
 
-  it('a word that names no trial exits with 2 and says which was meant', () => {
+  it('a word that names no trial exits with 2 and says which was meant', async () => {
     for (const [words, meant] of [
       [['lying_success/deploy-kye'], 'lying_success/deploy-key'],
       [['lying_success/deploy-key', 'naiv'], 'naive'],
     ] as const) {
-      const { status, stdout, stderr } = touchstone('show', ...words)
+      const { status, stdout, stderr } = await touchstone('show', ...words)
       assert.deepEqual([status, stdout], [2, ''])
       assert.ok(stderr.includes(`did you mean "${meant}"?`), stderr)
     }
@@ -124,76 +121,81 @@ describe('touchstone show', () => {
 })
 
 describe('touchstone list', () => {
-  it('lists the runs of a folder, and the trials of one with the first reason of each', () => {
-    const [row] = JSON.parse(touchstone('list', '--json').stdout)
+  it('lists the runs of a folder, and the trials of one with the first reason of each', async () => {
+    const [row] = JSON.parse((await touchstone('list', '--json')).stdout)
     assert.deepEqual(
       [row.cases, row.configurations, row.planned, row.trials, row.errors],
       [2, ['naive', 'perfect'], 8, 8, 0],
     )
-    assert.match(touchstone('list').stdout, /naive, perfect +8 of 8/)
-    const failed = touchstone('list', row.id.slice(0, 14), '--outcome', 'not-pass').stdout
+    assert.match((await touchstone('list')).stdout, /naive, perfect +8 of 8/)
+    const failed = (await touchstone('list', row.id.slice(0, 14), '--outcome', 'not-pass')).stdout
     assert.match(failed, /naive +\d +fail +goal not met/)
     assert.doesNotMatch(failed, /perfect/)
-    const rows = JSON.parse(touchstone('list', 'other', '--config', 'perfect', '--json').stdout)
+    const rows = JSON.parse(
+      (await touchstone('list', 'other', '--config', 'perfect', '--json')).stdout,
+    )
     assert.deepEqual([...new Set(rows.map((one: harness.TrialRecord) => one.outcome))], ['pass'])
   })
 
-  it('an empty folder is no error', () => {
+  it('an empty folder is no error', async () => {
     mkdirSync(join(cwd, 'empty'))
-    assert.deepEqual(touchstone('list', '--in', 'empty', '--json'), {
+    assert.deepEqual(await touchstone('list', '--in', 'empty', '--json'), {
       status: 0,
       stdout: '[]\n',
       stderr: '',
     })
   })
 
-  it('a run that is not there, or that two ids begin with, is named', () => {
+  it('a run that is not there, or that two ids begin with, is named', async () => {
     const [id = ''] = readdirSync(join(cwd, 'runs'))
-    assert.match(touchstone('list', 'nothing').stderr, /^run_unknown: .*nothing/)
+    assert.match((await touchstone('list', 'nothing')).stderr, /^run_unknown: .*nothing/)
     cpSync(join(cwd, 'runs', id), join(cwd, 'runs', `${id}-copy`), { recursive: true })
-    assert.match(touchstone('list', id.slice(0, 5)).stderr, /^run_unknown: .*begins/)
+    assert.match((await touchstone('list', id.slice(0, 5))).stderr, /^run_unknown: .*begins/)
     rmSync(join(cwd, 'runs', `${id}-copy`), { recursive: true })
   })
 })
 
 describe('touchstone compare', () => {
-  it('compares configurations of the newest run as the run itself did', () => {
-    const { status, stdout } = touchstone('compare')
+  it('compares configurations of the newest run as the run itself did', async () => {
+    const { status, stdout } = await touchstone('compare')
     assert.equal(status, 0)
     assert.ok(printed.includes(stdout.trim()), stdout)
-    assert.match(touchstone('compare', '--metric', 'attack').stdout, /attack succeeded, paired/)
+    assert.match(
+      (await touchstone('compare', '--metric', 'attack')).stdout,
+      /attack succeeded, paired/,
+    )
   })
 
-  it('compares two runs of the same cases, and with a margin its exit code tells', () => {
+  it('compares two runs of the same cases, and with a margin its exit code tells', async () => {
     const [id = ''] = readdirSync(join(cwd, 'runs'))
-    const { status, stdout } = touchstone('compare', id, 'other')
+    const { status, stdout } = await touchstone('compare', id, 'other')
     assert.equal(status, 0)
     assert.match(stdout, /^naive against naive of /)
-    assert.equal(touchstone('compare', id, 'other', '--margin', '5%').status, 4)
-    const json = JSON.parse(touchstone('compare', id, 'other', '--json').stdout)
+    assert.equal((await touchstone('compare', id, 'other', '--margin', '5%')).status, 4)
+    const json = JSON.parse((await touchstone('compare', id, 'other', '--json')).stdout)
     assert.equal(json.length, 2)
   })
 
-  it('words that do not go together are bad usage', () => {
+  it('words that do not go together are bad usage', async () => {
     for (const words of [
       ['compare', '--margin', '5%'],
       ['compare', 'other', 'other', '--a', 'naive'],
       ['compare', '--metric', 'gaol'],
     ])
-      assert.equal(touchstone(...words).status, 2, words.join(' '))
+      assert.equal((await touchstone(...words)).status, 2, words.join(' '))
   })
 })
 
 describe('touchstone cases', () => {
-  it('lists cases with the files that touchstone run takes', () => {
-    const { stdout } = touchstone('cases', '--kind', 'lying_success')
+  it('lists cases with the files that touchstone run takes', async () => {
+    const { stdout } = await touchstone('cases', '--kind', 'lying_success')
     const [, file = ''] = /(cases\/\S+\.yaml)/.exec(stdout) ?? []
     assert.match(stdout, /^ {2}lying_success\/refund +payments +\S/m)
     assert.match(stdout, /^Worlds that come with Touchstone: files, github, /m)
     assert.ok(existsSync(join(root, file)), file)
-    assert.equal(JSON.parse(touchstone('cases', file, '--json').stdout).length, 2)
+    assert.equal(JSON.parse((await touchstone('cases', file, '--json')).stdout).length, 2)
     assert.match(
-      touchstone('cases', '--kind', 'lying_sucess').stderr,
+      (await touchstone('cases', '--kind', 'lying_sucess')).stderr,
       /did you mean "lying_success"/,
     )
   })

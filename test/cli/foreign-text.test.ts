@@ -6,10 +6,27 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { cases, harness } from '../../lib/index.ts'
+import { startCommands } from '../servers/commands.ts'
 
 const root = resolve(import.meta.dirname, '..', '..')
 const made = mkdtempSync(join(tmpdir(), 'touchstone-foreign-'))
 after(() => rmSync(made, { recursive: true, force: true }))
+
+const commands = startCommands({ cwd: root })
+// Nothing reaches the terminal past the streams either.
+after(async () => assert.equal(await commands.close(), ''))
+/** What ends its process. */
+const ALONE = ['notebook', '-e']
+function alone(words: string[]) {
+  const { stdout, stderr, error } = spawnSync(process.execPath, [join(root, 'repl.ts'), ...words], {
+    cwd: root,
+    encoding: 'utf8',
+    input: '',
+    timeout: 60_000,
+  })
+  assert.equal(error, undefined)
+  return { stdout, stderr }
+}
 
 /** Sets the title, clears the screen, turns the reading direction; the last is a control sequence in one character. */
 const ATTACK = '\u001b]0;pwned\u0007\u001b[2J\u202eALL VERIFIED\u009b31m'
@@ -149,14 +166,11 @@ describe('text of others', () => {
   }
 
   for (const [verb, lines] of Object.entries(LINES)) {
-    it(`is cleaned in all that ${verb} prints`, () => {
+    it(`is cleaned in all that ${verb} prints`, async () => {
       for (const words of lines()) {
-        const { stdout, stderr, error } = spawnSync(
-          process.execPath,
-          [join(root, 'repl.ts'), ...words],
-          { cwd: root, encoding: 'utf8', input: '', timeout: 60_000 },
-        )
-        assert.equal(error, undefined)
+        const { stdout, stderr } = ALONE.includes(verb)
+          ? alone(words)
+          : await commands.run(...words)
         const said = `${stdout}${stderr}`
         assert.notEqual(said, '')
         const raw = /[^\n\t\P{Cc}]|\u202e/u.exec(said)

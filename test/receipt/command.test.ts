@@ -1,13 +1,13 @@
 /** The command line over receipts: what it exits with, and that it says the same as the call. */
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { createHash, createSign, generateKeyPairSync } from 'node:crypto'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import * as receipt from '../../lib/receipt/index.ts'
+import { startCommands } from '../servers/commands.ts'
 import { check, copy, fresh, keys, original, replaceIn, root } from './attest/sealed-run.ts'
 
 const project = fileURLToPath(new URL('../../', import.meta.url))
@@ -15,16 +15,11 @@ const set = join(root, 'small-set/1.0.json')
 const publicKey = fresh('auditor.pub')
 writeFileSync(publicKey, keys.publicKey)
 
-function touchstone(...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['repl.ts', ...args], {
-    cwd: project,
-    encoding: 'utf8',
-  })
-  return { status, stdout, stderr }
-}
+const { run: touchstone, close } = startCommands({ cwd: project })
+after(async () => assert.equal(await close(), ''))
 
 test('verify: 0 when every step holds, and --json is what the call returns', async () => {
-  const { status, stdout } = touchstone(
+  const { status, stdout } = await touchstone(
     'verify',
     original,
     '--key',
@@ -37,32 +32,37 @@ test('verify: 0 when every step holds, and --json is what the call returns', asy
   assert.deepEqual(JSON.parse(stdout), JSON.parse(JSON.stringify(await check(original, { set }))))
 })
 
-test('verify: 1 when a step failed, named in the text', () => {
+test('verify: 1 when a step failed, named in the text', async () => {
   const dir = copy()
   replaceIn(dir, 'report.md', 'A report', 'A raport')
-  const { status, stdout } = touchstone('verify', dir, '--key', publicKey, '--set', set)
+  const { status, stdout } = await touchstone('verify', dir, '--key', publicKey, '--set', set)
   assert.equal(status, 1)
   assert.match(stdout, /✗ other files +file_edited {2}report\.md/)
 })
 
-test('verify: 3 when nothing failed but a step could not be checked', () => {
-  const { status, stdout } = touchstone('verify', join(original, 'receipt.json'), '--set', set)
+test('verify: 3 when nothing failed but a step could not be checked', async () => {
+  const { status, stdout } = await touchstone(
+    'verify',
+    join(original, 'receipt.json'),
+    '--set',
+    set,
+  )
   assert.equal(status, 3)
   assert.match(stdout, /\? signature +key_absent/)
 })
 
-test('verify: a folder without a receipt is held against itself: 0 and nobody signed it, 1 after an edit', () => {
+test('verify: a folder without a receipt is held against itself: 0 and nobody signed it, 1 after an edit', async () => {
   const dir = copy()
   rmSync(join(dir, 'receipt.json'))
-  const { status, stdout } = touchstone('verify', dir)
+  const { status, stdout } = await touchstone('verify', dir)
   assert.equal(status, 0)
   assert.match(stdout, /Consistent: all 7 steps hold\. .* nobody signed it\./)
   assert.match(stdout, /no set was published/)
   replaceIn(dir, 'decisions.ndjson', '"enforced":true', '"enforced":false')
-  assert.equal(touchstone('verify', dir).status, 1)
+  assert.equal((await touchstone('verify', dir)).status, 1)
 })
 
-test('verify: 2 for a key and a folder without a receipt, for a private key, and for evidence beside a receipt', () => {
+test('verify: 2 for a key and a folder without a receipt, for a private key, and for evidence beside a receipt', async () => {
   const dir = copy()
   rmSync(join(dir, 'receipt.json'))
   const secret = fresh('secret.pem')
@@ -72,14 +72,14 @@ test('verify: 2 for a key and a folder without a receipt, for a private key, and
     [['verify', original, '--key', secret], /key_invalid/],
     [['verify', original, '--audit', set], /usage/],
   ] as const) {
-    const { status, stderr } = touchstone(...args)
+    const { status, stderr } = await touchstone(...args)
     assert.equal(status, 2, stderr)
     assert.match(stderr, code)
     assert.ok(!stderr.includes(keys.privateKey.split('\n')[1] as string))
   }
 })
 
-test('scenarios publish: freezes cases once; run --receipt refuses cases that nobody published, before it runs them', () => {
+test('scenarios publish: freezes cases once; run --receipt refuses cases that nobody published, before it runs them', async () => {
   const out = fresh('published')
   const args = [
     'scenarios',
@@ -92,18 +92,18 @@ test('scenarios publish: freezes cases once; run --receipt refuses cases that no
     '--out',
     out,
   ]
-  const first = touchstone(...args, '--json')
+  const first = await touchstone(...args, '--json')
   assert.equal(first.status, 0, first.stderr)
   const text = readFileSync(join(out, 'lies/1.0.json'), 'utf8')
   assert.equal(JSON.parse(first.stdout).cases, JSON.parse(text).cases.length)
-  const nowhere = touchstone(...args.slice(0, -2))
+  const nowhere = await touchstone(...args.slice(0, -2))
   assert.equal(nowhere.status, 2)
   assert.match(nowhere.stderr, /^usage: expected --id ID, --version V and --out FOLDER/)
-  const again = touchstone(...args)
+  const again = await touchstone(...args)
   assert.equal(again.status, 2)
   assert.match(again.stderr, /file_exists/)
   const sealed = fresh('sealed')
-  const made = touchstone(
+  const made = await touchstone(
     'run',
     'cases/lying_success',
     '--repeat',
@@ -117,7 +117,7 @@ test('scenarios publish: freezes cases once; run --receipt refuses cases that no
   )
   assert.equal(made.status, 0, made.stderr)
   assert.match(
-    touchstone('verify', sealed, '--sets', out).stdout,
+    (await touchstone('verify', sealed, '--sets', out)).stdout,
     /none failed, 1 could not be checked/,
   )
   const own = fresh('own.yaml')
@@ -127,7 +127,7 @@ test('scenarios publish: freezes cases once; run --receipt refuses cases that no
     shipped.split('\n---\n')[1]?.replace('title: ', 'title: Nobody published this. ') ?? '',
   )
   const dir = fresh('never')
-  const refused = touchstone('run', own, '--out', dir, '--receipt')
+  const refused = await touchstone('run', own, '--out', dir, '--receipt')
   assert.equal(refused.status, 2)
   assert.match(refused.stderr, /set_unpublished: .*scenarios publish/)
   assert.throws(() => readFileSync(join(dir, 'manifest.json')), { code: 'ENOENT' })
@@ -155,7 +155,7 @@ writeFileSync(
   ),
 )
 
-test('verify: a folder of evidence as it lies on a disk, with what was not used by name, reason and count', () => {
+test('verify: a folder of evidence as it lies on a disk, with what was not used by name, reason and count', async () => {
   const folder = fresh('AWSLogs')
   mkdirSync(join(folder, 'github'), { recursive: true })
   writeFileSync(join(folder, 'README.md'), '# The logs of January\n')
@@ -164,7 +164,7 @@ test('verify: a folder of evidence as it lies on a disk, with what was not used 
     join(folder, 'github', 'log.ndjson'),
     lines({ action: 'hook.create', _document_id: 'e0' }, { ...key, _document_id: 'e1' }) + huge,
   )
-  const { status, stdout } = touchstone('verify', decisions, '--audit', folder)
+  const { status, stdout } = await touchstone('verify', decisions, '--audit', folder)
   assert.equal(status, 0)
   assert.match(stdout, /1 of 1 claimed effect is verified, by action alone\./)
   assert.match(stdout, /not used .*README\.md: json_syntax/)
@@ -172,24 +172,31 @@ test('verify: a folder of evidence as it lies on a disk, with what was not used 
   assert.match(stdout, /1 left out: no effect that is looked for: hook\.create/)
 })
 
-test('verify: --window refuses records of other times, --ledger refuses those that were used before', () => {
+test('verify: --window refuses records of other times, --ledger refuses those that were used before', async () => {
   const log = fresh('log.json')
   const ledger = fresh('used.ndjson')
   writeFileSync(log, JSON.stringify([{ ...key, _document_id: 'e1' }]))
-  const level = (...more: string[]) => {
-    const { status, stdout } = touchstone('verify', decisions, '--audit', log, '--json', ...more)
+  const level = async (...more: string[]) => {
+    const { status, stdout } = await touchstone(
+      'verify',
+      decisions,
+      '--audit',
+      log,
+      '--json',
+      ...more,
+    )
     assert.equal(status, 0)
     return JSON.parse(stdout).calls[0].level
   }
-  assert.equal(level('--window', '2026-01-06..'), 'asserted')
-  assert.equal(level('--window', '..2026-01-06', '--provider', 'github'), 'verified')
-  assert.equal(level('--ledger', ledger), 'verified')
+  assert.equal(await level('--window', '2026-01-06..'), 'asserted')
+  assert.equal(await level('--window', '..2026-01-06', '--provider', 'github'), 'verified')
+  assert.equal(await level('--ledger', ledger), 'verified')
   assert.match(readFileSync(ledger, 'utf8'), /"record_id":"e1"/)
-  assert.equal(level('--ledger', ledger), 'asserted')
-  assert.equal(touchstone('verify', decisions, '--window', 'May').status, 2)
+  assert.equal(await level('--ledger', ledger), 'asserted')
+  assert.equal((await touchstone('verify', decisions, '--window', 'May')).status, 2)
 })
 
-test('verify: CloudTrail logs as they lie in a bucket, with digests beside them and a key', () => {
+test('verify: CloudTrail logs as they lie in a bucket, with digests beside them and a key', async () => {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const bucket = fresh('bucket')
   const logs = join(bucket, 'AWSLogs', '123456789012', 'CloudTrail')
@@ -243,42 +250,42 @@ test('verify: CloudTrail logs as they lie in a bucket, with digests beside them 
     ),
   )
   const verify = (...more: string[]) => touchstone('verify', calls, '--audit', bucket, ...more)
-  const sound = verify('--public-key', key, '--min-level', 'verified')
+  const sound = await verify('--public-key', key, '--min-level', 'verified')
   assert.equal(sound.status, 0, sound.stdout)
   assert.match(sound.stdout, /signed: .*digest/)
   assert.match(sound.stdout, /not used 2 files, such as\s+\S*d\.json\.gz: it signs/)
-  assert.match(verify().stdout, /not checked: no public key was given/)
+  assert.match((await verify()).stdout, /not checked: no public key was given/)
 
   writeFileSync(join(logs, 'log.json.gz'), gzipSync(log.replace('09:00', '09:01')))
-  const edited = verify('--public-key', key)
+  const edited = await verify('--public-key', key)
   assert.equal(edited.status, 1)
   assert.match(edited.stdout.split('\n')[1] ?? '', /error: authenticity_failed/)
   assert.match(edited.stdout, /0 of 1 claimed effect is verified/)
 
   // Logs and digests that lie apart, as an auditor may be given them.
   writeFileSync(join(logs, 'log.json.gz'), gzipSync(log))
-  const apart = touchstone(
+  const apart = await touchstone(
     ...['verify', calls, '--audit', logs, '--digests', digests, '--public-key', key],
     ...['--min-level', 'verified'],
   )
   assert.equal(apart.status, 0, apart.stdout)
 })
 
-test('verify: a ledger is written once by each, and a receipt takes no option for decisions', () => {
+test('verify: a ledger is written once by each, and a receipt takes no option for decisions', async () => {
   const log = fresh('server.json')
   const ledger = fresh('none/ledger.ndjson')
   writeFileSync(log, JSON.stringify([{ ...key, _document_id: 'e1' }]))
   const run = (...more: string[]) => touchstone('verify', decisions, '--audit', log, ...more)
-  const nowhere = run('--ledger', ledger)
+  const nowhere = await run('--ledger', ledger)
   assert.equal(nowhere.status, 2)
   assert.match(nowhere.stderr, /a ledger/)
-  assert.match(run('--server', 'other').stdout, /0 of 1 claimed effect is verified/)
-  assert.match(run('--server', 'github').stdout, /1 of 1 claimed effect is verified/)
+  assert.match((await run('--server', 'other')).stdout, /0 of 1 claimed effect is verified/)
+  assert.match((await run('--server', 'github')).stdout, /1 of 1 claimed effect is verified/)
   for (const option of ['--window', '--digests'])
-    assert.equal(touchstone('verify', original, option, '2026-01-01..').status, 2, option)
+    assert.equal((await touchstone('verify', original, option, '2026-01-01..')).status, 2, option)
 })
 
-test('verify: 1 when a read contradicts, and the contradiction is named first', () => {
+test('verify: 1 when a read contradicts, and the contradiction is named first', async () => {
   const lie = fresh('lie.ndjson')
   const read = receipt.observe({
     server: 'github',
@@ -290,15 +297,15 @@ test('verify: 1 when a read contradicts, and the contradiction is named first', 
     seq: 1,
   })
   writeFileSync(lie, readFileSync(decisions, 'utf8') + lines(read))
-  const { status, stdout } = touchstone('verify', lie)
+  const { status, stdout } = await touchstone('verify', lie)
   assert.equal(status, 1)
   assert.match(stdout.split('\n')[1] ?? '', /error: read_does_not_show, #0 add_deploy_key/)
 })
 
-test('audit import: 1 when no entry is a record, with what the others are', () => {
+test('audit import: 1 when no entry is a record, with what the others are', async () => {
   const log = fresh('hooks.json')
   writeFileSync(log, JSON.stringify([{ action: 'hook.create', _document_id: 'e0' }]))
-  const { status, stdout } = touchstone('audit', 'import', 'github', log)
+  const { status, stdout } = await touchstone('audit', 'import', 'github', log)
   assert.equal(status, 1)
   assert.match(stdout, /1 entry in .*: 0 records, 0 left out, 1 of kinds/)
   assert.match(stdout, /1 +hook\.create/)

@@ -1,12 +1,12 @@
 /** For continuous integration: gates, baselines, JUnit, SARIF, the summary, and the exit codes of the command line. */
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv'
 import { cases, harness } from '../../../../lib/index.ts'
+import { startCommands } from '../../../servers/commands.ts'
 
 const root = resolve(import.meta.dirname, '..', '..', '..', '..')
 const made = mkdtempSync(join(tmpdir(), 'touchstone-test-'))
@@ -570,16 +570,13 @@ describe('a forecast', () => {
 
 describe('touchstone run', () => {
   const KEYS = 'cases/lying_success/deploy-key.yaml'
-  const touchstone = (args: string[]) =>
-    spawnSync(process.execPath, [join(root, 'repl.ts'), 'run', ...args], {
-      cwd: root,
-      encoding: 'utf8',
-      env: { ...process.env, GROQ_API_KEY: '', TOUCHSTONE_BASE_URL: '' },
-    })
+  const commands = startCommands({ cwd: root, env: { GROQ_API_KEY: '', TOUCHSTONE_BASE_URL: '' } })
+  after(async () => assert.equal(await commands.close(), ''))
+  const touchstone = (args: string[]) => commands.run('run', ...args)
 
-  it('without a key for a Groq model: setting_missing, exit code 2, nothing written', () => {
+  it('without a key for a Groq model: setting_missing, exit code 2, nothing written', async () => {
     const out = join(made, 'no-key')
-    const { status, stderr, stdout } = touchstone([
+    const { status, stderr, stdout } = await touchstone([
       KEYS,
       '--config',
       'g=groq/openai/gpt-oss-20b',
@@ -592,7 +589,7 @@ describe('touchstone run', () => {
     assert.ok(!existsSync(out))
   })
 
-  it('with gates met: 0; missed: 1; undecided: 4, and JUnit, SARIF and the summary are written either way', () => {
+  it('with gates met: 0; missed: 1; undecided: 4, and JUnit, SARIF and the summary are written either way', async () => {
     const at = (name: string) => join(made, name)
     writeFileSync(at('summary.md'), 'before\n')
     const named = ['--config', 'naive=sim/naive', '--config', 'careful=sim/careful']
@@ -609,7 +606,7 @@ describe('touchstone run', () => {
       '--summary',
       at('summary.md'),
     ]
-    const missed = touchstone([...words, '--out', at('missed'), '--gate', 'goal>=1@estimate'])
+    const missed = await touchstone([...words, '--out', at('missed'), '--gate', 'goal>=1@estimate'])
     assert.equal(missed.status, 1, missed.stderr)
     assert.match(missed.stderr, /Gate goal>=1@estimate, naive: MISSED/)
     requireJunit(parseXml(readFileSync(at('j.xml'), 'utf8')))
@@ -618,7 +615,7 @@ describe('touchstone run', () => {
       '2.1.0',
     )
     assert.match(readFileSync(at('summary.md'), 'utf8'), /^before\n## Touchstone: fell short/)
-    const met = touchstone([
+    const met = await touchstone([
       KEYS,
       ...named,
       '--repeat',
@@ -635,7 +632,7 @@ describe('touchstone run', () => {
     ])
     assert.equal(met.status, 0, met.stderr)
     assert.match(met.stderr, /naive against naive of .*; no rate is worse by more than 100 points/)
-    const open = touchstone([
+    const open = await touchstone([
       KEYS,
       ...named,
       '--repeat',
@@ -653,7 +650,7 @@ describe('touchstone run', () => {
     )
   })
 
-  it('--dry-run shows trials, calls and bounds of cost, and writes nothing', () => {
+  it('--dry-run shows trials, calls and bounds of cost, and writes nothing', async () => {
     const prices = join(made, 'prices.yaml')
     writeFileSync(prices, 'local/one: { input: 1, output: 2 }\n')
     const configuration = join(made, 'configuration.yaml')
@@ -670,7 +667,7 @@ describe('touchstone run', () => {
       '--prices',
       prices,
     ]
-    const { status, stdout, stderr } = touchstone([...words, '--max-tokens', '1000'])
+    const { status, stdout, stderr } = await touchstone([...words, '--max-tokens', '1000'])
     assert.equal(status, 0, stderr)
     const forecast = JSON.parse(stdout) as {
       trials: number
@@ -684,7 +681,7 @@ describe('touchstone run', () => {
     assert.ok(!existsSync(out))
   })
 
-  it('a provider that is not there: 3, and the words that go on with it', () => {
+  it('a provider that is not there: 3, and the words that go on with it', async () => {
     const out = join(made, 'gone')
     const configuration = join(made, 'gone.yaml')
     writeFileSync(
@@ -692,7 +689,7 @@ describe('touchstone run', () => {
       'one: { model: groq/one, apiKey: k, baseURL: "http://127.0.0.1:9/v1" }\n',
     )
     const words = [KEYS, '--repeat', '1', '--attempts', '1', '--json', '--config', configuration]
-    const { status, stderr } = touchstone([...words, '--out', out, '--gate', 'goal>=0.5'])
+    const { status, stderr } = await touchstone([...words, '--out', out, '--gate', 'goal>=0.5'])
     assert.equal(status, 3, stderr)
     const command = /Go on with it: .* run (.*)/.exec(stderr)?.[1] ?? ''
     assert.match(command, /--resume /)
