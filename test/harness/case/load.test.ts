@@ -484,3 +484,13 @@ describe('cases.load', () => {
     }
   })
 })
+
+describe('a key that stands twice in a mapping', () => {
+  it('is refused where it stands the second time, at any depth', async () => {
+    const text = 'id: a/b\nserver:\n  world: github\n  world: slack\n'
+    await assert.rejects(cases.parse(text, 'mine.yaml'), {
+      code: 'yaml_syntax',
+      message: /mine\.yaml:4:3/,
+    })
+  })
+})

@@ -6,7 +6,6 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { resolve } from 'node:path'
 import { describe, it } from 'node:test'
-import { cases } from '../lib/index.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const WATCHDOG_MS = 180_000
@@ -173,15 +172,5 @@ describe('hostile input', () => {
       const text = '[' + Array.from({ length: 200_000 }, () => '{"action":"x"}').join(',') + ']'
       console.log(receipt.importAudit('github', text).counts.unmapped.x)`)
     assert.equal(said, '200000')
-  })
-})
-
-describe('a key that stands twice in a mapping', () => {
-  it('is refused where it stands the second time, at any depth', async () => {
-    const text = YAML('server:\n  world: github\n  world: slack\n')
-    await assert.rejects(cases.parse(text, 'mine.yaml'), {
-      code: 'yaml_syntax',
-      message: /mine\.yaml:6:3/,
-    })
   })
 })
