@@ -5,7 +5,7 @@ import { gotWord } from '../choice.ts'
 import { count, foreign, lookOf, table } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { readText, unwritable } from '../files.ts'
-import { hold } from '../lock.ts'
+import { holdLater, type Lock } from '../lock.ts'
 import * as receipt from '../receipt/index.ts'
 import { CLASSIFIERS_OPTION, registerGiven } from './classify.ts'
 import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb/verb.ts'
@@ -276,19 +276,20 @@ async function withLedger(
     new TouchstoneError('file_unwritable', `expected a free ledger, got one that ${who} writes`, {
       where: ledger,
     })
-  const release = holding(ledger, busy)
+  const held = await holding(ledger, busy)
   try {
     const report = await verify({ ledger })
+    held.confirm()
     receipt.appendLedger(ledger, report)
     return report
   } finally {
-    release()
+    held.release()
   }
 }
 
-function holding(ledger: string, busy: (who: string) => Error): () => void {
+async function holding(ledger: string, busy: (who: string) => Error): Promise<Lock> {
   try {
-    return hold(`${ledger}.lock`, busy, LEDGER_WAIT_MS)
+    return await holdLater(`${ledger}.lock`, busy, { waitMs: LEDGER_WAIT_MS })
   } catch (cause) {
     throw cause instanceof TouchstoneError ? cause : unwritable(ledger, cause, 'a ledger')
   }

@@ -20,6 +20,7 @@ import { TouchstoneError } from '../errors.ts'
 import { readJson, unwritable, writing } from '../files.ts'
 import { decode, type Json, type JsonObject } from '../json.ts'
 import { LineWriter } from '../lines.ts'
+import type { Lock } from '../lock.ts'
 import { redactedJson } from '../secrets.ts'
 import { LineWindow } from '../window.ts'
 import type { Place, Placed } from './cell.ts'
@@ -72,7 +73,7 @@ export type Written = {
 /** Writes a run. One writer per folder: it holds the folder's lock until it is closed. */
 export class RunWriter {
   readonly dir: string
-  private readonly unlock: () => void
+  private readonly lock: Lock
   private readonly trials: LineWriter
   private readonly evidence: { decisions: LineWriter; transcripts: LineWriter; audit: LineWriter }
   /** Records of trials whose evidence is not known to be on the disk yet. */
@@ -85,9 +86,9 @@ export class RunWriter {
   private timer: NodeJS.Timeout | undefined
   private failed: { cause: unknown } | null = null
 
-  private constructor(dir: string, unlock: () => void, lines: number) {
+  private constructor(dir: string, lock: Lock, lines: number) {
     this.dir = dir
-    this.unlock = unlock
+    this.lock = lock
     const open = (name: string) => writing(join(dir, name), () => new LineWriter(join(dir, name)))
     this.trials = open(FILES.trials)
     this.evidence = {
@@ -100,9 +101,13 @@ export class RunWriter {
 
   /**
    * Begin a run in a new or empty folder. @throws TouchstoneError `file_exists` when something is
-   * there already, `file_unwritable`
+   * there already, `file_unwritable`, `run_locked`
    */
-  static create(dir: string, manifest: Manifest): RunWriter {
+  static async create(
+    dir: string,
+    manifest: Manifest,
+    options: Parameters<typeof lock>[1] = {},
+  ): Promise<RunWriter> {
     if (
       statSync(dir, { throwIfNoEntry: false })?.isDirectory() &&
       readdirSync(dir).some((name) => !LEFT_BEHIND.test(name))
@@ -118,12 +123,12 @@ export class RunWriter {
     } catch (cause) {
       throw unwritable(dir, causeOf(dir) ?? cause, 'a folder for the run')
     }
-    const unlock = lock(dir)
+    const held = await lock(dir, options)
     try {
       writeManifest(dir, manifest)
-      return new RunWriter(dir, unlock, 0)
+      return new RunWriter(dir, held, 0)
     } catch (cause) {
-      unlock()
+      held.release()
       throw cause
     }
   }
@@ -133,8 +138,17 @@ export class RunWriter {
    *
    * @param lines how many its trial log has
    */
-  static reopen(dir: string, unlock: () => void, lines: number): RunWriter {
-    return new RunWriter(dir, unlock, lines)
+  static reopen(dir: string, held: Lock, lines: number): RunWriter {
+    return new RunWriter(dir, held, lines)
+  }
+
+  /**
+   * @throws TouchstoneError `run_locked` when another process has taken the folder, since this one
+   *   stood still for long
+   */
+  confirm(): void {
+    this.guarded(() => {})
+    this.throwFailure()
   }
 
   /**
@@ -224,8 +238,10 @@ export class RunWriter {
     if (!this.failed) this.guarded(() => this.record())
   }
 
+  /** Nothing is written into a folder that another process has taken. */
   private guarded(write: () => void): void {
     try {
+      this.lock.confirm()
       write()
     } catch (cause) {
       this.failed ??= { cause }
@@ -236,17 +252,24 @@ export class RunWriter {
   close(): void {
     clearTimeout(this.timer)
     if (!this.failed) this.guarded(() => this.record())
-    for (const writer of [...Object.values(this.evidence), this.trials])
-      this.guarded(() => writer.close())
-    this.unlock()
+    for (const writer of [...Object.values(this.evidence), this.trials]) {
+      try {
+        writer.close()
+      } catch (cause) {
+        this.failed ??= { cause }
+      }
+    }
+    this.lock.release()
     this.throwFailure()
   }
 
   private throwFailure(): void {
     if (!this.failed) return
+    const { cause } = this.failed
+    if (cause instanceof TouchstoneError) throw cause
     throw unwritable(
       this.dir,
-      this.failed.cause,
+      cause,
       'a folder that can be written (what is there stays, and resume goes on from it)',
     )
   }
@@ -263,7 +286,7 @@ function causeOf(dir: string): unknown {
 }
 
 /** What a process leaves in a run's folder that ended before the manifest was there. */
-const LEFT_BEHIND = /^(manifest\.json\.draft|run\.lock(\.\d+)?)$/
+const LEFT_BEHIND = /^(manifest\.json\.draft|run\.lock(\.[\w-]+)?)$/
 
 /**
  * Under another name first: a folder with a manifest has a whole one. @throws TouchstoneError

@@ -98,11 +98,11 @@ export function publish(
       `expected an archive that nobody writes, got one held by ${who}`,
       { where: lock },
     )
-  const unlock = writing(lock, () => hold(lock, busy, 10_000))
+  const held = writing(lock, () => hold(lock, busy, { waitMs: 10_000 }))
   try {
     enter(root, made, text, digest)
   } finally {
-    unlock()
+    held.release()
   }
   return { ...made, digest, text }
 }

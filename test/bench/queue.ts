@@ -101,7 +101,11 @@ async function memoryOver(server: { url: string; memoryBytes(): number | null },
     ...{ coordinator: identity({}), cases: [], configurations: [] },
     limits: harness.run(test).plan.limits,
   }
-  const held = { writer: { note() {} }, columns: {}, starts: new Map() } as unknown as Held
+  const held = {
+    writer: { note() {}, confirm() {} },
+    columns: {},
+    starts: new Map(),
+  } as unknown as Held
   const executor = await QueueExecutor.begin({
     ...{ engine, document, held, bar: null },
     counted: () => null,

@@ -183,6 +183,8 @@ export class QueueExecutor implements Executor {
   /** One look at the server. True when something came of it. */
   private async look(): Promise<boolean> {
     const now = performance.now()
+    // A coordinator that stood still while another took its run leaves the queue to that one.
+    this.parts.held.writer.confirm()
     this.enter()
     await this.offer()
     const taken = await this.results.take()
@@ -311,7 +313,8 @@ export class QueueExecutor implements Executor {
   }
 
   private async leave(): Promise<void> {
-    const { engine } = this.parts
+    const { engine, held } = this.parts
+    held.writer.confirm()
     await this.results.rest()
     await this.presence.look()
     const ended = engine.box(ENDED)

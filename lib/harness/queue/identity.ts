@@ -1,10 +1,11 @@
 /** Who a process is that takes part in a run over a queue, and what keeps it from taking part. */
 import { createHash, randomBytes } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Digest } from '../../canonical.ts'
+import { place } from '../../lock-owner.ts'
 
 export type Identity = {
   /** Once per process. */
@@ -24,13 +25,14 @@ export type Identity = {
 
 export function identity(versions: Identity['versions']): Identity {
   const host = hostname()
+  const { boot, space } = place()
   const name = host.replace(/[^A-Za-z0-9_.-]/g, '-').slice(0, 40)
   return {
     id: `${name}-${process.pid}-${randomBytes(3).toString('hex')}`,
     host,
-    boot_id: readOr('/proc/sys/kernel/random/boot_id'),
+    boot_id: boot,
     pid: process.pid,
-    pid_namespace: namespaceOf(),
+    pid_namespace: space,
     versions,
     code: codeDigest(),
     lock: lockDigest(),
@@ -85,21 +87,5 @@ function lockDigest(): Digest | null {
     if (existsSync(path))
       return `sha256:${createHash('sha256').update(readFileSync(path)).digest('hex')}`
     if (dirname(at) === at) return null
-  }
-}
-
-function readOr(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8').trim()
-  } catch {
-    return null
-  }
-}
-
-function namespaceOf(): string | null {
-  try {
-    return readlinkSync('/proc/self/ns/pid')
-  } catch {
-    return null
   }
 }

@@ -238,9 +238,12 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
     }
   } finally {
     bar?.stop()
-    await executor.close()
-    await closeChildren()
-    writer.close()
+    try {
+      await executor.close()
+    } finally {
+      await closeChildren()
+      writer.close()
+    }
   }
   const { reasons } = coordinator
   return new Run({
@@ -282,9 +285,14 @@ async function serversOf({ cases, signal }: RunPlan): Promise<Manifest['servers'
   }))
 }
 
+function lockOptions({ signal, progress: shown }: RunPlan): Parameters<typeof lock>[1] {
+  const told = (line: string) => void (shown && process.stderr.write(`${line}\n`))
+  return { signal: signalOf(signal), told }
+}
+
 type Begun = Held & { manifest: Manifest }
 
-function begin(plan: RunPlan, manifest: Manifest): Begun {
+async function begin(plan: RunPlan, manifest: Manifest): Promise<Begun> {
   const dir =
     plan.out === undefined
       ? resolve('runs', manifest.id)
@@ -292,7 +300,7 @@ function begin(plan: RunPlan, manifest: Manifest): Begun {
         ? temporaryFolder()
         : resolve(plan.out)
   return {
-    writer: RunWriter.create(dir, manifest),
+    writer: await RunWriter.create(dir, manifest, lockOptions(plan)),
     manifest,
     columns: new Columns(manifest),
     unrecorded: new Map(),
@@ -314,7 +322,7 @@ async function goOn(plan: RunPlan, wanted: Manifest): Promise<Begun> {
       { where: dir },
     )
   requirePlainFiles(dir)
-  const unlock = lock(dir)
+  const held = await lock(dir, lockOptions(plan))
   try {
     // Everything is judged before a byte is written.
     const check = folderCheck()
@@ -332,15 +340,16 @@ async function goOn(plan: RunPlan, wanted: Manifest): Promise<Begun> {
     for (const { name } of folder.manifest.configurations)
       for (const { cost_usd } of columns.rows(name)) spent += cost_usd ?? 0
     for (const record of new LogReader(dir, columns).records(damaged)) columns.fail(record)
+    held.confirm()
     setAside(dir, tails)
-    const writer = RunWriter.reopen(dir, unlock, folder.lines)
+    const writer = RunWriter.reopen(dir, held, folder.lines)
     if (manifest !== folder.manifest) {
       writer.replan(manifest)
       columns.replan(manifest)
     }
     return { writer, manifest, columns, unrecorded, starts, spent }
   } catch (cause) {
-    unlock()
+    held.release()
     throw cause
   }
 }

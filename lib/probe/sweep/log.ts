@@ -1,9 +1,9 @@
 /** The log of a sweep: one line per result and per skip, which a later sweep goes on with. */
 import { closeSync, existsSync, openSync, writeSync } from 'node:fs'
 import { TouchstoneError } from '../../errors.ts'
-import { writing } from '../../files.ts'
+import { unwritable, writing } from '../../files.ts'
 import { cutTornTail, streamLines, textOf } from '../../lines.ts'
-import { hold } from '../../lock.ts'
+import { holdLater } from '../../lock.ts'
 import type { ProbeData, ProbeResult } from '../connect/result.ts'
 import type { Candidate, Skip } from './entries.ts'
 
@@ -103,7 +103,9 @@ export async function openLog(
     new TouchstoneError('file_unwritable', `expected a log that nobody writes, got one of ${who}`, {
       where: log,
     })
-  const unlock = writing(lock, () => hold(lock, busy))
+  const held = await holdLater(lock, busy).catch((cause) => {
+    throw cause instanceof TouchstoneError ? cause : unwritable(lock, cause)
+  })
   try {
     if (existsSync(log)) {
       cutTornTail(log)
@@ -111,14 +113,17 @@ export async function openLog(
     }
     const file = writing(log, () => openSync(log, 'a'))
     return {
-      append: (line) => void writing(log, () => writeSync(file, `${JSON.stringify(line)}\n`)),
+      append(line) {
+        held.confirm()
+        writing(log, () => writeSync(file, `${JSON.stringify(line)}\n`))
+      },
       close() {
         closeSync(file)
-        unlock()
+        held.release()
       },
     }
   } catch (error) {
-    unlock()
+    held.release()
     throw error
   }
 }

@@ -40,7 +40,7 @@ for (const kind of ENGINES) {
         limits: harness.run(test).plan.limits,
       }
       const note = (_: string, lines: object[]) => discarded.push(...lines)
-      const held = { writer: { note }, starts: new Map() } as unknown as Held
+      const held = { writer: { note, confirm() {} }, starts: new Map() } as unknown as Held
       executor = await QueueExecutor.begin({
         ...{ engine: await Engine.open(server.url), document, held, bar: null },
         counted: () => null,

@@ -263,47 +263,43 @@ describe('going on with a run', () => {
 })
 
 describe('the lock of a run’s folder', () => {
-  it('a process that lives keeps others out, by name', async () => {
+  it('a process that lives keeps others out, by name, and what was killed does not', async () => {
     const dir = begun('locked', 2)
-    const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
-    await once(child, 'spawn')
-    const { hostname } = await import('node:os')
-    writeFileSync(
-      join(dir, 'run.lock'),
-      JSON.stringify({ pid: child.pid, host: hostname(), started: null }),
-    )
+    const script = resolve(import.meta.dirname, '../../servers/lock-holder.ts')
+    const words = ['--import', 'tsx', script, join(dir, 'run.lock'), '30000', join(made, 'none')]
+    const child = spawn(process.execPath, words, { stdio: ['pipe', 'pipe', 'inherit'] })
+    await once(child.stdout, 'data')
     await assert.rejects(
       async () => await plan().resume(dir),
-      codeIs('run_locked', new RegExp(`process ${child.pid}`)),
+      codeIs('run_locked', new RegExp(`held by process ${child.pid} on .* since .*30 s after its`)),
     )
-    child.kill()
+    child.kill('SIGKILL')
     await once(child, 'exit')
     const run = await plan().resume(dir)
     assert.equal(run.complete, true, 'and one that is gone does not')
     assert.ok(!existsSync(join(dir, 'run.lock')))
   })
 
-  it('a process number that was given to another process is not the old one', async () => {
-    const dir = begun('reused', 2)
-    const { hostname } = await import('node:os')
-    writeFileSync(
-      join(dir, 'run.lock'),
-      JSON.stringify({ pid: process.pid, host: hostname(), started: '1' }),
-    )
-    assert.equal((await plan().resume(dir)).complete, true)
-  })
-
-  it('of another machine is not judged from here', async () => {
-    const dir = begun('elsewhere', 2)
-    writeFileSync(
-      join(dir, 'run.lock'),
-      JSON.stringify({ pid: 1, host: 'elsewhere', started: null }),
-    )
+  it('a run whose folder another process has taken writes no byte more, and says who has it', async () => {
+    const dir = join(made, 'taken')
+    const now: Record<string, string>[] = []
+    const taker = harness.agent('taker', async () => {
+      if (now.length === 0) {
+        rmSync(join(dir, 'run.lock'))
+        writeFileSync(join(dir, 'run.lock'), TAKEN)
+        now.push(files(dir))
+      }
+      return 'done'
+    })
+    const taken = () =>
+      harness.run(keys).config('taker', { agent: taker }).repeat(3).concurrency(1).quiet()
     await assert.rejects(
-      async () => await plan().resume(dir),
-      codeIs('run_locked', /process 1 on elsewhere \(if it has ended, delete the file\)/),
+      async () => await taken().out(dir),
+      codeIs('run_locked', /process 7 on elsewhere since 2026-.* had it and gave no sign of life/),
     )
+    assert.deepEqual([files(dir)], now)
   })
+  const TAKEN = JSON.stringify({ id: 'x', pid: 7, host: 'elsewhere', since: '2026-01-01T00:00Z' })
 
   it('two runs on one folder at once: one writes, the other is refused', async () => {
     const dir = begun('twice', 2)
@@ -321,10 +317,10 @@ it('a log that cannot be written is said, and holds no trial whose export is not
   // A disk without room: every write to it is refused with ENOSPC.
   symlinkSync('/dev/full', join(dir, 'audit.ndjson'))
   let locked = true
-  const unlock = () => {
+  const release = () => {
     locked = false
   }
-  const writer = RunWriter.reopen(dir, unlock, 0)
+  const writer = RunWriter.reopen(dir, { confirm() {}, release }, 0)
   const parts = {
     decisions: [],
     audits: [{ server: 'github', provider: 'github', text: '[]' }],
