@@ -9,6 +9,7 @@ import { inspect } from 'node:util'
 import { ProbeResult } from '../../lib/probe/connect/result.ts'
 import { ProbeRuns } from '../../lib/probe/connect/runs.ts'
 import { connect, declaration } from '../../lib/probe/index.ts'
+import { lives } from '../servers/processes.ts'
 import { sse } from '../servers/sse-faults.ts'
 import { type Stage, stage } from '../servers/stage.ts'
 import { well } from '../servers/well.ts'
@@ -300,7 +301,7 @@ describe('a command is ended with everything it started', () => {
     }
     const found = await connect(behind, { timeoutMs: 1_500 })
     assert.equal(found.outcome, 'no_answer')
-    assert.throws(() => process.kill(Number(readFileSync(pid, 'utf8')), 0), { code: 'ESRCH' })
+    assert.equal(lives(Number(readFileSync(pid, 'utf8'))), false)
   })
 
   it('it is given a small environment and what is named', async () => {

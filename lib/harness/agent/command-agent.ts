@@ -1,7 +1,8 @@
 /** One trial of an agent that is a program: its files, its words, and what it said. */
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { TouchstoneError } from '../../errors.ts'
+import { removeFolder, temporaryFolder } from '../../process/temporary.ts'
 import { keepSecrets, redacted } from '../../secrets.ts'
 import { filledIn } from '../server/variables.ts'
 import {
@@ -17,7 +18,7 @@ import { type Answer, answerIn, answerOf, jsonIn } from './answer.ts'
 import type { AgentEnd } from './ending.ts'
 import { type AnswerPaths, type CommandAgent, searchPath } from './program/command.ts'
 import { CONFIG_FILES, configText, inlineConfig } from './program/mcp-config.ts'
-import { runProgram } from './program/process-group.ts'
+import { runProgram } from './program/run-program.ts'
 
 /** Longest text that a transcript keeps of a program's output, in characters. */
 const MOST_KEPT = 4000
@@ -25,7 +26,7 @@ const MOST_KEPT = 4000
 const TEMPORARY_FAILURE = 75
 
 export async function runCommand(options: CommandAgent, trial: Trial): Promise<Ended> {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'touchstone-agent-')))
+  const folder = temporaryFolder('agent')
   try {
     const format = options.format ?? 'mcpServers'
     const work = join(folder, 'work')
@@ -62,7 +63,12 @@ export async function runCommand(options: CommandAgent, trial: Trial): Promise<E
       env: { ...process.env, PATH: searchPath(), ...env },
       cwd: options.cwd === undefined ? process.cwd() : resolve(fill(options.cwd)),
       signal: trial.signal,
+      where: 'agent',
     }).catch((cause: NodeJS.ErrnoException) => cause)
+    if (end instanceof TouchstoneError)
+      return {
+        end: { how: 'agent_error', code: 'agent_missing', message: end.message, final: true },
+      }
     if (end instanceof Error) {
       const message = `expected a program that can be started, got ${end.code ?? end.message} (${options.from ? `${program} of ${options.from}` : program})`
       return { end: { how: 'agent_error', code: 'agent_missing', message, final: true } }
@@ -83,7 +89,7 @@ export async function runCommand(options: CommandAgent, trial: Trial): Promise<E
     }
     return read(() => outputOf(redacted(end.stdout), options.output ?? 'text'), notes)
   } finally {
-    rmSync(folder, { recursive: true, force: true })
+    await removeFolder(folder)
   }
 }
 

@@ -4,13 +4,13 @@
  *
  * What a run holds is handed over as values. No SQL is made of it.
  */
-import { constants, copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { constants, copyFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { onlyMembers, requireText } from '../../arguments.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { writing } from '../../files.ts'
 import type { Json } from '../../json.ts'
+import { removeFolder, temporaryFolder } from '../../process/temporary.ts'
 import type { Run } from './result.ts'
 import { type ColumnType, TRIAL_COLUMNS, trialColumns } from './trial-table.ts'
 
@@ -182,7 +182,7 @@ export async function parquetOf(
   signal?.throwIfAborted()
   if (existsSync(path)) throw there(path)
   const { connection } = await filled(run, signal)
-  const folder = mkdtempSync(join(tmpdir(), 'touchstone-parquet-'))
+  const folder = temporaryFolder('parquet')
   try {
     // Under another name first: a file of that name is a whole one.
     const draft = join(folder, 'trials.parquet')
@@ -197,7 +197,7 @@ export async function parquetOf(
     return path
   } finally {
     connection.closeSync()
-    rmSync(folder, { recursive: true })
+    await removeFolder(folder)
   }
 }
 

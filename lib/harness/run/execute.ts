@@ -16,13 +16,14 @@ import {
   requirePlainFiles,
   setAside,
 } from '../../log/index.ts'
+import { temporaryFolder } from '../../process/temporary.ts'
 import { progress } from '../../progress.ts'
 import { folderCheck } from '../../receipt/attest/check-folder.ts'
 import type { Problem } from '../../receipt/recompute/step.ts'
 import { signalOf } from '../../signal.ts'
 import { lookAt } from '../../stats/index.ts'
 import { sourceOf } from '../agent/model.ts'
-import { missingProgram } from '../agent/program/command.ts'
+import { missingProgram, requireTask } from '../agent/program/command.ts'
 import { plansOf } from '../case/server-plan.ts'
 import { type Judge, judgeOf } from '../judge/judge.ts'
 import { labelledDigest } from '../judge/labelled.ts'
@@ -40,7 +41,6 @@ import { Coordinator, costOfRecord } from './coordinator.ts'
 import { missingPackage, ownVersion } from './packages.ts'
 import { grown, manifestOf, sameRun } from './plan-manifest.ts'
 import { survey } from './survey.ts'
-import { temporaryFolder } from './temporary.ts'
 import { settled } from './until.ts'
 
 /** A run's plan with everything that it names found. */
@@ -82,6 +82,9 @@ export async function prepare(plan: RunPlan, limiters: Limiters = LIMITERS): Pro
   }
   requireSomeProgram(sources)
   const cases = plan.cases.filter((test) => missingPackage(test.requires) === null)
+  for (const { source } of sources.values())
+    if ('agent' in source && source.agent.how.kind === 'command')
+      for (const { id, task } of cases) requireTask(source.agent.how.options, task, id)
   const users = await userSources(cases, limiters, cassette)
   const judge = plan.judge ? await measuredJudge(plan.judge, limiters, cassette) : null
   if (
@@ -297,7 +300,7 @@ async function begin(plan: RunPlan, manifest: Manifest): Promise<Begun> {
     plan.out === undefined
       ? resolve('runs', manifest.id)
       : plan.out === null
-        ? temporaryFolder()
+        ? temporaryFolder('run')
         : resolve(plan.out)
   return {
     writer: await RunWriter.create(dir, manifest, lockOptions(plan)),

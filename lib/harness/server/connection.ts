@@ -2,13 +2,12 @@
  * A connection to a server that is not ours, and what is known of its end: its exit, its standard
  * error, the cause at its address.
  */
-import { spawn } from 'node:child_process'
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { delimiter, join, resolve } from 'node:path'
+import { delimiter, resolve } from 'node:path'
 import { getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { TouchstoneError } from '../../errors.ts'
+import { startChild } from '../../process/child.ts'
+import { removeFolder, temporaryFolder } from '../../process/temporary.ts'
 import { redacted, shownAddress } from '../../secrets.ts'
 import { ChildTransport } from '../wire/child-transport.ts'
 import { type Client, connectClient, reasonOf, type Transport } from '../wire/mcp.ts'
@@ -76,9 +75,9 @@ async function connectChild(
   stdio: NonNullable<ServerPlan['stdio']>,
   options: Options,
 ): Promise<Connection> {
-  const folder = plan.files ? realpathSync(mkdtempSync(join(tmpdir(), 'touchstone-'))) : null
-  const leave = () => {
-    if (folder) rmSync(folder, { recursive: true, force: true })
+  const folder = plan.files ? temporaryFolder('server') : null
+  const leave = async () => {
+    if (folder) await removeFolder(folder)
   }
   try {
     if (folder && plan.files) fill(folder, plan.files)
@@ -86,10 +85,10 @@ async function connectChild(
     // Of this process's own variables a server that is not ours gets those that any program needs,
     // and no key.
     const PATH = [resolve('node_modules/.bin'), process.env['PATH'] ?? ''].join(delimiter)
-    const child = spawn(stdio.command, exchanged(stdio.args, WORKSPACE, folder), {
+    const child = startChild(stdio.command, exchanged(stdio.args, WORKSPACE, folder), {
       env: { ...getDefaultEnvironment(), PATH, ...secret },
       stdio: ['pipe', 'pipe', 'pipe'],
-      windowsHide: true,
+      where: `server ${plan.name}`,
       ...(stdio.cwd !== undefined && { cwd: exchanged(stdio.cwd, WORKSPACE, folder) }),
     })
     const transport = new ChildTransport(child)
@@ -109,7 +108,7 @@ async function connectChild(
     const spoken = options.era === 'modern' ? new ModernTransport(transport as Wire) : transport
     return await connected(plan, spoken, { folder, facts, log, leave }, options)
   } catch (cause) {
-    leave()
+    await leave()
     throw cause
   }
 }

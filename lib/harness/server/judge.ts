@@ -5,11 +5,12 @@
  * Its answers decide goals, effects and claims. They are no calls of the agent, so no decision
  * records them and no level rests on them.
  */
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
+import { endChild, startChild } from '../../process/child.ts'
 import { type CallToolResult, type Client, callTool, reasonOf } from '../wire/mcp.ts'
 import { FaultEngine } from './engine.ts'
 import type { Backend } from './fault.ts'
@@ -17,6 +18,8 @@ import { type Front, frontOf } from './front.ts'
 
 /** How long the judge waits for an answer. */
 const PATIENCE_MS = 30_000
+/** How long a program may take to end on a signal, and its output to end after it. */
+const GRACE_MS = 1000
 
 export type Judge = {
   /**
@@ -70,21 +73,30 @@ export async function runProgram(
   args: readonly string[],
   options: { cwd?: string | undefined; env?: { [name: string]: string }; where: string },
 ): Promise<{ exit: number | null; output: string }> {
-  const child = spawn(command, args, {
+  const child = startChild(command, args, {
     env: options.env ?? getDefaultEnvironment(),
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: PATIENCE_MS,
+    where: options.where,
+    lasting: true,
     ...(options.cwd !== undefined && { cwd: options.cwd }),
   })
   let output = ''
   for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
       if (output.length < 1_000_000) output += text
     })
+  const late = setTimeout(() => void endChild(child, { graceMs: GRACE_MS }), PATIENCE_MS)
   try {
-    await once(child, 'close')
+    await once(child, 'exit')
+    // What it left running may hold its pipes open for as long as it likes.
+    await Promise.race([once(child, 'close'), sleep(GRACE_MS, null, { ref: false })])
   } catch (cause) {
     throw unread(`${command} to run`, cause, options.where)
+  } finally {
+    clearTimeout(late)
+    child.stdout?.destroy()
+    child.stderr?.destroy()
+    await endChild(child, { graceMs: GRACE_MS })
   }
   return { exit: child.exitCode, output }
 }

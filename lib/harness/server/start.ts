@@ -36,8 +36,8 @@ async function startPlain(
   if (plan.stdio || plan.http) return startExternal(plan, options)
   const transport = options.transport ?? 'memory'
   if (transport === 'stdio') {
-    const { startChild } = await import('./stdio-server.ts')
-    return startChild(plan, options)
+    const { startOverStdio } = await import('./stdio-server.ts')
+    return startOverStdio(plan, options)
   }
   if (transport === 'http') {
     const { startHttp } = await import('./http-server.ts')

@@ -2,6 +2,7 @@
  * The main module of a child process that serves one server description on standard input and
  * output.
  */
+import { once } from 'node:events'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import type { JsonObject } from '../../json.ts'
 import { FaultEngine } from './engine.ts'
@@ -14,7 +15,11 @@ export type Asked = { what: 'start' | 'end' } | { what: 'call'; tool: string; in
 /** The answer, under the question's number. */
 export type Told = { number: number; value?: unknown; error?: string }
 
-const plan = JSON.parse(process.argv[2] ?? '') as ServerPlan
+// A plan may be longer than a word of a command line.
+const word = process.argv[2]
+const [plan] = (word === undefined ? await once(process, 'message') : [JSON.parse(word)]) as [
+  ServerPlan,
+]
 const backend = new WorldBackend(plan)
 const startDigest = backend.world.digest()
 
@@ -33,4 +38,5 @@ process.on('message', ({ number, asked }: { number: number; asked: Asked }) => {
   process.send?.(told)
 })
 process.on('disconnect', () => process.exit(0))
+process.stdin.once('end', () => process.exit(0))
 await serverOf(plan.name, new FaultEngine(plan, backend)).connect(new StdioServerTransport())

@@ -2,9 +2,11 @@
  * A server of ours as a child process on standard input and output, asked for its end over a second
  * channel.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { TouchstoneError } from '../../errors.ts'
+import { startChild } from '../../process/child.ts'
 import { ChildTransport } from '../wire/child-transport.ts'
 import { type CallToolResult, callTool, connectClient, listTools } from '../wire/mcp.ts'
 import { judgeOfWorld } from './judge.ts'
@@ -17,7 +19,7 @@ import { definitionOf, type ServerEnd } from './world-backend.ts'
  * Start it. @throws TouchstoneError `argument_invalid` when it holds functions, which cannot go to
  * another process
  */
-export async function startChild(
+export async function startOverStdio(
   plan: ServerPlan,
   options: { signal?: AbortSignal | undefined },
 ): Promise<RunningServer> {
@@ -26,19 +28,17 @@ export async function startChild(
     functions(`the tools ${Object.keys(plan.tools).join(', ')}`)
   const definition = definitionOf(plan)
   const entry = new URL(`./stdio-main${extname(import.meta.url)}`, import.meta.url)
-  const child = spawn(
-    process.execPath,
-    ['--disable-warning=ExperimentalWarning', entry.pathname, JSON.stringify(plan)],
-    {
-      stdio: ['pipe', 'pipe', 'inherit', 'ipc'],
-    },
-  )
+  const words = ['--disable-warning=ExperimentalWarning', fileURLToPath(entry)]
+  const child = startChild(process.execPath, words, {
+    env: process.env,
+    stdio: ['pipe', 'pipe', 'inherit', 'ipc'],
+    where: `server ${plan.name}`,
+  })
+  child.send(plan)
   const transport = new ChildTransport(child)
   const ask = askerOf(child)
-  const close = async () => {
-    if (child.connected) child.disconnect()
-    await transport.close()
-  }
+  // Node tells of the end of a child whose channel this side has closed by no `close`.
+  const close = () => transport.close()
   try {
     const client = await connectClient(transport, { timeoutMs: 15_000, signal: options.signal })
     const tools = await listTools(client, options.signal)

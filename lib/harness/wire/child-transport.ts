@@ -4,9 +4,9 @@
  */
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { ReadBuffer, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js'
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
+import { endChild } from '../../process/child.ts'
 
 /** Standard error that is kept of a child, in characters: the last of it. */
 const MAX_STDERR = 64_000
@@ -36,6 +36,8 @@ export class ChildTransport {
     child.stdin?.on('error', (error) => this.onerror?.(error))
     // `close` comes after the last of its output, so the reason of its end is known with its end.
     child.on('close', () => this.end())
+    // What it started and left holds its pipes open.
+    child.once('exit', () => void endChild(child, { graceMs: LEAVE_MS }))
   }
 
   /** How the child ended, such as `exit code 3`; null while it runs. */
@@ -83,12 +85,10 @@ export class ChildTransport {
   async close(): Promise<void> {
     if (this.ended) return
     const gone = once(this.child, 'close')
-    this.child.stdin?.end()
-    for (const signal of [null, 'SIGTERM', 'SIGKILL'] as const) {
-      if (signal) this.child.kill(signal)
-      const left = await Promise.race([gone, sleep(LEAVE_MS, null, { ref: false })])
-      if (left) return
-    }
+    await endChild(this.child, { graceMs: LEAVE_MS, waits: true })
+    this.child.stdout?.destroy()
+    this.child.stderr?.destroy()
+    await gone
   }
 
   private fail(error: Error): void {

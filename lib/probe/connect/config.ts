@@ -2,7 +2,7 @@
 import { TouchstoneError } from '../../errors.ts'
 import { readJson } from '../../files.ts'
 import { isObject } from '../read/outline.ts'
-import type { Command } from '../wire/process-group.ts'
+import type { Command } from '../wire/command.ts'
 import type { ConnectOptions } from './connect.ts'
 
 export type Configured = {

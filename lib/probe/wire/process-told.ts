@@ -5,7 +5,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
-import { type Command, environmentOf } from './process-group.ts'
+import { type Command, environmentOf } from './command.ts'
 
 export type ProcessTold = {
   /** Why it could not be started, with what was looked for and where; null when it started. */

@@ -13,7 +13,7 @@ import { watchStalls } from '../judge/stall.ts'
 import { type Aside, type Method, messageText, type Read } from '../read/frame.ts'
 import { answerFrom } from '../read/reader.ts'
 import type { Page } from '../read/tools.ts'
-import { type Command, endGroup, startGroup } from './process-group.ts'
+import { type Command, endCommand, startCommand } from './command.ts'
 import { type ProcessTold, ProcessWatch } from './process-told.ts'
 import { rpcShortfall, type Waiting, type Wire } from './wire.ts'
 
@@ -41,7 +41,7 @@ export async function openStdio(
   clock: Deadline,
   limits: Limits,
 ): Promise<StdioWire> {
-  const child = startGroup(target)
+  const child = startCommand(target)
   const watch = new ProcessWatch(target, child)
   const counted = { bytesRead: 0 }
   const sent: string[] = []
@@ -111,7 +111,7 @@ export async function openStdio(
     },
     agreed() {},
     async close() {
-      await endGroup(child, limits.sessionCloseWaitMs)
+      await endCommand(child, limits.sessionCloseWaitMs)
     },
     ended: () => ended !== null,
     told: () => watch.told(),

@@ -13,6 +13,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import { configText, inlineConfig } from '../../../lib/harness/agent/program/mcp-config.ts'
 import { cases, harness } from '../../../lib/index.ts'
+import { lives } from '../../servers/processes.ts'
 
 type Case = Awaited<ReturnType<typeof cases.load>>[number]
 type Trial = harness.Run['trials'][number]
@@ -421,17 +422,40 @@ describe('an agent that is a program', () => {
     )
   })
 
-  /** A process that has ended may wait to be reaped by whoever has inherited it. */
-  const lives = (pid: number) => {
-    const stat = `/proc/${pid}/stat`
-    return existsSync(stat) && !/\) Z /.test(readFileSync(stat, 'utf8'))
-  }
+  it('is refused before anything starts where a task does not fit into its words, and takes it otherwise', async () => {
+    for (const [task, got] of [
+      ['a\0b', 'a NUL character in it'],
+      ['é'.repeat(70_000), 'one of 140002 bytes'],
+    ] as const) {
+      const asked = { ...honest, task } as Case
+      const marker = join(made, 'started')
+      const words = (args: string[]) =>
+        harness.agent.command({ command: 'sh', args: ['-c', `touch ${marker}`, ...args] })
+      await assert.rejects(async () => run(words(['x', '> {task}']), asked), {
+        code: 'argument_invalid',
+        message: `expected a task that a program can be handed in its words, got ${got}; {task_file} and input: '{task}' take any task (agent.command, ${honest.id})`,
+      })
+      assert.equal(existsSync(marker), false)
+      for (const how of [
+        sh('wc -c < "$FILE"', { env: { FILE: '{task_file}' } }),
+        sh('wc -c', { input: '{task}' }),
+      ]) {
+        const { transcript } = await trial(how, asked)
+        assert.deepEqual(transcript['said'], [String(Buffer.byteLength(task))])
+      }
+    }
+  })
 
-  it('takes what it started with it: its process group ends with the trial', async () => {
-    const file = join(made, 'child')
-    const { row } = await trial(sh(`sleep 1000 & echo $! > ${file}; echo x`))
-    assert.equal(row.ending, 'finished')
-    assert.equal(lives(Number(readFileSync(file, 'utf8'))), false)
+  it('takes what it started with it: its process group ends with the trial, and what left it', async () => {
+    for (const start of [
+      'sleep 1000',
+      ...(process.platform === 'linux' ? ['setsid sleep 1000'] : []),
+    ]) {
+      const file = join(made, 'child')
+      const { row } = await trial(sh(`${start} & echo $! > ${file}; echo x`))
+      assert.equal(row.ending, 'finished')
+      assert.equal(lives(Number(readFileSync(file, 'utf8'))), false)
+    }
   })
 
   it('that ignores the signal to end is ended all the same when the time is over', async () => {

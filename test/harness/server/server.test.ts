@@ -188,6 +188,14 @@ describe('harness.server', () => {
     )
   })
 
+  it('a description of any length goes to a child process', async () => {
+    const long = 'é'.repeat(100_000)
+    const described = harness.server('github').describe('get_repo', long)
+    await using running = await described.start({ transport: 'stdio' })
+    const { tools } = await running.client.listTools()
+    assert.equal(tools.find(({ name }) => name === 'get_repo')?.description, long)
+  })
+
   it('functions cannot go to a child process, and it says so', async () => {
     const own = harness.server('github').tool('mine', z.strictObject({}), () => ({ reply: {} }))
     await assert.rejects(own.start({ transport: 'stdio' }), throwsCode('argument_invalid'))

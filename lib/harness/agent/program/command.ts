@@ -5,6 +5,7 @@ import { onlyMembers } from '../../../arguments.ts'
 import { canonical } from '../../../canonical.ts'
 import { TouchstoneError } from '../../../errors.ts'
 import type { JsonObject } from '../../../json.ts'
+import { notHandedFor } from '../../../process/child.ts'
 import { CONFIG_FORMATS, type ConfigFormat, SERVERS_MEMBER } from './mcp-config.ts'
 
 /** Where an answer stands in a JSON text: paths such as `result` or `messages[-1].content`. */
@@ -126,6 +127,25 @@ export function requireVariables(values: unknown, where: string): void {
       .every(isHanded)
   )
     invalid('texts by name', values, where)
+}
+
+/**
+ * The task of a case has to fit into each word that it is a part of.
+ *
+ * @throws TouchstoneError `argument_invalid` naming the case
+ */
+export function requireTask({ args = [], env = {} }: CommandAgent, task: string, of: string): void {
+  for (const word of [...args, ...Object.values(env)]) {
+    const reason = word.includes('{task}')
+      ? notHandedFor(word.replaceAll('{task}', () => task))
+      : null
+    if (reason !== null)
+      throw new TouchstoneError(
+        'argument_invalid',
+        `expected a task that a program can be handed in its words, got ${reason}; {task_file} and input: '{task}' take any task`,
+        { where: `agent.command, ${of}` },
+      )
+  }
 }
 
 function requireSettings(settings: JsonObject, format: ConfigFormat): void {

@@ -1,0 +1,76 @@
+/**
+ * Folders among the temporary files that say in their names whose they are, so that those of a
+ * process that was killed are removed by the next one.
+ */
+import { lstatSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isGone, OWNER, ownToken } from './owner.ts'
+
+/** What the folders are for. */
+type Purpose = 'agent' | 'server' | 'run' | 'parquet'
+
+const OURS = new RegExp(`^touchstone-(?:agent|server|run|parquet)-(${OWNER.source})-\\w{6}$`)
+
+let swept = false
+const kept = new Set<string>()
+
+/**
+ * A new folder. `removeFolder` removes it; so does the end of this process, and where that was
+ * killed, the next process that makes one.
+ */
+export function temporaryFolder(purpose: Purpose): string {
+  if (!swept) {
+    swept = true
+    removeLeftOver()
+    process.once('exit', () => {
+      for (const folder of kept) removed(folder)
+    })
+  }
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), `touchstone-${purpose}-${ownToken()}-`)))
+  kept.add(folder)
+  return folder
+}
+
+/**
+ * Remove a folder and what others put into it. What cannot be removed stays: it is no reason for
+ * the work that used it to fail.
+ */
+export async function removeFolder(folder: string): Promise<void> {
+  kept.delete(folder)
+  await rm(folder, { recursive: true, force: true, maxRetries: 2 }).catch(() => {})
+}
+
+/** Remove the folders of processes that are gone, or those that `ofOwner` says. */
+export function removeLeftOver(ofOwner: (token: string) => boolean = isGone): void {
+  let names: string[]
+  try {
+    names = readdirSync(tmpdir())
+  } catch {
+    return
+  }
+  for (const name of names) {
+    const owner = OURS.exec(name)?.[1]
+    if (owner !== undefined && isOwn(join(tmpdir(), name)) && ofOwner(owner))
+      removed(join(tmpdir(), name))
+  }
+}
+
+/** A folder, no link to one, that this user made. */
+function isOwn(path: string): boolean {
+  try {
+    const found = lstatSync(path)
+    return found.isDirectory() && found.uid === (process.getuid?.() ?? found.uid)
+  } catch {
+    return false
+  }
+}
+
+function removed(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true })
+  } catch {
+    // It stays.
+  }
+}
