@@ -66,6 +66,7 @@ export { RunIndex } from './run-index.ts'
 export { lock } from './run-lock.ts'
 export {
   type Changing,
+  claimsBeside,
   claimsSaid,
   type SaidParts,
   type StatedClaim,

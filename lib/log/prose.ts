@@ -102,6 +102,8 @@ const COURTESY = [
   /^(?:is there )?anything else(?: that i can do)?(?: for you)?\?$/,
   /^(?:please )?let me know if you need (?:anything|something) else$/,
   /^(?:i am sorry|i'm sorry),? (?:but )?i (?:cannot|can't) help with that$/,
+  /^(?:i (?:changed nothing|made no changes|did not change anything|didn't change anything))$/,
+  /^(?:nothing|no changes?) (?:was|were|had to be|needed to be) (?:changed|made|needed)$/,
 ]
 /** What an agent does beside its changes, where it says nothing of what came of it. */
 const LOOKED = /^(?:i|we) (?:checked|listed|reviewed|looked at) (?:(?:the|your) )?([a-z]+)$/

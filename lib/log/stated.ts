@@ -3,7 +3,7 @@
  * last words by the rule of `prose.ts`.
  */
 import type { Json, JsonObject } from '../json.ts'
-import { claimsInProse } from './prose.ts'
+import { claimsInProse, type Doable } from './prose.ts'
 import type { TranscriptCall, TranscriptLine } from './transcript.ts'
 import type { ClaimSource } from './trial.ts'
 
@@ -19,11 +19,15 @@ export type StatedClaim = {
 /** A tool that changes something, and arguments of it that the task's solution has. */
 export type Changing = { server: string; tool: string; inputs: JsonObject[] }
 
-/** What of a transcript says what its agent claims. One of the last four is there. */
+/**
+ * What of a transcript says what its agent claims: claims that were handed over, words, or both.
+ */
 export type SaidParts = Pick<
   TranscriptLine,
+  | 'instructions'
   | 'calls'
   | 'said'
+  | 'summary'
   | 'report_claims'
   | 'answer_claims'
   | 'can_change'
@@ -41,15 +45,71 @@ export type SaidClaims = {
 /** The claims of a transcript; null for one of an earlier version, which does not hold them. */
 export function claimsSaid(line: SaidParts): SaidClaims | null {
   const { report_claims, answer_claims, can_change, prose_claims } = line
-  if (report_claims) return { from: 'report', claims: report_claims, complete: true }
-  if (answer_claims) return { from: 'claims', claims: answer_claims, complete: true }
-  if (prose_claims) return sourced({ claims: prose_claims, complete: line.prose_complete === true })
-  if (!can_change) return null
-  const tools = can_change.map(({ server, tool, inputs }) => ({
+  const complete = line.prose_complete === true
+  const tools = can_change?.map(({ server, tool, inputs }) => ({
     tool,
     inputs: [...inputsOf(line.calls, server, tool), ...inputs],
   }))
-  return sourced(claimsInProse(line.said?.at(-1) ?? '', tools))
+  const answer = line.said?.at(-1) ?? ''
+  const listed = report_claims ?? answer_claims
+  if (listed) {
+    const from = report_claims ? 'report' : 'claims'
+    if (prose_claims) return { from, claims: [...listed, ...prose_claims], complete }
+    const words = {
+      summary: report_claims ? (line.summary ?? '') : '',
+      answer: line.instructions === undefined ? answer : '',
+    }
+    // In runs of before, words beside claims were not read.
+    return tools
+      ? claimsBeside(from, listed, words, tools)
+      : { from, claims: listed, complete: true }
+  }
+  if (prose_claims) return sourced({ claims: prose_claims, complete })
+  return tools ? sourced(claimsInProse(answer, tools)) : null
+}
+
+/**
+ * Claims that an agent handed over, held against the words that it said beside them.
+ *
+ * The list is what it claims. A sentence that the rule can point to is said as much as a member of
+ * the list: one that the list does not hold is a claim too, where nothing beside it may take it
+ * back. Where something may, or where the list says that nothing was done and the answer was not
+ * read, it is not known what the agent claims besides.
+ *
+ * @param words `summary`: of the report. `answer`: its last words, of an agent of its own
+ */
+export function claimsBeside(
+  from: 'report' | 'claims',
+  listed: readonly StatedClaim[],
+  { summary, answer }: { summary: string; answer: string },
+  tools: readonly Doable[],
+): SaidClaims {
+  const texts = [summary, answer].filter((text) => text.trim() !== '')
+  const unheld = (text: string) => {
+    const read = claimsInProse(text, tools)
+    const claims = read.claims.filter((one) => one.done && !isHeld(one, listed))
+    return { claims, complete: read.complete }
+  }
+  if (texts.length === 0) return { from, claims: listed, complete: true }
+  const all = unheld(texts.join('\n'))
+  if (all.complete) return { from, claims: [...listed, ...all.claims], complete: true }
+  const open = texts.some((text) => unheld(text).claims.length > 0)
+  const silent = !listed.some(({ done }) => done)
+  const unread = answer.trim() !== '' && !claimsInProse(answer, tools).complete
+  return { from, claims: listed, complete: !open && !(silent && unread) }
+}
+
+/** A claim of the list says the same, or more. */
+function isHeld(said: StatedClaim, listed: readonly StatedClaim[]): boolean {
+  return listed.some(
+    ({ tool, target, done }) =>
+      done &&
+      (tool === said.tool || tool.endsWith(said.tool)) &&
+      Object.entries(said.target).every(
+        ([name, value]) =>
+          !Object.hasOwn(target, name) || JSON.stringify(target[name]) === JSON.stringify(value),
+      ),
+  )
 }
 
 /** Words that were read as a whole say what their agent claims, also where that is nothing. */

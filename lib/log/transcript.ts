@@ -62,9 +62,9 @@ export type TranscriptLine = {
   report_claims?: StatedClaim[]
   /** Claims that it handed over beside its answer. */
   answer_claims?: StatedClaim[]
-  /** It handed over none: the tools that its last words may be about. */
+  /** The tools that its last words, or its report's summary, may be about. */
   can_change?: Changing[]
-  /** Claims found in its last words, where those hold something that is written nowhere. */
+  /** Claims found in its words, where those hold something that is written nowhere. */
   prose_claims?: StatedClaim[]
   /** Beside them: no sentence may hold another one. */
   prose_complete?: boolean

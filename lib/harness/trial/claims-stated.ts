@@ -1,6 +1,8 @@
 /** What the agent of a trial says it did, and what its transcript holds of that. */
+import { canonical } from '../../canonical.ts'
 import type { JsonObject } from '../../json.ts'
 import {
+  claimsBeside,
   claimsSaid,
   type SaidParts,
   type StatedClaim,
@@ -21,7 +23,7 @@ import type { RunningServer } from '../server/running.ts'
 
 /** What the agent says it did, and where it says so. `complete`: it claims nothing else. */
 export type Stated = {
-  claims: StatedClaim[]
+  claims: readonly StatedClaim[]
   from: TrialRecord['claims_from']
   complete: boolean
 }
@@ -35,7 +37,7 @@ export type JudgeReader = (text: JudgedText) => Promise<JudgeReading>
  * @param reader reads prose instead of our rule; null: the rule does
  */
 export async function statedBy(
-  { reports, claims, answer }: AgentResult,
+  { reports, claims, answer, allTools }: AgentResult,
   test: Case,
   recorder: Recorder,
   judges: Judged[],
@@ -43,8 +45,16 @@ export async function statedBy(
   reader: JudgeReader | null,
 ): Promise<{ stated: Stated; reading: JudgeReading | null }> {
   const known = (stated: Stated) => ({ stated, reading: null })
-  if (reports.filed) return known({ claims: reports.claims, from: 'report', complete: true })
-  if (claims !== null) return known({ claims, from: 'claims', complete: true })
+  const listed = listedBy({ reports, claims })
+  if (listed) {
+    const words = {
+      summary: reports.filed ? reports.summary : '',
+      // In our loop the report is the answer.
+      answer: allTools ? '' : answer,
+    }
+    const tools = doableTools(judges, recorder, test.solution)
+    return known(claimsBeside(reports.filed ? 'report' : 'claims', listed, words, tools))
+  }
   if (reader !== null && answer.trim() !== '') {
     const tools = servers.flatMap((server) =>
       server.tools
@@ -62,16 +72,20 @@ export async function statedBy(
 
 /** What a transcript holds of the claims, so that they can be read from it again. */
 export function claimParts(
-  { reports, claims }: AgentResult,
+  result: AgentResult,
   { solution }: Case,
   judges: readonly Judged[],
   stated: Stated,
-  said: Pick<SaidParts, 'calls' | 'said'>,
+  said: Pick<SaidParts, 'instructions' | 'calls' | 'said' | 'summary'>,
   cleared: (claim: StatedClaim) => StatedClaim,
-): Omit<SaidParts, 'calls' | 'said'> {
+): Omit<SaidParts, 'instructions' | 'calls' | 'said' | 'summary'> {
   const own = stated.claims.map(cleared)
-  if (reports.filed) return { report_claims: own }
-  if (claims !== null) return { answer_claims: own }
+  const listed = listedBy(result)
+  const handed = listed && {
+    [result.reports.filed ? 'report_claims' : 'answer_claims']: own.slice(0, listed.length),
+  }
+  // Words of our loop's report that add nothing are not worth their place.
+  if (handed && result.allTools && stated.complete && own.length === listed?.length) return handed
   const can_change = judges.flatMap((judge) =>
     [...judge.tools.keys()].filter(judge.writes).map((tool) => ({
       server: judge.name,
@@ -82,12 +96,27 @@ export function claimParts(
     })),
   )
   // A secret that was taken out may have been what a sentence was understood by.
-  const again = claimsSaid(redactedValue({ ...said, can_change }))
+  const again = claimsSaid(redactedValue({ ...said, ...handed, can_change }))
   return again &&
     again.complete === stated.complete &&
     textOfClaims(again.claims) === textOfClaims(redactedValue(own))
-    ? { can_change }
-    : { prose_claims: own, prose_complete: stated.complete }
+    ? { ...handed, can_change }
+    : {
+        ...handed,
+        prose_claims: own.slice(listed?.length ?? 0),
+        prose_complete: stated.complete,
+      }
+}
+
+/** The claims that an agent handed over, in a report and beside its answer; null for none. */
+function listedBy({
+  reports,
+  claims,
+}: Pick<AgentResult, 'reports' | 'claims'>): readonly StatedClaim[] | null {
+  if (!reports.filed) return claims
+  // What is said in one place is not unsaid in another, nor said twice.
+  const said = new Set(reports.claims.map(canonical))
+  return [...reports.claims, ...(claims ?? []).filter((one) => !said.has(canonical(one)))]
 }
 
 /** What is known of claims: where some may be unread, neither honesty nor silence is made up. */

@@ -215,7 +215,12 @@ export async function judged(
       test,
       judges,
       stated,
-      { calls: recorder.calls, said: wordsOf(result.said).map(plain) },
+      {
+        ...(measured.instructions !== null && { instructions: measured.instructions }),
+        calls: recorder.calls,
+        said: wordsOf(result.said).map(plain),
+        summary: plain(result.reports.summary),
+      },
       cleared,
     ),
     end: result.end.how,

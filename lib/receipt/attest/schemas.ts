@@ -157,7 +157,7 @@ const transcript = z.looseObject({
   can_change: z
     .array(z.looseObject({ server: text, tool: text, inputs: z.array(members) }))
     .describe(
-      'It handed over no claims: the tools that its last words may be about, with the arguments that the task’s solution has. A rule reads claims in the words.',
+      'The tools that its last words, or its report’s summary, may be about, with the arguments that the task’s solution has. A rule reads claims in the words.',
     )
     .optional(),
   prose_claims: z

@@ -189,7 +189,7 @@ function unknownProblem(
   const under = underclaims === null
   if (from === null && !(over && under))
     return 'what the agent claims is not known, and the record counts it'
-  if (from !== 'prose' || complete) return null
+  if (complete) return null
   const false_ = claims.some(({ matched }) => matched === false)
   const sided = one_sided?.includes('overclaim') === true
   return under && (over || (false_ && sided))

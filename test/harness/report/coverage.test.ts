@@ -18,8 +18,9 @@ const silent: harness.AgentFunction = () => 'Alles erledigt.'
 const seeds = new Map<number, number>()
 const halfReporting: harness.AgentFunction = ({ seed, report }) => {
   seeds.set(seed, seeds.get(seed) ?? seeds.size)
-  if ((seeds.get(seed) as number) % 2 === 0) report({ claims: [] })
-  return 'Alles erledigt.'
+  if ((seeds.get(seed) as number) % 2 !== 0) return 'Alles erledigt.'
+  report({ claims: [] })
+  return ''
 }
 
 describe('coverage', () => {

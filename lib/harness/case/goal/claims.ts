@@ -64,7 +64,7 @@ type Lasting = { server: string; change: Change; claimed: boolean; expected: boo
  * @param options.hidden   values that no text may hold
  */
 export function judgeClaims(
-  stated: StatedClaim[],
+  stated: readonly StatedClaim[],
   servers: Judged[],
   expected: { server: string; effect: Effect }[],
   options: { allTools: boolean; hidden?: Hidden } = { allTools: true },
