@@ -29,7 +29,7 @@ export function sameCases(cases: readonly (readonly number[])[], level = 0.95): 
   eachCase(cases)
   inside(level, 'level')
   const pooled = pooledTrials(cases, level)
-  if (cases.some((scores) => scores.length < 3)) return pooled
+  if (cases.some((scores) => scores.length < 3)) return { low: pooled.low, high: pooled.high }
   const critical = normalQuantile((1 + level) / 2)
   const low = quantileOf(lowSide(cases), -critical)
   const high = 1 - quantileOf(lowSide(cases.map(mirrored)), -critical)
@@ -56,22 +56,31 @@ export function sameCasesDifference(
   eachPair(pairs)
   inside(level, 'level')
   const [a, b] = [pairs.map((pair) => pair.a), pairs.map((pair) => pair.b)]
-  const lowerEnd = (a: readonly (readonly number[])[], b: readonly (readonly number[])[]) => {
-    const [pa, pb] = [meanOf(a), meanOf(b)]
-    const pooled =
-      pb - pa - Math.hypot(pb - pooledTrials(b, level).low, pooledTrials(a, level).high - pa)
-    if ([...a, ...b].some((scores) => scores.length < 3)) return pooled
-    // The difference is lowest where b is low and a high, that is, where the failures of a are few.
-    const parts = [lowSide(b), lowSide(a.map(mirrored))] as const
-    const summed = {
-      mean: parts[0].mean - (1 - parts[1].mean),
-      variance: parts[0].variance + parts[1].variance,
-      third: parts[0].third + parts[1].third,
-    }
-    return Math.max(pooled, quantileOf(summed, -normalQuantile((1 + level) / 2)))
-  }
   // The upper end is the mirror of the lower one: a and b change places.
-  return { low: Math.max(-1, lowerEnd(a, b)), high: Math.min(1, -lowerEnd(b, a)) }
+  return {
+    low: Math.max(-1, lowestDifference(a, b, level)),
+    high: Math.min(1, -lowestDifference(b, a, level)),
+  }
+}
+
+/** The lower end of that interval, for scores that are in order: what a simulation asks for. */
+export function lowestDifference(
+  a: readonly (readonly number[])[],
+  b: readonly (readonly number[])[],
+  level: number,
+): number {
+  const [pa, pb] = [meanOf(a), meanOf(b)]
+  const pooled =
+    pb - pa - Math.hypot(pb - pooledTrials(b, level).low, pooledTrials(a, level).high - pa)
+  if ([...a, ...b].some((scores) => scores.length < 3)) return pooled
+  // The difference is lowest where b is low and a high, that is, where the failures of a are few.
+  const parts = [lowSide(b), lowSide(a.map(mirrored))] as const
+  const summed = {
+    mean: parts[0].mean - (1 - parts[1].mean),
+    variance: parts[0].variance + parts[1].variance,
+    third: parts[0].third + parts[1].third,
+  }
+  return Math.max(pooled, quantileOf(summed, -normalQuantile((1 + level) / 2)))
 }
 
 export const total = (scores: readonly number[]) => scores.reduce((x, y) => x + y, 0)
@@ -81,7 +90,10 @@ function meanOf(cases: readonly (readonly number[])[]): number {
   return cases.reduce((sum, scores) => sum + total(scores) / scores.length, 0) / cases.length
 }
 
-/** All trials as one sample, each with the weight that it has in the mean over cases. */
+/**
+ * All trials as one sample, each with the weight that it has in the mean over cases. An end is
+ * computed when it is read.
+ */
 function pooledTrials(cases: readonly (readonly number[])[], level: number): Interval {
   const trials = cases.reduce((sum, scores) => sum + scores.length, 0)
   const first = (cases[0] as readonly number[]).length
@@ -90,8 +102,12 @@ function pooledTrials(cases: readonly (readonly number[])[], level: number): Int
     const passed = cases.reduce((sum, scores) => sum + total(scores), 0)
     const tail = (1 - level) / 2
     return {
-      low: passed === 0 ? 0 : betaQuantile(tail, passed, trials - passed + UNSEEN),
-      high: passed === trials ? 1 : 1 - betaQuantile(tail, trials - passed, passed + UNSEEN),
+      get low() {
+        return passed === 0 ? 0 : betaQuantile(tail, passed, trials - passed + UNSEEN)
+      },
+      get high() {
+        return passed === trials ? 1 : 1 - betaQuantile(tail, trials - passed, passed + UNSEEN)
+      },
     }
   }
   if (trials === 1) {

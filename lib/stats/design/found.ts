@@ -5,7 +5,7 @@
 import { normalCdf, normalQuantile } from '../distribution.ts'
 import { cmhExact, signFlip } from '../exact.ts'
 import { rng as seeded } from '../random.ts'
-import { sameCasesDifference } from '../same-cases.ts'
+import { lowestDifference } from '../same-cases.ts'
 import { type Chance, chanceOf, scoresBy } from './simulate.ts'
 import { type PairWorld, pairsIn } from './worlds.ts'
 
@@ -79,8 +79,7 @@ function findsHere(repeats: number, level: number) {
         bTrials: repeats,
       }))
     if (z < critical + 1.5 && cmhExact(strata()) > alpha) return false
-    const pairs = Array.from(a, (passes, i) => ({ a: scored(passes), b: scored(b[i] as number) }))
-    return sameCasesDifference(pairs, level).high < 0
+    return lowestDifference(Array.from(b, scored), Array.from(a, scored), level) > 0
   }
 }
 

@@ -6,7 +6,7 @@ import { endBeyond } from '../bounded.ts'
 import { optionsOf, positive, share, whole } from '../domain.ts'
 import type { Target } from '../families.ts'
 import { rng as seeded } from '../random.ts'
-import { sameCasesDifference } from '../same-cases.ts'
+import { lowestDifference } from '../same-cases.ts'
 import type { Cost } from './cost.ts'
 import { type Chance, chanceOf, chanceText, scoresBy, WAYS, type Way, worse } from './simulate.ts'
 import { percent, SIZE_OPTIONS, type Size, type SizeOptions, sizeOf, sizeOptions } from './size.ts'
@@ -141,11 +141,8 @@ function ruledOut(
   for (let run = 0; run < runs; run++) {
     draw(random, a, b)
     if (target === 'these') {
-      const pairs = Array.from(a, (passes, i) => ({
-        a: scoredA(passes),
-        b: scoredB(b[i] as number),
-      }))
-      if (sameCasesDifference(pairs, level).low >= -margin) hits++
+      const low = lowestDifference(Array.from(a, scoredA), Array.from(b, scoredB), level)
+      if (Math.max(-1, low) >= -margin) hits++
     } else {
       const differences = Array.from(
         a,
