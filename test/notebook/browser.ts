@@ -1,9 +1,7 @@
 /** A page in headless Chromium, with every request that it makes written down. */
-import { existsSync, mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
-import { chromium, type Page } from 'playwright-core'
+import { type Browser, chromium, type Page } from 'playwright-core'
 
 const CHROMIUM = '/usr/bin/chromium'
 const FLAGS = [
@@ -28,25 +26,36 @@ export type Opened = {
   close(): Promise<void>
 }
 
+let started: Promise<Browser> | undefined
+let open = 0
+
+/** A page of its own, in one browser for all that are open at a time. */
 export async function openPage(url: string, theme: 'light' | 'dark' = 'light'): Promise<Opened> {
-  const context = await chromium.launchPersistentContext(
-    mkdtempSync(join(tmpdir(), 'touchstone-chromium-')),
-    {
-      executablePath: CHROMIUM,
-      headless: true,
-      args: FLAGS,
-      colorScheme: theme,
-      viewport: { width: 1000, height: 900 },
-    },
-  )
-  const page = context.pages()[0] ?? (await context.newPage())
+  open++
+  started ??= chromium.launch({ executablePath: CHROMIUM, headless: true, args: FLAGS })
+  const browser = await started
+  const context = await browser.newContext({
+    colorScheme: theme,
+    viewport: { width: 1000, height: 900 },
+  })
+  const page = await context.newPage()
   const requests: string[] = []
   const complaints: string[] = []
   page.on('request', (request) => requests.push(request.url()))
   page.on('console', (message) => complaints.push(message.text()))
   page.on('pageerror', (error) => complaints.push(error.message))
   await page.goto(url)
-  return { page, requests, complaints, close: () => context.close() }
+  return {
+    page,
+    requests,
+    complaints,
+    async close() {
+      await context.close()
+      if (--open > 0) return
+      started = undefined
+      await browser.close()
+    },
+  }
 }
 
 /** Wait until something in the page is true. Fails when it is not within the bound. */
