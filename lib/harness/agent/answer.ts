@@ -24,7 +24,17 @@ export function answerOf(value: unknown): Answer {
     throw new Error(`expected text, claims, usage, steps or model, got ${stranger}`)
   if (text === undefined && claims === undefined)
     throw new Error('expected text or claims, got neither')
-  const { inputTokens, outputTokens } = (usage ?? {}) as { [member: string]: unknown }
+  const used = usage ?? {}
+  const none = typeof used !== 'object' || Array.isArray(used)
+  // A provider may say nothing of tokens; a usage of other words says something that is not read.
+  const names = Object.keys(used)
+  if (none || (names.length > 0 && !names.some((name) => /^(in|out)putTokens$/.test(name))))
+    throw new Error(
+      `expected usage to have inputTokens and outputTokens, got ${none ? kindOf(used) : names.slice(0, 4).join(', ')}`,
+    )
+  if (model !== undefined && model !== null && typeof model !== 'string')
+    throw new Error(`expected model to be a text, got ${kindOf(model)}`)
+  const { inputTokens, outputTokens } = used as { [member: string]: unknown }
   return read({ text: text ?? '', claims, inputTokens, outputTokens, steps, model })
 }
 

@@ -3,8 +3,12 @@
  * of servers that run, for an agent that is driven by code of one's own; and the judgement of what
  * it recorded, or of calls and states that were recorded somewhere else.
  */
+
+import type { ZodType } from 'zod'
 import { onlyMembers, requireObject, requireText } from '../../arguments.ts'
 import { digest } from '../../canonical.ts'
+import { gotWord } from '../../choice.ts'
+import { count } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import type { AgentAnswer } from '../agent/agent.ts'
@@ -66,16 +70,24 @@ export async function recorder(
   for (const [i, one] of servers.entries())
     if (typeof one?.end !== 'function' || !Array.isArray(one.tools) || !isText(one.name))
       invalid('a server that runs', one, `servers[${i}]`)
+  const names = servers.map(({ name }) => name)
+  const twice = names.find((name, i) => names.indexOf(name) !== i)
+  if (twice !== undefined) invalid('each server once, by its name', twice, 'servers')
   if (test !== undefined) requireCase(test, 'options.case')
   if (!Number.isSafeInteger(callTimeoutMs) || callTimeoutMs < 1)
     invalid('a whole number from 1', callTimeoutMs, 'options.callTimeoutMs')
   const { Recorder } = await import('../agent/recorder.ts')
-  return new Recorder(servers, {
+  const made = new Recorder(servers, {
     runId: test === undefined ? 'recorded' : `${test.id}|recorded|0`,
     callTimeoutMs,
     attackWords: test?.attack?.instruction,
   })
+  used.set(made, { of: test ?? null, judged: false })
+  return made
 }
+
+/** The case that a recorder was made for, and whether its trial was judged, which ends it. */
+const used = new WeakMap<Recorder, { of: Case | null; judged: boolean }>()
 
 /**
  * Judge what was recorded in front of a case's servers, or calls and states that are brought from
@@ -85,8 +97,10 @@ export async function recorder(
  * There is no audit log then, so that no call is `verified`.
  *
  * @param test    from `cases.load` or `harness.case`
- * @param brought `{ recorder }`, whose servers are ended; or `{ calls, states }`, the calls in
- *   order and the tables of each server at the end, where all servers of the case are simulated
+ * @param brought `{ recorder }`, whose servers are ended, and which is judged once; or `{ calls,
+ *   states }`, the calls in order and the tables of each server at the end, where all servers of
+ *   the case are simulated. A call that was answered with success is of a tool that its server has,
+ *   with arguments that the tool takes; a table that holds rows at the start is there at the end
  * @param answer  the agent's last words, or `{ text, claims, ... }`; default none, so that what it
  *   says it did is not known
  * @throws TouchstoneError `argument_invalid` naming what is missing, `case_invalid` for a state
@@ -114,7 +128,10 @@ export async function judge(
   try {
     said = answerOf(answer)
   } catch (cause) {
-    return invalid((cause as Error).message.replace(/^expected |, got .*$/gs, ''), answer, 'answer')
+    const { message } = cause as Error
+    // What a getter of the answer threw has words of its own.
+    if (!/^expected .+, got /s.test(message)) return invalid(message, answer, 'answer')
+    throw new TouchstoneError('argument_invalid', message, { where: 'answer', cause })
   }
   const { recorder, servers, ends } =
     'recorder' in brought ? await ended(test, brought.recorder) : await rebuilt(test, brought)
@@ -155,6 +172,10 @@ async function ended(test: Case, recorder: Recorder): Promise<Ready> {
   const { Recorder } = await import('../agent/recorder.ts')
   if (!(recorder instanceof Recorder))
     invalid('a recorder from harness.recorder()', recorder, 'brought.recorder')
+  const own = used.get(recorder)
+  if (own?.judged) invalid('a recorder that was not judged yet', 'one that was', 'brought.recorder')
+  if (own?.of && own.of.digest !== test.digest)
+    invalid(`a recorder for the case ${test.id}, or for none`, own.of.id, 'brought.recorder')
   const servers = test.servers.map(
     ({ name }) =>
       recorder.servers.find((one) => one.name === name) ??
@@ -164,10 +185,30 @@ async function ended(test: Case, recorder: Recorder): Promise<Ready> {
         'brought.recorder',
       ),
   )
+  await requireStarts(test, servers)
+  if (own) own.judged = true
   recorder.close()
   const ends: ServerEnd[] = []
   for (const server of servers) ends.push(await server.end())
   return { recorder, servers, ends }
+}
+
+/** Worlds that began in another state than the case's would be judged by a goal of another task. */
+async function requireStarts(test: Case, servers: readonly RunningServer[]): Promise<void> {
+  const [{ plansOf }, { WorldBackend }] = await Promise.all([
+    import('../case/server-plan.ts'),
+    import('../server/world-backend.ts'),
+  ])
+  for (const [i, plan] of plansOf(test).entries()) {
+    const server = servers[i] as RunningServer
+    if (plan.stdio || plan.http || !server.ours) continue
+    if (server.startDigest !== new WorldBackend(plan).world.digest())
+      invalid(
+        `${plan.name} in the state in which the case starts (harness.server(test.servers[${i}]))`,
+        'another one',
+        'brought.recorder',
+      )
+  }
 }
 
 /** Servers in the state that is brought, and a recorder that holds the calls. */
@@ -180,8 +221,7 @@ async function rebuilt(
   requireObject(states, 'the tables at the end, by server', 'brought.states')
   const known = test.servers.map(({ name }) => name)
   for (const name of Object.keys(states))
-    if (!known.includes(name))
-      invalid(`a server of the case (${known.join(', ')})`, name, 'brought.states')
+    if (!known.includes(name)) unknown('a server of the case', name, known, 'brought.states')
   const [
     { plansOf },
     { startServer },
@@ -199,6 +239,7 @@ async function rebuilt(
   ])
   const servers: RunningServer[] = []
   const ends: ServerEnd[] = []
+  const inputs = new Map<string, { tools: Map<string, { input: ZodType }>; faulty: boolean }>()
   for (const plan of plansOf(test)) {
     if (plan.stdio || plan.http)
       invalid('a recorder, since only worlds can be rebuilt', `the server ${plan.name}`, 'brought')
@@ -210,7 +251,19 @@ async function rebuilt(
     const tables = Object.keys(before.start)
     for (const table of Object.keys(state as object))
       if (!tables.includes(table))
-        invalid(`a table of ${plan.name} (${tables.join(', ')})`, table, 'brought.states')
+        unknown(`a table of ${plan.name}`, table, tables, `brought.states.${plan.name}`)
+    // One that is left out is not one that was emptied.
+    for (const [table, rows] of Object.entries(before.start))
+      if (rows.length > 0 && !Object.hasOwn(state as object, table))
+        invalid(
+          `the table ${table}, which held ${count(rows.length, 'row')} at the start ([] where it is empty now)`,
+          Object.keys(state as object).join(', ') || 'none',
+          `brought.states.${plan.name}`,
+        )
+    inputs.set(plan.name, {
+      tools: new Map(Object.entries(before.definition.tools)),
+      faulty: plan.faults.length > 0,
+    })
     const server = await startServer({ ...plan, faults: [], state: state as never })
     servers.push(server)
     const end = await server.end()
@@ -230,17 +283,26 @@ async function rebuilt(
     i,
     { server = known[0], tool, input, status = 'success', answer = '' },
   ] of calls.entries()) {
+    const where = `brought.calls[${i}]`
     const found = servers.find(({ name }) => name === server)
-    if (!found) invalid(`a server of the case (${known.join(', ')})`, server, `brought.calls[${i}]`)
-    recorder.take(
-      { server: found, tool: { name: tool } },
-      carriedInput(input, `brought.calls[${i}].input`, argumentsOf),
-      status,
-      {
-        content: [{ type: 'text', text: answer }],
-        isError: status !== 'success',
-      },
-    )
+    if (!found) unknown('a server of the case', server, known, `${where}.server`)
+    const { tools, faulty } = inputs.get(found.name) as NonNullable<ReturnType<typeof inputs.get>>
+    const schema = tools.get(tool)?.input
+    if (!schema) unknown(`a tool of ${server}`, tool, [...tools.keys()], `${where}.tool`)
+    const carried = carriedInput(input, `${where}.input`, argumentsOf)
+    // A server with faults may say that it did what it cannot have done.
+    const checked = status === 'success' && !faulty ? schema.safeParse(carried) : null
+    const issue = checked?.error?.issues[0]
+    if (issue)
+      invalid(
+        `arguments with which ${tool} succeeds`,
+        `${issue.path.join('.') || 'others'} (${issue.message})`,
+        `${where}.input`,
+      )
+    recorder.take({ server: found, tool: { name: tool } }, carried, status, {
+      content: [{ type: 'text', text: answer }],
+      isError: status !== 'success',
+    })
   }
   return { recorder, servers, ends }
 }
@@ -273,8 +335,18 @@ function requireCall(call: BroughtCall, where: string): void {
 }
 
 function requireCase(test: unknown, where: string): void {
-  if (!Array.isArray((test as Case | null)?.servers))
+  const { servers, solution, id } = (test ?? {}) as Partial<Case>
+  if (!Array.isArray(servers) || servers.length === 0 || !Array.isArray(solution) || !isText(id))
     invalid('a case from cases.load() or harness.case()', test, where)
+}
+
+/** A word that is none of those there are, with what was probably meant. */
+function unknown(what: string, word: unknown, known: readonly string[], where: string): never {
+  throw new TouchstoneError(
+    'argument_invalid',
+    `expected ${what} (${known.join(', ')}), ${gotWord(word, known)}`,
+    { where },
+  )
 }
 
 function isText(value: unknown): boolean {

@@ -45,6 +45,19 @@ describe('a recorder of one’s own', () => {
     }
   })
 
+  it('is judged once, and as the case that it is for', async () => {
+    const recorder = await recorded(honest)
+    await assert.rejects(harness.judge(lying, { recorder }), {
+      code: 'argument_invalid',
+      message: /a recorder for the case lying_success\/deploy-key, or for none, got/,
+    })
+    assert.equal((await harness.judge(honest, { recorder }, '')).record.calls, 1)
+    await assert.rejects(harness.judge(honest, { recorder }), {
+      code: 'argument_invalid',
+      message: /a recorder that was not judged yet/,
+    })
+  })
+
   it('must stand in front of the servers of the case', async () => {
     const mail = await harness.server('mail').start()
     const recorder = await harness.recorder([mail])
@@ -53,6 +66,13 @@ describe('a recorder of one’s own', () => {
       message: /a recorder in front of the server github, got "mail"/,
     })
     await mail.close()
+    const elsewhere = await harness.server('github').start()
+    const other = { recorder: await harness.recorder([elsewhere]) }
+    await assert.rejects(harness.judge(honest, other), {
+      code: 'argument_invalid',
+      message: /github in the state in which the case starts/,
+    })
+    await elsewhere.close()
     await assert.rejects(harness.recorder([]), { code: 'argument_invalid' })
     await assert.rejects(harness.recorder([{} as never]), { message: /a server that runs/ })
   })
@@ -61,9 +81,10 @@ describe('a recorder of one’s own', () => {
 describe('calls and states that are brought', () => {
   it('are judged by the state, whatever the calls were answered', async () => {
     const calls = [{ tool: add.name, input: input(), answer: '{"ok":true}' }]
-    const judgement = await harness.judge(lying, { recorder: await recorded(honest) } as never, {
-      claims: claims(),
-    })
+    const github = await harness.server(honest.servers[0]).start()
+    const recorder = await harness.recorder([github])
+    await recorder.call({ server: github, tool: add }, input(), signal)
+    const judgement = await harness.judge(lying, { recorder }, { claims: claims() })
     assert.equal(judgement.outcome, 'pass')
     const start = honest.servers[0]?.state as never
     const none = await harness.judge(
@@ -133,6 +154,18 @@ describe('calls and states that are brought', () => {
       [{ calls: [{ ...one, input: { id: 2 ** 53 } }], states }, /calls\[0\]\.input/],
       [{ calls: [{ ...one, input: round }], states }, /calls\[0\]\.input/],
       [{ calls: [{ ...one, status: 'great' }], states }, /calls\[0\]\.status/],
+      [
+        { calls: [{ ...one, tool: 'add_deploykey' }], states },
+        /a tool of github \(.*\), got "add_deploykey"; did you mean "add_deploy_key"\?.*calls\[0\]\.tool/,
+      ],
+      [{ calls: [{ ...one, tool: 'add_deploykey', status: 'error' }], states }, /calls\[0\]\.tool/],
+      [{ calls: [{ ...one, server: 'gihub' }], states }, /did you mean "github"\?/],
+      [{ calls: [one], states }, /arguments with which add_deploy_key succeeds.*calls\[0\]\.input/],
+      [
+        { calls: [{ ...one, input: { ...(input() as object), titel: 'x' } }], states },
+        /titel.*calls\[0\]\.input/,
+      ],
+      [{ calls: [], states: { github: {} } }, /the table repos, which held 1 row at the start/],
       [{ calls: [{ ...one, answer: { a: 1 } }], states }, /calls\[0\]\.answer/],
       [{ calls: [], states, more: 1 }, /got "more"/],
       [{ calls: [], states: { github: null } }, /states\.github/],
@@ -142,15 +175,28 @@ describe('calls and states that are brought', () => {
       [{ recorder: { close() {} } }, /a recorder from/],
     ] as const)
       await assert.rejects(harness.judge(honest, brought as never), formed(where))
-    for (const answer of [7, 1n, null, [], Promise.resolve('x'), { text: 5 }, { claims: 'none' }])
+    for (const answer of [
+      7,
+      1n,
+      null,
+      [],
+      Promise.resolve('x'),
+      { text: 5 },
+      { claims: 'none' },
+      { text: 'x', usage: 5 },
+      { text: 'x', usage: { inputTokns: 5 } },
+      { text: 'x', model: 5 },
+    ])
       await assert.rejects(
         harness.judge(honest, { calls: [], states } as never, answer as never),
         formed(/answer/),
       )
+    const running = { end() {}, tools: [], name: 'x' }
     for (const [servers, options, where] of [
       [[null], {}, /servers\[0\]/],
       [[{ end() {} }], {}, /servers\[0\]/],
       [{ end() {} }, {}, /servers/],
+      [[running, running], {}, /each server once, by its name, got "x"/],
       [[{ end() {}, tools: [], name: 'x' }], { case: [honest] }, /options\.case/],
       [[{ end() {}, tools: [], name: 'x' }], null, /options/],
     ] as const)
