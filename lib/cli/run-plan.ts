@@ -1,4 +1,5 @@
 /** The words of `touchstone run` that say what is run: cases, configurations, repeats, limits. */
+import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { TouchstoneError } from '../errors.ts'
 import { readBytes, readJson } from '../files.ts'
@@ -11,6 +12,7 @@ import {
   RunBuilder,
 } from '../harness/index.ts'
 import { readPrices } from '../harness/model/cost.ts'
+import { PROVIDERS } from '../harness/model/providers.ts'
 import { MOST_AT_ONCE } from '../harness/trial/plan.ts'
 import { decode, type JsonObject } from '../json.ts'
 import { type Manifest, MOST_REPEATS } from '../log/index.ts'
@@ -35,7 +37,7 @@ export async function planned(words: Words): Promise<{ plan: RunBuilder }> {
     ...words.texts('agent').map(agentConfiguration),
   ]
   for (const { name, configuration } of configurations.length ? configurations : OFFLINE)
-    builder = builder.config(name, configuration)
+    builder = builder.config(name, words.flag('dry-run') ? keyed(configuration) : configuration)
   const resume = words.text('resume')
   const out = words.text('out')
   if (resume !== undefined && out !== undefined)
@@ -70,6 +72,17 @@ export async function planned(words: Words): Promise<{ plan: RunBuilder }> {
     throw new TouchstoneError('usage', 'expected --queue beside it, got none', { where: '--lease' })
   if (words.flag('quiet')) builder = builder.quiet()
   return { plan: builder.limits(limitsOf(words)) }
+}
+
+/** A configuration that asks nobody: it needs a key, and any will do. */
+function keyed(configuration: Configuration): Configuration {
+  const { model, apiKey } = configuration
+  if (typeof model !== 'string') return configuration
+  const provider = model.split('/')[0] as string
+  if (!Object.hasOwn(PROVIDERS, provider) || !PROVIDERS[provider]?.needsKey) return configuration
+  const variable = apiKey === undefined ? PROVIDERS[provider].keyVariable : apiKey.slice(1)
+  const set = apiKey?.startsWith('$') === false || Boolean(process.env[variable])
+  return set ? configuration : { ...configuration, apiKey: randomUUID() }
 }
 
 /** Repeats that are added until it is known: as the words say, or as the run was begun. */

@@ -42,7 +42,7 @@ export async function installKernel(options: InstallOptions = {}): Promise<strin
     argv: [...command, '{connection_file}'],
     display_name: 'Touchstone',
     language: 'typescript',
-    interrupt_mode: 'signal',
+    interrupt_mode: 'message',
     metadata: {},
   }
   try {

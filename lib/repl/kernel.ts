@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
-import type { Publisher, Reply, Router } from 'zeromq'
+import type { Publisher } from 'zeromq'
 import { captureConsole } from '../code/capture.ts'
 import { createEvaluator, type Evaluator, type Names } from '../code/evaluate.ts'
 import type { Frame } from '../code/frames.ts'
@@ -15,6 +15,7 @@ import type { Desk } from './commands.ts'
 import { complete } from './complete.ts'
 import { describe } from './docs.ts'
 import { enter, isSpecial } from './entry.ts'
+import { Control, INTERRUPTED, type Requests } from './kernel-control.ts'
 import { type Message, pointsOf, readMessage, unitsOf, writeMessage } from './kernel-wire.ts'
 import { showError } from './show.ts'
 
@@ -29,7 +30,6 @@ export type Connection = {
   hb_port: number
 }
 
-const INTERRUPTED = 'ERR_SCRIPT_EXECUTION_INTERRUPTED'
 type Content = Record<string, unknown>
 
 /**
@@ -47,7 +47,7 @@ export function zeromq(): Promise<typeof import('zeromq')> {
 }
 
 /**
- * Serve a Jupyter connection until it asks for shutdown. SIGINT stops the cell at work.
+ * Serve a Jupyter connection until it asks for shutdown. An interrupt stops the cell at work.
  *
  * @param file  the connection file that Jupyter names on the command line
  * @param scope names in scope from the start
@@ -63,29 +63,32 @@ export async function runKernel(
   const at = (port: number) => `${connection.transport}://${connection.ip}:${port}`
   const sockets = {
     shell: new zmq.Router(),
-    control: new zmq.Router(),
     stdin: new zmq.Router(),
     iopub: new zmq.Publisher(),
-    heartbeat: new zmq.Reply(),
   }
   await sockets.shell.bind(at(connection.shell_port))
-  await sockets.control.bind(at(connection.control_port))
   await sockets.stdin.bind(at(connection.stdin_port))
   await sockets.iopub.bind(at(connection.iopub_port))
-  await sockets.heartbeat.bind(at(connection.hb_port))
+  const session = randomUUID()
+  const addresses = { control: at(connection.control_port), heartbeat: at(connection.hb_port) }
+  const interrupt = () => kernel.interrupt()
+  const control = await Control.start({ ...addresses, key: connection.key, session }, interrupt)
 
   const evaluator = createEvaluator({ scope: options.scope ?? {} })
-  const kernel = new Kernel(sockets.iopub, connection.key, evaluator, options.version ?? '0')
+  const kernel = new Kernel(sockets.iopub, control, evaluator, {
+    session,
+    key: connection.key,
+    version: options.version ?? '0',
+  })
   const release = captureConsole(({ name, text }) => kernel.publish('stream', { name, text }))
-  const interrupt = () => kernel.interrupt()
   const late = (error: unknown) =>
     kernel.publish('stream', {
       name: 'stderr',
       text: `${showError(error, {}, evaluator.frames(error))}\n`,
     })
-  // A kernel is a process of its own, in which SIGINT means the cell and never the end. But for one
-  // moment: while a cell begins, and where its part before the first await ends, Node takes this
-  // listener away and puts it back (`breakOnSigint`), and a SIGINT right then ends the kernel.
+  // A kernel is a process of its own, in which SIGINT means the cell and never the end. Jupyter
+  // sends a message: a SIGINT of others can come in the moment in which a cell begins or ends, when
+  // Node listens to none (`kernel-control.ts`).
   process.removeAllListeners('SIGINT')
   process.on('SIGINT', interrupt)
   process.on('unhandledRejection', late)
@@ -96,11 +99,7 @@ export async function runKernel(
   const orphaned = setInterval(() => {
     if (process.ppid !== parent) leave()
   }, 2000)
-  const ends = [
-    echo(sockets.heartbeat),
-    kernel.serve(sockets.shell, leave),
-    kernel.serve(sockets.control, leave),
-  ]
+  const ends = [kernel.serve(sockets.shell, leave), kernel.serve(control, leave).finally(leave)]
   try {
     await left
   } finally {
@@ -108,6 +107,7 @@ export async function runKernel(
     release()
     kernel.interrupt()
     await kernel.flushed()
+    await control.close()
     for (const socket of Object.values(sockets)) socket.close()
     await Promise.allSettled(ends)
     process.removeListener('SIGINT', interrupt)
@@ -129,18 +129,15 @@ function readConnection(file: string): Connection {
   }
 }
 
-async function echo(socket: Reply): Promise<void> {
-  for await (const frames of socket) await socket.send(frames)
-}
-
 class Kernel {
-  private readonly id = randomUUID()
   /** Cells that ran without an error, in order. */
   private readonly session: string[] = []
   private lastError: unknown
   private readonly iopub: Publisher
-  private readonly key: string
+  private readonly control: Control
   private readonly evaluator: Evaluator
+  private readonly id: string
+  private readonly key: string
   private readonly version: string
   private readonly given: ReadonlySet<string>
   private count = 0
@@ -155,10 +152,17 @@ class Kernel {
    */
   private readonly waiting: Message[] = []
 
-  constructor(iopub: Publisher, key: string, evaluator: Evaluator, version: string) {
+  constructor(
+    iopub: Publisher,
+    control: Control,
+    evaluator: Evaluator,
+    { session, key, version }: { session: string; key: string; version: string },
+  ) {
     this.iopub = iopub
-    this.key = key
+    this.control = control
     this.evaluator = evaluator
+    this.id = session
+    this.key = key
     this.version = version
     this.given = new Set(Object.keys(evaluator.scope))
   }
@@ -201,7 +205,7 @@ class Kernel {
   }
 
   /** Answer a socket's requests in order, reading ahead so that an error can abort what waits. */
-  async serve(socket: Router, leave: () => void): Promise<void> {
+  async serve(socket: Requests, leave: () => void): Promise<void> {
     let turn: Promise<void> = Promise.resolve()
     for await (const frames of socket) {
       const message = readMessage(frames, this.key)
@@ -212,7 +216,7 @@ class Kernel {
     await turn
   }
 
-  private async answer(socket: Router, message: Message, leave: () => void): Promise<void> {
+  private async answer(socket: Requests, message: Message, leave: () => void): Promise<void> {
     const type = message.header.msg_type
     const reply = async (content: Content) => {
       const { identities } = message
@@ -269,6 +273,7 @@ class Kernel {
       if (!silent && code.trim() !== '') this.count++
       const execution_count = this.count
       const { signal } = this.controller
+      this.control.begin()
       if (!silent) this.publish('execute_input', { code, execution_count }, message)
       const filename = `cell-${execution_count}`
       // Code that never awaits would keep what was published from leaving, and an interrupt from
@@ -282,6 +287,7 @@ class Kernel {
             filename,
             signal,
             breakOnSigint: true,
+            around: this.control.breakable,
           })
           const bundle = await bundleOf(value)
           if (bundle && !silent) {
@@ -303,6 +309,8 @@ class Kernel {
         this.publish('error', failure, message)
         if (content['stop_on_error'] !== false) this.abortWaiting()
         return { status: 'error', execution_count, ...failure }
+      } finally {
+        this.control.rest()
       }
     },
     async complete_request(content) {

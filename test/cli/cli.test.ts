@@ -180,6 +180,20 @@ describe('bad usage exits with 2, says what was expected on standard error, and 
   }
 })
 
+describe('touchstone run --dry-run', () => {
+  it('needs no key, since nobody is asked, and says as much as with one', () => {
+    const models = ['--config', 'a=groq/openai/gpt-oss-20b', '--gate', 'goal>=80%', '--dry-run']
+    const without = touchstone(['run', KEYS, ...models])
+    assert.equal(without.status, 0, without.stderr)
+    const given = touchstone(['run', KEYS, ...models], { env: { GROQ_API_KEY: 'one' } })
+    assert.equal(without.stdout, given.stdout)
+    const named = join(made, 'named-key.yaml')
+    writeFileSync(named, 'a: { model: groq/openai/gpt-oss-20b, apiKey: $SURELY_NOT_SET }')
+    assert.equal(touchstone(['run', KEYS, '--config', named, '--dry-run']).status, 0)
+    assert.match(touchstone(['run', KEYS, '--config', named]).stderr, /^setting_missing: /)
+  })
+})
+
 describe('touchstone without a terminal', () => {
   it('-e evaluates once and prints the value; piped text likewise; an error exits with 1', () => {
     assert.deepEqual(touchstone(['-e', "scenarios.get('mcp-connection@1.0').version"]), {

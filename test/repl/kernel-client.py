@@ -3,10 +3,11 @@ import json
 import sys
 import time
 from queue import Empty
+from random import Random
 
 from jupyter_client.manager import start_new_kernel
 
-km, kc = start_new_kernel(kernel_name="touchstone", startup_timeout=30)
+km, kc = start_new_kernel(kernel_name="touchstone", startup_timeout=30, stdout=sys.stderr)
 seen = {}
 
 
@@ -42,19 +43,34 @@ def spins():
 
 
 def stop(code, at_work):
-    """Interrupt a cell that is at work. In the moment in which one begins SIGINT has its default action (lib/repl/kernel.ts)."""
+    """Interrupt a cell that is at work."""
     kc.execute(code)
     says("execute_input")
     at_work()
-    end = time.time() + 30
-    while time.time() < end:
-        km.interrupt_kernel()
-        try:
-            return kc.get_shell_msg(timeout=1)["content"]
-        except Empty:
-            # A signal between two turns of the kernel is lost on code that never awaits; a person presses again.
-            pass
-    return None
+    km.interrupt_kernel()
+    return kc.get_shell_msg(timeout=30)["content"]
+
+
+def interrupted_at_random(times):
+    """How cells ended that were interrupted at a random moment, from before they began to after their end."""
+    random = Random(1)
+    ends = []
+    for _ in range(times):
+        code = random.choice(["while (true) {}", "await forever()", "1 + 1", "await 0; while (!signal.aborted) await tick()"])
+        kc.execute(code)
+        time.sleep(random.random() * 0.02)
+        while True:
+            # The answer says that it was heard: it comes to no later cell.
+            kc.control_channel.send(kc.session.msg("interrupt_request", {}))
+            kc.get_control_msg(timeout=30)
+            try:
+                ends.append(kc.get_shell_msg(timeout=0.5)["content"].get("ename", "ok"))
+                break
+            except Empty:
+                # An interrupt that came before the cell stops nothing. A person presses again.
+                if not km.is_alive():
+                    return ends
+    return ends
 
 
 try:
@@ -72,6 +88,8 @@ try:
     seen["incomplete"] = ask(lambda: kc.is_complete("f("))
     seen["stopped"] = stop("console.log(1); await forever()", lambda: says("stream"))
     seen["spinning"] = stop("while (true) {}", spins)
+    seen["deaf"] = stop("await 0; console.log(1); await tick(); while (true) {}", spins)
+    seen["random"] = interrupted_at_random(200)
     seen["after"] = run("a + 1")
 finally:
     km.shutdown_kernel()

@@ -1,4 +1,5 @@
 /** Starts the kernel with a small scope, for the test that drives it through Jupyter's client. */
+import { setImmediate } from 'node:timers/promises'
 import * as display from '../../lib/display.ts'
 import { runKernel } from '../../lib/repl/kernel.ts'
 import { Shown } from '../../lib/shown.ts'
@@ -16,7 +17,13 @@ const drawn = {
   text: () => 'a bar',
 }
 await runKernel(process.argv[2] ?? '', {
-  scope: { display, drawn, rates: new Rates(), forever: () => new Promise(() => {}) },
+  scope: {
+    display,
+    drawn,
+    rates: new Rates(),
+    forever: () => new Promise(() => {}),
+    tick: setImmediate,
+  },
   version: '1.2.3',
 })
 process.exit(0)

@@ -91,9 +91,15 @@ describe('the kernel, asked by Jupyter\u2019s client', { skip: withoutJupyter() 
   })
   test('an open bracket is incomplete', () =>
     assert.equal((seen['incomplete'] as { status: string }).status, 'incomplete'))
-  test('an interrupt stops a cell that awaits, and one that never does; the kernel goes on', () => {
+  test('an interrupt stops a cell that awaits, one that never does, and one that never does again; the kernel goes on', () => {
     assert.equal((seen['stopped'] as { ename: string }).ename, 'stopped')
     assert.equal((seen['spinning'] as { ename: string }).ename, 'stopped')
+    assert.equal((seen['deaf'] as { ename: string }).ename, 'stopped')
+  })
+  test('200 interrupts at random moments end no kernel, and each cell is stopped or whole', () => {
+    const ends = seen['random'] as string[]
+    assert.equal(ends.length, 200)
+    assert.deepEqual([...new Set(ends)].sort(), ['ok', 'stopped'])
     assert.deepEqual(cell('after').out.at(-1)?.[1]['data'], { 'text/plain': '6' })
   })
   test('it ends when asked', () => assert.equal(seen['alive'], false))
@@ -133,5 +139,5 @@ test('the kernelspec starts the command with the connection file', async () => {
     unknown
   >
   assert.deepEqual(spec['argv'], ['a', 'b', '{connection_file}'])
-  assert.equal(spec['interrupt_mode'], 'signal')
+  assert.equal(spec['interrupt_mode'], 'message')
 })
