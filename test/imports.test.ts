@@ -192,4 +192,13 @@ describe('layers of lib/', () => {
     })
     assert.deepEqual(wide, [])
   })
+
+  it('a test takes fast-check from test/property.ts, which holds the seed and the number of cases', () => {
+    const straight = globSync('test/**/*.ts', { cwd: root }).filter(
+      (path) =>
+        path !== join('test', 'property.ts') &&
+        /^import (?!type).*'fast-check'/m.test(readFileSync(join(root, path), 'utf8')),
+    )
+    assert.deepEqual(straight, [])
+  })
 })

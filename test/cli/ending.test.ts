@@ -149,7 +149,7 @@ describe('a notebook that is watched', () => {
     child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
     const until = async (what: () => boolean) => {
       for (
-        const bound = Date.now() + 20_000;
+        const bound = Date.now() + 60_000;
         !what();
         await new Promise((again) => setTimeout(again, 20))
       )

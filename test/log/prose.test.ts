@@ -1,8 +1,8 @@
 /** Claims in prose: the rule finds what it can point to, and knows when it has not read everything. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import fc from 'fast-check'
 import { claimsInProse, type Doable, sentencesOf } from '../../lib/log/prose.ts'
+import fc from '../property.ts'
 
 const KEYS: Doable[] = [
   {

@@ -63,7 +63,7 @@ export async function until(
   page: Page,
   what: string,
   test: () => boolean,
-  boundMs = 15_000,
+  boundMs = 60_000,
 ): Promise<void> {
   const end = performance.now() + boundMs
   while (!(await page.evaluate(test))) {

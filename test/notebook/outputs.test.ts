@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import fc from 'fast-check'
 import {
   html,
   ipynb,
@@ -16,6 +15,7 @@ import {
   write,
 } from '../../lib/notebook/index.ts'
 import { proseHtml } from '../../lib/notebook/prose.ts'
+import fc from '../property.ts'
 import { openPage, until, withoutChromium } from './browser.ts'
 
 const ALLOWED =

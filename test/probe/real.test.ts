@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { createServer, connect as dial } from 'node:net'
+import { connect as dial } from 'node:net'
 import { dirname, join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { connect } from '../../lib/probe/index.ts'
+import { freePort } from '../servers/port.ts'
 import { sdk1, sdk1Sse, sdk2 } from '../servers/sdk.ts'
 
 const HTTP = ['POST initialize', 'POST notifications/initialized', 'POST tools/list']
@@ -158,14 +159,6 @@ describe('servers from npm, as their authors ship them', { concurrency: 2 }, () 
     })
   }
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 /** Until it accepts a connection; a server of somebody else's has no other way to say that it is ready. */
 async function listening(port: number, child: ChildProcess): Promise<void> {

@@ -21,8 +21,8 @@ async function levels(
   const decisions: receipt.Decision[] = []
   try {
     for (const [seq, [tool, args]] of steps.entries()) {
-      const signal = AbortSignal.timeout(10_000)
-      const result = await running.call(tool, args, { signal, timeoutMs: 10_000, number: seq })
+      const signal = AbortSignal.timeout(60_000)
+      const result = await running.call(tool, args, { signal, timeoutMs: 30_000, number: seq })
       const status = result.isError ? 'error' : 'success'
       decisions.push(
         receipt.observe({

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { openTerminal, type Terminal, withoutTmux } from './terminal.ts'
+import { BOUND_MS, openTerminal, type Terminal, withoutTmux } from './terminal.ts'
 
 const MAIN = fileURLToPath(new URL('prompt-main.ts', import.meta.url))
 
@@ -42,7 +42,7 @@ function atPrompt(
 
 /** Wait until two terminals show the same. Fails with both when they do not within the bound. */
 async function same(both: readonly [Terminal, Terminal], what: string): Promise<void> {
-  const end = performance.now() + 20_000
+  const end = performance.now() + BOUND_MS
   for (;;) {
     const [a, b] = both.map((one) => `${one.screen()}\n${one.cursor()}`)
     if (a === b) return
@@ -53,7 +53,7 @@ async function same(both: readonly [Terminal, Terminal], what: string): Promise<
 
 /** Wait until no `~` is on the screen. */
 async function gone(terminal: Terminal): Promise<void> {
-  const end = performance.now() + 20_000
+  const end = performance.now() + BOUND_MS
   while (terminal.screen().includes('~')) {
     if (performance.now() > end) assert.fail(terminal.screen())
     await wait(50)

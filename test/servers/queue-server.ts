@@ -1,10 +1,11 @@
 /** Servers of a queue for tests: Redis and PostgreSQL as they are installed, on ports and in folders of their own, killed and started again. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, existsSync, globSync, mkdtempSync, rmSync } from 'node:fs'
-import { type AddressInfo, createConnection, createServer } from 'node:net'
+import { createConnection } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from './port.ts'
 
 export type QueueServer = {
   url: string
@@ -95,7 +96,11 @@ function held(
     async start() {
       const [program = '', ...args] = parts.command
       child = spawn(program, args, { stdio: 'ignore', cwd: dir, ...(parts.as ?? {}) })
-      while (!(await answers(port)) || !parts.ready()) await sleep(50)
+      while (!(await answers(port)) || !parts.ready()) {
+        if (child.exitCode !== null)
+          throw new Error(`${program} on port ${port} ended with ${child.exitCode}`)
+        await sleep(50)
+      }
     },
     async close() {
       await kill()
@@ -159,16 +164,6 @@ function childrenOf(pid: number): number[] {
 function residentBytes(pid: number): number {
   const { stdout } = spawnSync('ps', ['-o', 'rss=', '-p', `${pid}`], { encoding: 'utf8' })
   return Number(stdout.trim() || 0) * 1024
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer()
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo
-      server.close(() => resolve(port))
-    })
-  })
 }
 
 function answers(port: number): Promise<boolean> {

@@ -1,10 +1,10 @@
 /** A share that an imperfect reader counted: corrected, and never more certain than the reader is known. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { clopperPearson } from '../../lib/stats/interval.ts'
 import { readLevel, trueShare } from '../../lib/stats/misclassified.ts'
 import { rng } from '../../lib/stats/random.ts'
+import fc from '../property.ts'
 import { close, known } from './known.ts'
 
 type Input = {

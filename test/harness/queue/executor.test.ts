@@ -25,6 +25,8 @@ for (const kind of ENGINES) {
     let tasks: Box
     let test: Case
     const discarded: { why?: unknown }[] = []
+    /** What the executor has read of the queue, look by look. */
+    const looks: { at: string; ids: string[] }[] = []
     const go = new AbortController().signal
     const LEASE_MS = 1000
 
@@ -41,8 +43,20 @@ for (const kind of ENGINES) {
       }
       const note = (_: string, lines: object[]) => discarded.push(...lines)
       const held = { writer: { note, confirm() {} }, starts: new Map() } as unknown as Held
+      const own = await Engine.open(server.url)
+      const box = own.box.bind(own)
+      own.box = (...of) => {
+        const one = box(...of)
+        const ids = one.ids.bind(one)
+        one.ids = async (at) => {
+          const found = await ids(at)
+          looks.push({ at, ids: found })
+          return found
+        }
+        return one
+      }
       executor = await QueueExecutor.begin({
-        ...{ engine: await Engine.open(server.url), document, held, bar: null },
+        ...{ engine: own, document, held, bar: null },
         counted: () => null,
       })
     })
@@ -115,7 +129,9 @@ for (const kind of ENGINES) {
       const second = executor.attempt(waiting, go)
       // Seen at work, and seen to wait.
       while ((await tasks.ids('waiting')).length === 0) await sleep(50)
-      await sleep(1500)
+      const seen = () => looks.findIndex(({ at, ids }) => at === 'active' && ids.includes(taken.id))
+      // The look after the one that saw it begins when that one is through.
+      while (seen() < 0 || !looks.slice(seen()).some(({ at }) => at === 'waiting')) await sleep(50)
       await tasks.renew([taken], 60_000)
       server.wipe()
       assert.equal((await first).record.error?.code, 'worker_lost')

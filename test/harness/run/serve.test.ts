@@ -112,7 +112,7 @@ describe('harness.server', () => {
     const described = harness.server(test.servers[0])
     assert.equal(described.plan.name, 'github')
     await using server = await described.start()
-    const how = { signal: AbortSignal.timeout(10_000), timeoutMs: 5000, number: 0 }
+    const how = { signal: AbortSignal.timeout(60_000), timeoutMs: 30_000, number: 0 }
     const { isError } = await server.call('add_deploy_key', INPUT, how)
     const { state } = await server.end()
     assert.deepEqual([isError, state['deploy_keys']], [false, []])

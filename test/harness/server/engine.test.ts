@@ -222,7 +222,7 @@ describe('in front of a world and of a server that is not ours', () => {
       const row: unknown[] = []
       for (const [number, [tool, input]] of calls.entries()) {
         const answer = await server
-          .call(tool, input, { signal, timeoutMs: 5000, number })
+          .call(tool, input, { signal, timeoutMs: 30_000, number })
           .then(plain, () => null)
         row.push(await look(server, answer))
       }

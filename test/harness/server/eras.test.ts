@@ -144,7 +144,7 @@ describe('a server that speaks only 2026-07-28', () => {
       .stdio(process.execPath, ['--disable-warning=ExperimentalWarning', file], options)
   const asking = (server: harness.RunningServer) => {
     let number = 0
-    return (tool: string, input: object = {}, timeoutMs = 5_000) =>
+    return (tool: string, input: object = {}, timeoutMs = 30_000) =>
       server.call(tool, input as Record<string, unknown>, {
         signal: new AbortController().signal,
         timeoutMs,

@@ -32,7 +32,7 @@ async function withServer<T>(
   await using server = await description.start()
   let number = 0
   return await work(
-    (tool, input = {}, timeoutMs = 5000) =>
+    (tool, input = {}, timeoutMs = 30_000) =>
       server.call(tool, input as Record<string, unknown>, {
         signal: new AbortController().signal,
         timeoutMs,

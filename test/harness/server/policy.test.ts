@@ -9,8 +9,8 @@ const acme = { repos: [{ owner: 'acme', name: 'api' }] }
 const key = { owner: 'acme', repo: 'api', title: 'ci', key: 'ssh-ed25519 AAAA' }
 const place = { owner: 'acme', repo: 'api' }
 const within = (number: number) => ({
-  signal: AbortSignal.timeout(20_000),
-  timeoutMs: 5000,
+  signal: AbortSignal.timeout(60_000),
+  timeoutMs: 30_000,
   number,
 })
 const github = harness.server('github').state(acme)

@@ -9,8 +9,8 @@ import { harness } from '../../../lib/index.ts'
 const acme = { repos: [{ owner: 'acme', name: 'api' }] }
 const key = { owner: 'acme', repo: 'api', title: 'ci', key: 'ssh-ed25519 AAAA' }
 const place = { owner: 'acme', repo: 'api' }
-const within = (number: number, timeoutMs = 5000) => ({
-  signal: AbortSignal.timeout(20_000),
+const within = (number: number, timeoutMs = 30_000) => ({
+  signal: AbortSignal.timeout(60_000),
   timeoutMs,
   number,
 })
