@@ -12,8 +12,7 @@ import { TouchstoneError } from './errors.ts'
  */
 export function onlyMembers(value: unknown, names: readonly string[], where: string): void {
   const known = names.join(', ')
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw refused(`an object of ${known}`, gotShape(value), where)
+  if (!isPlain(value)) throw refused(`an object of ${known}`, gotShape(value), where)
   const other = Object.keys(value).find((name) => !names.includes(name))
   if (other === undefined) return
   throw refused(names.length > 1 ? `one of ${known}` : known, gotWord(other, names), where)
@@ -36,11 +35,43 @@ export function requireText(value: unknown, expected: string, where: string): vo
 
 /** Refuse what is no object, or a list. @throws TouchstoneError `argument_invalid` */
 export function requireObject(value: unknown, expected: string, where: string): void {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return
+  if (isPlain(value)) return
   throw refused(expected, gotShape(value), where)
 }
 
-function gotShape(value: unknown): string {
+/** Refuse what is not of a class. @throws TouchstoneError `argument_invalid` */
+export function requireInstance(
+  value: unknown,
+  type: abstract new (...given: never[]) => unknown,
+  expected: string,
+  where: string,
+): void {
+  if (!(value instanceof type)) throw refused(expected, gotShape(value), where)
+}
+
+/** Refuse a promise where its value is meant. @throws TouchstoneError `argument_invalid` */
+export function requireAwaited(value: unknown, expected: string, where: string): void {
+  if (isPromise(value)) throw refused(expected, gotShape(value), where)
+}
+
+/** An object that is no list and no promise: that has no members, and none would be missed. */
+function isPlain(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isPromise(value)
+}
+
+function isPromise(value: unknown): boolean {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function'
+}
+
+/**
+ * The second half of "expected X, got Y" for a value of another kind.
+ *
+ * @example
+ * gotShape([]) // 'got a list'
+ * gotShape(Promise.resolve([])) // 'got a promise: add await'
+ */
+export function gotShape(value: unknown): string {
+  if (isPromise(value)) return 'got a promise: add await'
   if (value === '') return 'got an empty text'
   if (value === undefined) return 'got nothing'
   if (value === null) return 'got null'

@@ -2,6 +2,7 @@
  * Rows as charts take them: checked field by field, and other people's names made safe, short and
  * still distinct.
  */
+import { gotShape } from '../arguments.ts'
 import { cut, foreign, textWidth } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 
@@ -177,7 +178,7 @@ function within(value: number, bounds: Bounds): boolean {
 /** Check an array of rows with one reader each. @throws TouchstoneError `chart_invalid` */
 export function readRows<T>(rows: unknown, read: (row: RowReader) => T, of = 'rows'): T[] {
   if (!Array.isArray(rows)) {
-    throw new TouchstoneError('chart_invalid', `expected an array of rows, got ${typeof rows}`, {
+    throw new TouchstoneError('chart_invalid', `expected an array of rows, ${gotShape(rows)}`, {
       where: of,
     })
   }

@@ -2,8 +2,9 @@
  * Pictures in terminals that can show them: the kitty and the iTerm protocol, and text everywhere
  * else.
  */
+import { requireInstance } from '../arguments.ts'
 import { lookOf } from '../display.ts'
-import type { Chart } from './chart.ts'
+import { Chart } from './chart.ts'
 import { asciiOnly } from './text/plot.ts'
 
 export type ImageProtocol = 'kitty' | 'iterm'
@@ -86,6 +87,7 @@ export async function show(
   stream: Stream = process.stdout,
   environment: Environment = process.env,
 ): Promise<'picture' | 'text'> {
+  requireInstance(chart, Chart, 'a chart', 'chart')
   const protocol = imageProtocol(stream, environment)
   if (protocol) {
     stream.write(`${encodeImage(await chart.png({ scale: 1 }), protocol)}\n`)

@@ -1,5 +1,5 @@
 /** `harness.case`: a case written in TypeScript. Its schema is loaded on first use. */
-import { requireObject } from '../../arguments.ts'
+import { requireAwaited, requireObject } from '../../arguments.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { ServerDescription } from '../server/description.ts'
 import type { Case, CaseDefinition } from './case.ts'
@@ -72,6 +72,7 @@ export async function define(input: Definition): Promise<Case> {
  * name.
  */
 function dataOf(server: AnyServer, live: Case['live']): unknown {
+  requireAwaited(server, 'a server', 'server')
   if (server === null || typeof server !== 'object' || !('plan' in server)) return server
   const { name, world, tools, stdio, http, files, policy, database, folder, questions, ...parts } =
     server.plan

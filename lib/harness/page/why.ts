@@ -1,4 +1,5 @@
 /** Why a trial ended as it did, in lines that JUnit, report.md, the page and the prompt share. */
+import { requireObject } from '../../arguments.ts'
 import { count, foreign } from '../../display.ts'
 import type { Reason, TrialRecord } from '../../log/index.ts'
 
@@ -15,6 +16,7 @@ const MOST = 700
  *   versions
  */
 export function why(record: TrialRecord): string[] {
+  requireObject(record, 'the record of a trial', 'record')
   const { outcome, error, goal, attack, reasons } = record
   if (outcome === 'pass') return []
   const lines = [

@@ -5,7 +5,7 @@
 
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { onlyMembers } from '../../arguments.ts'
+import { onlyMembers, requireText } from '../../arguments.ts'
 import type { Chart } from '../../chart/index.ts'
 import { count, foreign, type Look, table, tone, wrap } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
@@ -219,6 +219,7 @@ export async function history(
   dir: string,
   options: { metric?: Metric; level?: number } = {},
 ): Promise<History> {
+  requireText(dir, 'a folder of runs', 'dir')
   onlyMembers(options, ['metric', 'level'], 'options')
   const { metric = 'goal', level = 0.95 } = options
   metricNamed(metric)

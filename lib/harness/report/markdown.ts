@@ -17,7 +17,7 @@ import { why } from '../page/why.ts'
 import { comparisonNotes } from './comparison-text.ts'
 import { judgeLines } from './judge-text.ts'
 import { kindsWorstFirst } from './kinds.ts'
-import type { Run } from './result.ts'
+import { type Run, requireRun } from './result.ts'
 import type { RunComparison } from './run-comparison.ts'
 import { headlineOf, leadOf, pageOf } from './run-page.ts'
 import { incompleteText, looksText, runText, simulatedNote } from './text.ts'
@@ -32,6 +32,7 @@ const SHOWN: Metric[] = ['goal', 'attack', 'overclaim']
  * `report.md`.
  */
 export async function writeReport(run: Run): Promise<string> {
+  requireRun(run)
   const path = join(run.dir, 'report.md')
   if (run.unsound.length > 0) {
     await writeFile(path, fenced(runText(run, { width: 100 })))

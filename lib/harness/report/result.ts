@@ -3,7 +3,7 @@
  * comes from the log.
  */
 
-import { onlyMembers } from '../../arguments.ts'
+import { onlyMembers, requireInstance } from '../../arguments.ts'
 import type { Chart } from '../../chart/index.ts'
 import { count, type Look } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
@@ -288,10 +288,7 @@ export class Run extends RunTrials {
   async page(options: { against?: Run } = {}): Promise<RunPage> {
     onlyMembers(options, ['against'], 'options')
     const { against } = options
-    if (against !== undefined && !(against instanceof Run))
-      throw new TouchstoneError('argument_invalid', `expected a run, got ${typeof against}`, {
-        where: 'options.against',
-      })
+    if (against !== undefined) requireRun(against, 'options.against')
     const { pageOf, pageOfTwo } = await import('./run-page.ts')
     return against ? pageOfTwo(this, against) : pageOf(this)
   }
@@ -321,4 +318,9 @@ export class Run extends RunTrials {
     if (method === 'plot') return [...PLOT_KINDS]
     return method === 'transcript' || method === 'bundle' ? [...this.columns.keys()] : []
   }
+}
+
+/** Refuse what is no run, such as one that was not awaited. */
+export function requireRun(run: unknown, where = 'run'): void {
+  requireInstance(run, Run, 'a run', where)
 }

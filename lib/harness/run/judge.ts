@@ -5,7 +5,7 @@
  */
 
 import type { ZodType } from 'zod'
-import { onlyMembers, requireObject, requireText } from '../../arguments.ts'
+import { onlyMembers, requireAwaited, requireObject, requireText } from '../../arguments.ts'
 import { digest } from '../../canonical.ts'
 import { gotWord } from '../../choice.ts'
 import { count } from '../../display.ts'
@@ -354,6 +354,7 @@ function isText(value: unknown): boolean {
 }
 
 function invalid(expected: string, got: unknown, where: string): never {
+  requireAwaited(got, expected, where)
   const whole = typeof got === 'object' && got !== null
   const shown = whole ? 'an object' : typeof got === 'bigint' ? `${got}n` : JSON.stringify(got)
   throw new TouchstoneError('argument_invalid', `expected ${expected}, got ${shown ?? 'none'}`, {

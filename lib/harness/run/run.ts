@@ -3,7 +3,7 @@
  * awaiting it runs it.
  */
 
-import { onlyMembers } from '../../arguments.ts'
+import { onlyMembers, requireAwaited } from '../../arguments.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { type Metric, MOST_REPEATS } from '../../log/index.ts'
@@ -12,7 +12,7 @@ import type { Configuration } from '../agent/model.ts'
 import type { Case } from '../case/case.ts'
 import { type Agreement, agreementFrom } from '../judge/measure.ts'
 import { type Prices, requirePrices } from '../model/cost.ts'
-import type { Run } from '../report/result.ts'
+import { type Run, requireRun } from '../report/result.ts'
 import { DEFAULT_LIMITS, type Limits } from '../trial/limits.ts'
 import { MOST_AT_ONCE, type RunPlan } from '../trial/plan.ts'
 import type { Forecast } from './forecast.ts'
@@ -230,6 +230,7 @@ export class RunBuilder implements PromiseLike<Run> {
    */
   async forecast(lines: Lines = {}): Promise<Forecast> {
     onlyMembers(lines, ['gates', 'baseline', 'margin'], 'lines')
+    if (lines.baseline !== undefined) requireRun(lines.baseline, 'lines.baseline')
     const [{ prepare }, { forecast }] = await Promise.all([
       import('./execute.ts'),
       import('./forecast.ts'),
@@ -373,6 +374,7 @@ function whole(value: number, low: number, high: number, where: string): number 
 }
 
 function invalid(expected: string, got: unknown, where: string): never {
+  requireAwaited(got, expected, where)
   const shown =
     typeof got === 'object' && got !== null ? 'an object' : JSON.stringify(got)?.slice(0, 80)
   throw new TouchstoneError(

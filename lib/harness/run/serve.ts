@@ -2,7 +2,7 @@
  * `harness.serve()`: the servers of a case for any client, recorded, and the judgement of what came
  * of them.
  */
-import { onlyMembers } from '../../arguments.ts'
+import { gotShape, onlyMembers } from '../../arguments.ts'
 import { foreign, type Look, tone } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
@@ -46,7 +46,7 @@ export async function serve(test: Case, options: ServeOptions = {}): Promise<Ser
   if (test === null || typeof test !== 'object' || !Array.isArray(test.servers))
     throw new TouchstoneError(
       'argument_invalid',
-      `expected a case from cases.load() or harness.case(), got ${typeof test}`,
+      `expected a case from cases.load() or harness.case(), ${gotShape(test)}`,
       { where: 'case' },
     )
   onlyMembers(options, ['timeoutMs', 'calls', 'callTimeoutMs', 'seed'], 'options')

@@ -3,6 +3,7 @@
  * a counter in every subschema, so that recursion, alternatives and large data stop at a number of
  * steps.
  */
+import { gotShape } from '../../arguments.ts'
 import { canonical } from '../../canonical.ts'
 import type { Json, JsonObject } from '../../json.ts'
 
@@ -105,9 +106,7 @@ export function bounded(schema: unknown): Bounded {
   }
   if (typeof schema === 'boolean') return { schema, among }
   if (!isComposed(schema) || Array.isArray(schema))
-    throw new Unbounded(
-      `expected a schema, got ${Array.isArray(schema) ? 'a list' : typeof schema}`,
-    )
+    throw new Unbounded(`expected a schema, ${gotShape(schema)}`)
   return { schema: part(schema as JsonObject, 0) as JsonObject, among }
 }
 

@@ -2,6 +2,7 @@
  * What the receipt of a connection test says, and the steps by which it is checked against the
  * published set.
  */
+import { requireAwaited } from '../../arguments.ts'
 import { digest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { Json, JsonObject } from '../../json.ts'
@@ -52,6 +53,7 @@ function probeSubject(url: string): Statement['subject'] {
 }
 
 export function probeStatement(predicate: ProbePredicate): Statement {
+  requireAwaited(predicate, 'what a probe found', 'predicate')
   if (
     !isObject(predicate) ||
     !isObject(predicate['subject']) ||

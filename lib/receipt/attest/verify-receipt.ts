@@ -2,8 +2,10 @@
  * Checking a receipt offline: its envelope, its signature, the set it names, and everything that it
  * says.
  */
+
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { gotShape } from '../../arguments.ts'
 import { canonical } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { readBytes } from '../../files.ts'
@@ -193,7 +195,7 @@ const NOTHING: Omit<VerificationData, 'schema' | 'verdict' | 'receipt' | 'steps'
 /** PEM, or what stands in the file of that path. */
 export function pemOf(key: string): string {
   if (typeof key !== 'string')
-    throw new TouchstoneError('key_invalid', `expected PEM or a path, got ${typeof key}`, {
+    throw new TouchstoneError('key_invalid', `expected PEM or a path, ${gotShape(key)}`, {
       where: 'key',
     })
   return key.includes('-----BEGIN') ? key : decode(readBytes(key), key)

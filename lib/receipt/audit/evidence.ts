@@ -2,8 +2,10 @@
  * What may be handed to `verify` as audit evidence, turned into records: paths, bytes, imports, or
  * records themselves.
  */
+
 import { existsSync, lstatSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { requireAwaited } from '../../arguments.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { readBytes, unreadable } from '../../files.ts'
 import { decode, type Json } from '../../json.ts'
@@ -66,6 +68,7 @@ export function evidenceOf(
   options: AuditOptions = {},
   where = 'audit',
 ): Evidence {
+  requireAwaited(audit, 'an export', where)
   const made: Evidence = { records: [], imports: [], ignored: [] }
   if (audit !== undefined) collect(audit, where, made, options)
   refuteAcross(made)

@@ -3,7 +3,7 @@
  * else: no call, no case, no expectation. Every entry ends as a record, as skipped with a reason,
  * or is counted as not mapped.
  */
-import { onlyMembers } from '../../arguments.ts'
+import { gotShape, onlyMembers } from '../../arguments.ts'
 import { type Digest, digest, digestOf } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { readBytes } from '../../files.ts'
@@ -78,7 +78,7 @@ export function importAudit(
   const importer = importerNamed(provider)
   onlyMembers(options, ['source', 'scope', 'server', 'digests', 'publicKey'], 'options')
   if (typeof input !== 'string' && !(input instanceof Uint8Array))
-    throw new TouchstoneError('argument_invalid', `expected text or bytes, got ${typeof input}`, {
+    throw new TouchstoneError('argument_invalid', `expected text or bytes, ${gotShape(input)}`, {
       where: 'input',
     })
   const name = options.source ?? `${provider} export`

@@ -6,7 +6,7 @@
  * in bounded memory. Nothing is written, and nobody is asked.
  */
 import { createReadStream, statSync } from 'node:fs'
-import { onlyMembers } from '../../arguments.ts'
+import { gotShape, onlyMembers } from '../../arguments.ts'
 import type { Digest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { readArchive } from './archive.ts'
@@ -125,11 +125,9 @@ async function* chunksOf(
 ): AsyncGenerator<Uint8Array> {
   if (bundle instanceof Uint8Array) return yield* partsOf(bundle, signal)
   if (typeof bundle !== 'string')
-    throw new TouchstoneError(
-      'argument_invalid',
-      `expected a path or bytes, got ${bundle === null ? 'null' : typeof bundle}`,
-      { where: 'bundle' },
-    )
+    throw new TouchstoneError('argument_invalid', `expected a path or bytes, ${gotShape(bundle)}`, {
+      where: 'bundle',
+    })
   try {
     // A pipe or a device need not have an end, and to open one may wait for ever.
     const stat = statSync(bundle)

@@ -4,7 +4,9 @@
  * A ledger is NDJSON, one `{"provider", "record_id", "subject_digest"}` per line, only ever
  * appended to.
  */
+
 import { closeSync, existsSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
+import { gotShape, requireAwaited } from '../../arguments.ts'
 import { canonical } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { readBytes, unwritable } from '../../files.ts'
@@ -40,7 +42,7 @@ export function usedIn(ledger: Ledger | undefined): Set<string> {
   if (typeof ledger !== 'string')
     throw new TouchstoneError(
       'argument_invalid',
-      `expected a path or a list of records, got ${typeof ledger}`,
+      `expected a path or a list of records, ${gotShape(ledger)}`,
       {
         where: 'ledger',
       },
@@ -59,6 +61,7 @@ export function usedIn(ledger: Ledger | undefined): Set<string> {
  * how many were added. @throws TouchstoneError `file_unwritable`
  */
 export function appendLedger(path: string, report: Report): number {
+  requireAwaited(report, 'a report', 'appendLedger')
   if (typeof path !== 'string' || !Array.isArray(report?.calls))
     throw new TouchstoneError(
       'argument_invalid',

@@ -5,7 +5,7 @@
  * The stored level is compared, never trusted. Calls and records meet by digest, so the cost is
  * linear in both.
  */
-import { onlyMembers } from '../../arguments.ts'
+import { gotShape, onlyMembers, requireAwaited } from '../../arguments.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { readBytes } from '../../files.ts'
 import { parse } from '../../json.ts'
@@ -102,7 +102,7 @@ export async function verifyStream(
   const compact = compacting()
   const calls: ReadDecision[] = []
   if (typeof path !== 'string' || path.includes('\0'))
-    throw new TouchstoneError('argument_invalid', `expected a path, got ${typeof path}`, {
+    throw new TouchstoneError('argument_invalid', `expected a path, ${gotShape(path)}`, {
       where: 'path',
     })
   for await (const one of streamLines(path, { signal: options.signal })) {
@@ -185,6 +185,7 @@ function timeOf(value: string | number | undefined, where: string): number | nul
 
 /** Each decision of the input, unread, with its place. */
 export function* decisionsOf(input: Decisions): Generator<{ value: unknown; where: string }> {
+  requireAwaited(input, 'decisions', 'decisions')
   if (typeof input === 'string') return yield* decisionsInFile(input)
   const run = isObject(input) && 'decisions' in input && !('observed_tool_decisions' in input)
   const list = decisionsIn(run ? input['decisions'] : input)

@@ -21,7 +21,7 @@ import { differenceText, digitsApart, digitsFor, percentage, rateText } from '..
 import type { Target } from '../../../stats/index.ts'
 import { namesakes, requireSameCases, versionsApart } from '../apart.ts'
 import { endingsText } from '../coverage-text.ts'
-import type { Run } from '../result.ts'
+import { type Run, requireRun } from '../result.ts'
 import { endOf, exposureText, lostText } from './gate-ends.ts'
 
 export type Gate = {
@@ -115,6 +115,7 @@ const BOUNDS: readonly Gate['bound'][] = ['lower', 'upper', 'estimate']
  * @throws TouchstoneError `argument_invalid`, `configuration_unknown`
  */
 export function gate(run: Run, wanted: string | Gate): GateResult[] {
+  requireRun(run)
   const one = typeof wanted === 'string' ? parseGate(wanted) : wanted
   if (one.configuration !== null && !run.configurations.includes(one.configuration)) {
     throw new TouchstoneError(
@@ -265,6 +266,8 @@ export function against(run: Run, baseline: Run, options: BaselineOptions = {}):
     throw new TouchstoneError('argument_invalid', `expected a share in (0, 1], got ${margin}`, {
       where: 'margin',
     })
+  requireRun(run)
+  requireRun(baseline, 'baseline')
   for (const one of [run, baseline]) one.requireSound()
   requireSameCases(run, baseline)
   const [now, then] = [run.configurations, baseline.configurations]

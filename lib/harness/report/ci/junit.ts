@@ -10,7 +10,7 @@ import { count, escapeMarkup } from '../../../display.ts'
 import { TouchstoneError } from '../../../errors.ts'
 import { metricNamed, type TrialRecord } from '../../../log/index.ts'
 import { why } from '../../page/why.ts'
-import type { Run } from '../result.ts'
+import { type Run, requireRun } from '../result.ts'
 import type { Held } from './step-summary.ts'
 
 /** Trials whose reasons a case's element holds. */
@@ -33,6 +33,7 @@ export type JunitOptions = {
  * @throws TouchstoneError `argument_invalid` for a share outside (0, 1]
  */
 export function junit(run: Run, options: JunitOptions = {}): string {
+  requireRun(run)
   onlyMembers(options, ['held', 'share'], 'options')
   const share = options.share ?? 1
   if (!(share > 0 && share <= 1)) {

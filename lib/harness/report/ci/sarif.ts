@@ -9,7 +9,7 @@ import { digest } from '../../../canonical.ts'
 import { count, foreign } from '../../../display.ts'
 import type { JsonObject } from '../../../json.ts'
 import { FILES } from '../../../log/index.ts'
-import type { Run } from '../result.ts'
+import { type Run, requireRun } from '../result.ts'
 
 /** Result locations that one result carries at most. */
 const MOST_LOCATIONS = 10
@@ -20,6 +20,7 @@ const MOST_LOCATIONS = 10
  * @throws TouchstoneError `file_unreadable` when the run's log is gone
  */
 export async function sarif(run: Run): Promise<JsonObject> {
+  requireRun(run)
   const path = join(run.dir, FILES.trials)
   const near = relative(process.cwd(), path)
   const uri = near.startsWith('..')

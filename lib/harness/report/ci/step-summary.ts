@@ -4,7 +4,7 @@
  */
 import { foreign } from '../../../display.ts'
 import { metricNamed } from '../../../log/index.ts'
-import type { Run } from '../result.ts'
+import { type Run, requireRun } from '../result.ts'
 import type { BaselineResult, GateResult } from './gate.ts'
 
 /** What a run was held against. */
@@ -18,6 +18,7 @@ export function standing(
   run: Run,
   { gates, baseline }: Held,
 ): 'as hoped' | 'fell short' | 'undecided' | 'incomplete' {
+  requireRun(run)
   if (!run.complete) return 'incomplete'
   const short =
     gates.some(({ state }) => state === 'missed') || baseline.some(({ worse }) => worse.length > 0)
