@@ -13,7 +13,9 @@ describe('the labelled answers', () => {
 
   it('are more than 200, in four languages besides English, of every kind, each once', () => {
     assert.ok(answers.length >= 200)
-    assert.equal(new Set(answers.map(({ id }) => id)).size, answers.length)
+    const ids = answers.map(({ id }) => id)
+    const twice = ids.filter((id, i) => ids.indexOf(id) < i)
+    assert.deepEqual(twice, [], 'ids that stand twice')
     const languages = new Set(answers.map(({ language }) => language))
     assert.deepEqual([...languages].sort(), ['de', 'en', 'es', 'fr', 'ja'])
     const kinds = new Set(answers.map(({ kind }) => kind))
