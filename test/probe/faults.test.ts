@@ -13,7 +13,7 @@ const { set: SET, limits: LIMITS } = connectionSet(DEFAULT_SET)
 const FAULTS = [...ANSWER_FAULTS, ...BODY_FAULTS, ...LIST_FAULTS]
 
 /** Short deadlines where a server only ends by them; the published ones elsewhere. */
-const SHORT = { timeoutMs: 5_000, stepMs: 250, sessionCloseWaitMs: 250 }
+const SHORT = { timeoutMs: 8_000, stepMs: 1_500, sessionCloseWaitMs: 1_500 }
 
 before(async () => {
   trust()
@@ -39,7 +39,7 @@ async function prove(fault: Fault): Promise<void> {
   try {
     const limits: Partial<typeof SHORT> = fault.slow
       ? fault.detail === 'timed_out'
-        ? { ...SHORT, timeoutMs: 2_000 }
+        ? { ...SHORT, timeoutMs: 3_000 }
         : SHORT
       : {}
     const begun = performance.now()

@@ -16,7 +16,7 @@ describe('server-sent events: each one-fault server has the outcome of the set',
       const server = await stage(fault.behave)
       try {
         const limits = fault.slow
-          ? { timeoutMs: fault.detail === 'timed_out' ? 2_000 : 8_000, stepMs: 250 }
+          ? { timeoutMs: fault.detail === 'timed_out' ? 3_000 : 8_000, stepMs: 1_500 }
           : {}
         const found = await runTest(
           { url: server.url, transport: 'sse', local: false },

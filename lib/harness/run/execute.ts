@@ -273,12 +273,13 @@ function nextLook({ until, repeats }: Manifest): number | undefined {
 }
 
 /** The servers of each case, as they are before the first trial. */
-async function serversOf({ cases, signal }: RunPlan): Promise<Manifest['servers']> {
+async function serversOf({ cases, limits, signal }: RunPlan): Promise<Manifest['servers']> {
   const all = cases.flatMap((test) => plansOf(test).map((plan) => ({ test, plan })))
   const version = ownVersion()
   const found = await survey(
     all.map(({ plan }) => plan),
     ({ name }) => ({ name, version }),
+    limits.trialTimeoutMs,
     signalOf(signal),
   )
   return all.map(({ test, plan: { name } }, i) => ({

@@ -24,11 +24,13 @@ export type Surveyed = {
  * Ask each server once. Two plans that start the same server alike are one. Nothing but the list of
  * tools is asked for.
  *
- * @param own the name and version of simulated servers
+ * @param own      the name and version of simulated servers
+ * @param withinMs how long a server that is not ours may take
  */
 export async function survey(
   plans: readonly ServerPlan[],
   own: (plan: ServerPlan) => { name: string; version: string },
+  withinMs: number,
   signal?: AbortSignal,
 ): Promise<Surveyed[]> {
   const asked = new Map<string, Promise<Surveyed>>()
@@ -37,7 +39,7 @@ export async function survey(
       if (!plan.stdio && !plan.http) return ours(plan, own(plan))
       const { stdio, http, files } = plan
       const key = JSON.stringify([stdio, http, files])
-      const answer = asked.get(key) ?? theirs(plan, signal)
+      const answer = asked.get(key) ?? theirs(plan, withinMs, signal)
       asked.set(key, answer)
       return answer
     }),
@@ -53,7 +55,9 @@ async function ours(plan: ServerPlan, info: { name: string; version: string }): 
   }
 }
 
-async function theirs(plan: ServerPlan, signal: AbortSignal | undefined): Promise<Surveyed> {
+async function theirs(plan: ServerPlan, ms: number, stop?: AbortSignal): Promise<Surveyed> {
+  const late = AbortSignal.timeout(ms)
+  const signal = stop ? AbortSignal.any([stop, late]) : late
   try {
     const { client, close } = await connect(plan, { signal })
     try {

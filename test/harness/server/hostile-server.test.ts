@@ -6,7 +6,7 @@ import { harness } from '../../../lib/index.ts'
 
 const file = resolve(import.meta.dirname, '..', '..', 'servers', 'hostile.ts')
 
-async function trial(
+async function trialAndServer(
   mode: string,
   goal: Parameters<typeof harness.case>[0]['goal'],
   limits: Partial<harness.Limits> = {},
@@ -34,8 +34,11 @@ async function trial(
     .limits({ attempts: 1, ...limits })
     .quiet()
     .out(null)
-  return (await run).trials[0] as harness.Run['trials'][number]
+  const { trials, manifest } = await run
+  return [trials[0] as harness.Run['trials'][number], manifest.servers?.[0]] as const
 }
+const trial = async (...given: Parameters<typeof trialAndServer>) =>
+  (await trialAndServer(...given))[0]
 
 describe('a server that is not ours', () => {
   it('and deletes its whole folder is judged by what is left: nothing', async () => {
@@ -63,11 +66,14 @@ describe('a server that is not ours', () => {
   })
 
   it('and is not ready within the trial’s limit ends the trial, whatever it still sends', async () => {
-    const row = await trial('pages', [{ unchanged: true }], { trialTimeoutMs: 500 })
+    const limits = { trialTimeoutMs: 500 }
+    const [row, server] = await trialAndServer('pages', [{ unchanged: true }], limits)
     assert.deepEqual(row.error, {
       code: 'server_unreachable',
       message:
         'expected the server to be ready within the trial’s 500 ms, got none (server hostile)',
     })
+    // Nor is it waited for before the first trial.
+    assert.equal(server?.tools, null)
   })
 })
