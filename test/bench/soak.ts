@@ -4,16 +4,26 @@
  */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { setFlagsFromString } from 'node:v8'
 import { Limiters } from '../../lib/harness/model/limiter.ts'
 import { execute } from '../../lib/harness/run/execute.ts'
-import { cases, harness } from '../../lib/index.ts'
+import { cases, harness, receipt } from '../../lib/index.ts'
 import { rng } from '../../lib/stats/random.ts'
 import type { Ended } from '../servers/disturbed-run.ts'
 import { jumpingClock, solves, startGroq } from '../servers/groq.ts'
@@ -43,11 +53,66 @@ async function child(dir: string, trials: number): Promise<void> {
   await (existsSync(join(dir, 'manifest.json')) ? plan.resume(dir) : plan.out(dir))
 }
 
+const LOGS = ['trials', 'decisions', 'transcripts', 'audit'] as const
+
+/** The whole lines of a log; none while it is not there. */
+function linesOf(dir: string, log: (typeof LOGS)[number]): string[] {
+  const path = join(dir, `${log}.ndjson`)
+  return existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : []
+}
+
+/** The lines of a log in an order of their own. Byte by byte the same in each run of a plan, but for a trial’s times. */
+function bytesOf(dir: string, log: (typeof LOGS)[number]): string[] {
+  const timeless = (line: string) =>
+    line.replace(/"started_at":"[^"]*","duration_ms":[0-9.e-]+/, '"times"')
+  return linesOf(dir, log)
+    .map(log === 'trials' ? timeless : String)
+    .sort()
+}
+
+function startChild(dir: string, trials: number) {
+  const words = ['--import', 'tsx', fileURLToPath(import.meta.url), '--child', dir, `${trials}`]
+  return spawn(process.execPath, words, { stdio: ['ignore', 'ignore', 'inherit'] })
+}
+
+/** Wait for a moment: a time of a process’s life, or so many transcripts and a moment into the next trial. */
+async function momentOf(
+  child: { exitCode: number | null },
+  { dir, goal, ms, random }: { dir: string; goal: number | null; ms: number; random: () => number },
+): Promise<void> {
+  const start = performance.now()
+  if (goal === null) return sleep(ms)
+  // Records are written together once a second; the evidence of a trial is there when it ends.
+  while (child.exitCode === null && linesOf(dir, 'transcripts').length < goal) {
+    if (performance.now() - start > 60_000) return
+    await sleep(2)
+  }
+  const spin = performance.now() + random() * 5
+  while (performance.now() < spin);
+}
+
+/** What a run that was gone on with lacks or has twice against an uninterrupted one, byte by byte; its receipt too. */
+async function against(dir: string, whole: string): Promise<string[]> {
+  const problems = LOGS.filter(
+    (log) => JSON.stringify(bytesOf(dir, log)) !== JSON.stringify(bytesOf(whole, log)),
+  ).map((log) => `${log}.ndjson differs from an uninterrupted run's`)
+  const run = await harness.open(dir)
+  problems.push(...run.problems.map(({ code, where }) => `${code} (${where})`))
+  const { privateKey, publicKey } = receipt.keys.generate()
+  const issued = await run.receipt({ key: privateKey })
+  issued.save(dir)
+  const { verdict } = await receipt.verify(dir, { key: publicKey })
+  if (verdict !== 'verified') problems.push(`the receipt is ${verdict}`)
+  return problems
+}
+
 /**
- * Kill a run with SIGKILL after random numbers of trials, each time in the middle of its work, and go on with it, to the end.
+ * Kill runs with SIGKILL, each time at a random moment: of the process's life, its start and the check of what is there
+ * included, or of its work, in the middle of a trial. Each run is gone on with to its end, and the next one begun until there
+ * were so many kills.
  *
- * @param options.kills how often at most; fewer when the run is through before
- * @returns what was lost, what was there twice, what differs from an uninterrupted run: nothing, when all is well
+ * @returns what was lost, what was there twice, what differs from an uninterrupted run: nothing, when all is well; and what of
+ *   unfinished trials was cut and kept beside the logs
  */
 export async function killedAndResumed(options: {
   kills: number
@@ -58,73 +123,45 @@ export async function killedAndResumed(options: {
   const { kills: most, trials, dir, seed = 1 } = options
   const random = rng(`soak|${seed}`)
   const problems: string[] = []
-  let kills = 0
-  const lines = (file: string) => {
-    const path = join(dir, file)
-    const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
-    return text.split('\n').slice(0, -1)
-  }
-  for (let attempt = 0; attempt <= most; attempt++) {
-    const before = lines('trials.ndjson')
-    const process_ = spawn(
-      process.execPath,
-      [fileURLToPath(import.meta.url), '--child', dir, String(trials)],
-      { stdio: ['ignore', 'ignore', 'inherit'] },
-    )
-    const gone = once(process_, 'exit')
-    const last = attempt === most
-    // Somewhere in the share of the work that is fair for this attempt, and a moment into a trial.
-    const goal =
-      before.length +
-      Math.max(1, Math.floor((random() * 2 * (trials - before.length)) / (most - attempt + 1)))
-    while (!last && process_.exitCode === null) {
-      // Records are written together once a second; the evidence of a trial is there when it ends.
-      if (lines('transcripts.ndjson').length >= Math.min(goal, trials)) {
-        const spin = performance.now() + random() * 5
-        while (performance.now() < spin);
-        process_.kill('SIGKILL')
-        kills++
-        break
+  const told = { kills: 0, runs: 0, cuts: 0, cutBytes: 0 }
+  const whole = join(dir, 'whole')
+  const begun = performance.now()
+  await once(startChild(whole, trials), 'exit')
+  const lifeMs = performance.now() - begun
+  while (told.kills < most) {
+    const one = join(dir, `${told.runs++}`)
+    // A run takes about as many kills as the next is worth: then it is left to its end.
+    const last = told.kills + 20
+    for (let ended = false; !ended; ) {
+      const before = linesOf(one, 'trials')
+      const where = `run ${told.runs}, kill ${told.kills}`
+      const child = startChild(one, trials)
+      const gone = once(child, 'exit')
+      const share = (trials - before.length) / 10
+      const goal =
+        random() < 0.5 ? null : Math.min(trials, before.length + Math.ceil(random() * share))
+      if (told.kills < Math.min(most, last)) {
+        await momentOf(child, { dir: one, goal, ms: random() * lifeMs, random })
+        child.kill('SIGKILL')
       }
-      await new Promise((resolve) => setTimeout(resolve, 2))
+      const [code, signal] = await gone
+      if (signal === 'SIGKILL') told.kills++
+      else ended = true
+      const now = linesOf(one, 'trials')
+      if (before.some((line, i) => now[i] !== line)) problems.push(`${where}: a line changed`)
+      if (ended && code !== 0) problems.push(`${where}: exit ${code}`)
+      // Killed before it had begun.
+      const opened = existsSync(join(one, 'manifest.json')) ? await harness.open(one) : null
+      if (opened && opened.trials.length !== now.length)
+        problems.push(`${where}: ${now.length} lines, ${opened.trials.length} trials`)
     }
-    const [code, signal] = await gone
-    const now = lines('trials.ndjson')
-    if (before.some((line, i) => now[i] !== line))
-      problems.push(`attempt ${attempt}: a finished line changed`)
-    if (signal === null && code !== 0) problems.push(`attempt ${attempt}: exit ${code}`)
-    if (signal === null) break
-    const opened = existsSync(join(dir, 'manifest.json')) ? await harness.open(dir) : null
-    if (opened && opened.trials.length !== now.length)
-      problems.push(`attempt ${attempt}: lines are not trials`)
+    problems.push(...(await against(one, whole)).map((text) => `run ${told.runs}: ${text}`))
+    const cut = readdirSync(one).filter((name) => name.endsWith('.cut'))
+    told.cuts += cut.length
+    for (const name of cut) told.cutBytes += statSync(join(one, name)).size
+    rmSync(one, { recursive: true })
   }
-  const { plan } = await soakPlan(trials)
-  const whole = await plan.out(null)
-  const run = await harness.open(dir)
-  const timeless = (one: harness.Run) =>
-    one.trials.map(({ started_at: _, duration_ms: __, ...row }) => row)
-  const same = (what: string, a: unknown, b: unknown) => {
-    if (JSON.stringify(a) !== JSON.stringify(b))
-      problems.push(`${what} differ from an uninterrupted run's`)
-  }
-  const times = (one: harness.Run) => one.summary().map(({ duration_ms: _, ...rest }) => rest)
-  same('trials', timeless(run), timeless(whole))
-  same('summaries', times(run), times(whole))
-  same('decisions', run.decisions, whole.decisions)
-  // Worlds have a clock of their own, so that their exports are the same byte for byte.
-  const exportsOf = (of: string) =>
-    readFileSync(join(of, 'audit.ndjson'), 'utf8').trimEnd().split('\n')
-  same('exports', exportsOf(dir).sort(), exportsOf(whole.dir).sort())
-  for (const file of ['trials.ndjson', 'transcripts.ndjson']) {
-    const keys = lines(file).map((line) => (JSON.parse(line) as { key: string }).key)
-    if (keys.length !== run.manifest.planned)
-      problems.push(`${file} has ${keys.length} lines of ${run.manifest.planned}`)
-    if (new Set(keys).size !== keys.length) problems.push(`${file} has a trial twice`)
-  }
-  if (lines('decisions.ndjson').length !== run.decisions.length)
-    problems.push('decisions.ndjson has lines of no trial')
-  rmSync(whole.dir, { recursive: true, force: true })
-  return { problems, kills }
+  return { problems, ...told }
 }
 
 /**
@@ -174,6 +211,18 @@ async function disturbed(trials: number, made: string): Promise<Row[]> {
     const lines = readFileSync(log, 'utf8').split('\n')
     writeFileSync(log, `${lines.slice(0, Math.floor(lines.length / 2)).join('\n')}\n`)
     add('read-only', mounted(readOnly, trials))
+  }
+  const failing = [
+    'fdatasyncSync=EIO:3',
+    'writeSync=EIO:9',
+    'fsyncSync=EIO',
+    'renameSync=EIO',
+    'mkdirSync=EIO',
+  ]
+  for (const hook of failing) {
+    const dir = join(made, hook)
+    const first = run(dir, hook)
+    add(`a device that fails (${hook})`, [...(first && isFailed(first) ? [first] : []), run(dir)])
   }
   add('a clock that jumps ten years', [run(join(made, 'clock'), 'clock=1')])
   const both = join(made, 'both')
@@ -327,23 +376,27 @@ async function memory(trials: number): Promise<Row[]> {
 
 /** Measure bad days. */
 export async function soak(
-  options: { kills?: number; trials?: number; memoryTrials?: number } = {},
+  options: { kills?: number; trials?: number; memoryTrials?: number; seed?: number } = {},
 ): Promise<{ name: string; rows: Row[] }> {
-  const { kills = 100, trials = 300, memoryTrials = 100_000 } = options
+  const { kills = 100, trials = 300, memoryTrials = 100_000, seed = 1 } = options
   const rows: Row[] = []
   const made = mkdtempSync(join(tmpdir(), 'touchstone-soak-'))
   try {
     const start = performance.now()
-    const killed = await killedAndResumed({ kills, trials, dir: join(made, 'killed') })
-    rows.push({ label: `kills of a run of ${trials} trials`, value: killed.kills, unit: 'kills' })
+    const killed = await killedAndResumed({ kills, trials, dir: join(made, 'killed'), seed })
+    const row = (label: string, value: number, unit: string) => rows.push({ label, value, unit })
+    row(`kills of runs of ${trials} trials, seed ${seed}`, killed.kills, 'kills')
+    row('runs that they were spread over', killed.runs, 'runs')
+    row('stretches of unfinished trials cut and kept beside the logs', killed.cuts, 'files')
+    row('what they hold', killed.cutBytes, 'bytes')
     rows.push({
-      label: 'trials lost, twice, or with another end than an uninterrupted run’s',
+      label: 'bytes of the logs that differ from an uninterrupted run’s, and receipts not verified',
       value: killed.problems.length,
       unit: 'problems',
       budget: 0,
       ok: killed.problems.length === 0,
     })
-    rows.push({ label: 'time of it', value: (performance.now() - start) / 1000, unit: 's' })
+    row('time of it', (performance.now() - start) / 1000, 's')
     for (const problem of killed.problems) process.stderr.write(`${problem}\n`)
     rows.push(...(await disturbed(trials, made)))
     rows.push(...(await storm(200)))
