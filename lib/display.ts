@@ -314,7 +314,10 @@ export function marked(say: (look: Look) => string): string | undefined {
 }
 
 function prose(text: string): string {
-  return `<pre style="white-space: pre-wrap">${escapeMarkup(text.replace(/^\n+|\n+$/g, ''))}</pre>`
+  let [from, to] = [0, text.length]
+  while (text[from] === '\n') from++
+  while (to > from && text[to - 1] === '\n') to--
+  return `<pre style="white-space: pre-wrap">${escapeMarkup(text.slice(from, to))}</pre>`
 }
 
 function totalOf(widths: readonly number[]): number {

@@ -167,6 +167,49 @@ describe('hostile input', () => {
     assert.equal(said, 'yaml_syntax')
   })
 
+  it('what an agent says, in lines, claims and arguments without end, is read', () => {
+    const said = printed(`
+      import { harness } from './lib/index.ts'
+      import { jsonIn } from './lib/harness/agent/answer.ts'
+      const [test] = await cases.load('cases/lying_success')
+      const long = ['_'.repeat(400_000) + '.', '.'.repeat(400_000) + 'a:', 'mcp__'.repeat(80_000)]
+      const claims = long.map((tool) => ({ tool, target: {}, done: true }))
+      const run = await harness.run(test).repeat(1).quiet().out(null).config('claims', { agent: () => ({ text: 'x', claims }) })
+      console.log(run.trials.map(({ ending, outcome }) => ending + ' ' + outcome).join(', '))
+      for (const line of ['{', '[', '"', '', '{"a":1}x'])
+        console.log(typeof jsonIn((line + '\\n').repeat(4_000_000 / (line.length + 1))))
+      const late = '{"a":1}\\n' + 'log\\n'.repeat(999)
+      console.log(JSON.stringify(jsonIn(late)), jsonIn(late + 'log\\n'))`)
+    assert.match(said, /^finished \w+\n/)
+    assert.deepEqual(said.split('\n').slice(1, 6), Array(5).fill('undefined'))
+    assert.equal(said.split('\n').at(-1), '{"a":1} undefined')
+  })
+
+  it('headers of a provider and addresses in an export that are one long word are read', () => {
+    const said = printed(`
+      import { toldLimits } from './lib/harness/model/told-limits.ts'
+      for (const field of [',"'.repeat(8000) + '"', ','.repeat(16_000), '"'.repeat(16_000)])
+        console.log(JSON.stringify(toldLimits({ ratelimit: field, 'ratelimit-policy': field }, 'x')))
+      const entry = { action: 'pull_request.merge', '@timestamp': 1700000000000, _document_id: 'a', actor: 'b', repo: 'a/b' }
+      for (const url of ['a'.repeat(1_000_000), 'a/'.repeat(500_000)])
+        console.log(receipt.importAudit('github', JSON.stringify([{ ...entry, pull_request_url: url }])).records.length)`)
+    assert.equal(said.split('\n').length, 5)
+  })
+
+  it('a cell that begins with a hundred comments is run', () => {
+    const said = printed(`
+      import { notebook } from './lib/index.ts'
+      import { writeFileSync, mkdtempSync } from 'node:fs'
+      import { tmpdir } from 'node:os'
+      import { join } from 'node:path'
+      const file = join(mkdtempSync(join(tmpdir(), 'touchstone-hostile-cells-')), 'cells.ts')
+      const comments = '/* a */ // b // c\\n'.repeat(100)
+      writeFileSync(file, '// %%\\n' + comments + '1\\n// %%\\n' + comments + ';[2]\\n')
+      const { cells } = await notebook.run(file)
+      console.log(cells.map(({ outputs }) => outputs.length))`)
+    assert.equal(said, '[ 1, 1 ]')
+  })
+
   it('an export of 200,000 entries of other kinds is counted', () => {
     const said = printed(`
       const text = '[' + Array.from({ length: 200_000 }, () => '{"action":"x"}').join(',') + ']'

@@ -109,11 +109,19 @@ export function instrument(text: string, file: string, key: string): Instrumente
 function endedBeforeMarks(text: string, cells: readonly Cell[]): string {
   let ended = text
   for (const { kind, source, start } of cells) {
-    if (kind !== 'code' || !/^(\s|\/\/.*|\/\*[\s\S]*?\*\/)*;/.test(source)) continue
+    if (kind !== 'code' || source[codeBegins(source)] !== ';') continue
     const mark = text.lastIndexOf('\n', start - 2) + 1
     ended = `${ended.slice(0, mark)};//${ended.slice(mark + 3)}`
   }
   return ended
+}
+
+/** Where the first character stands that is neither white space nor in a comment. */
+function codeBegins(source: string): number {
+  const passed = /\s+|\/\/.*|\/\*[\s\S]*?\*\//y
+  let at = 0
+  while (passed.test(source)) at = passed.lastIndex
+  return at
 }
 
 /**

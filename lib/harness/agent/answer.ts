@@ -56,17 +56,30 @@ export function answerIn(value: Json, paths: AnswerPaths): Answer {
   })
 }
 
-/** The JSON of an output: the whole of it, or its last line that is an object. */
+/** Lines of an output that are looked at. An output may have millions that are no JSON. */
+const MOST_LINES = 1000
+
+/** The JSON of an output: the whole of it, or of its last 1,000 lines the last that is an object. */
 export function jsonIn(text: string): Json | undefined {
-  for (const part of [text, ...text.trimEnd().split('\n').reverse()]) {
-    try {
-      const value = JSON.parse(part) as Json
-      if (value !== null && typeof value === 'object') return value
-    } catch {
-      // The next line.
-    }
+  const whole = objectIn(text)
+  if (whole !== undefined) return whole
+  let end = text.trimEnd().length
+  for (let line = 0; line < MOST_LINES && end > 0; line++) {
+    const start = text.lastIndexOf('\n', end - 1) + 1
+    const value = objectIn(text.slice(start, end))
+    if (value !== undefined) return value
+    end = start - 1
   }
   return undefined
+}
+
+function objectIn(text: string): Json | undefined {
+  try {
+    const value = JSON.parse(text) as Json
+    return value !== null && typeof value === 'object' ? value : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** `a.b[0].c`; a negative number counts from the end. */

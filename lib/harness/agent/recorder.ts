@@ -378,7 +378,15 @@ function jsonFor(value: unknown): string {
 
 /** A text that is no JSON, without what stands behind names that are secret. */
 function clearedText(text: string): string {
-  return text.replace(/"([^"]{1,100})"\s*:\s*"(?:[^"\\]|\\.)*"?/g, (whole, name: string) =>
-    isSecretName(name) || name === 'key' ? `"${name}":"[redacted]"` : whole,
-  )
+  let cleared = ''
+  let from = 0
+  // The value is not matched: an expression takes stack for each of its characters.
+  for (const { 0: head, 1: name = '', index } of text.matchAll(/"([^"]{1,100})"\s*:\s*"/g)) {
+    if (index < from || !(isSecretName(name) || name === 'key')) continue
+    cleared += `${text.slice(from, index)}"${name}":"[redacted]"`
+    from = index + head.length
+    while (from < text.length && text[from] !== '"') from += text[from] === '\\' ? 2 : 1
+    from++
+  }
+  return cleared + text.slice(from)
 }

@@ -78,12 +78,17 @@ function ofIetf(headers: Headers): Quota | null {
 
 /** The items of a structured field (RFC 9651) whose names are strings, with their parameters. */
 function itemsIn(field = ''): [string, { [parameter: string]: string }][] {
-  return field.split(/,(?=(?:[^"]*"[^"]*")*[^"]*$)/).flatMap((item) => {
-    const [, name, parameters = ''] = /^\s*"([^"]*)"\s*(.*)$/.exec(item) ?? []
-    if (name === undefined) return []
-    const pairs = [...parameters.matchAll(/;\s*([a-z]+)="?([^";]*)"?/g)]
-    return [[name, Object.fromEntries(pairs.map(([, key, value]) => [key, value]))]]
-  })
+  // Every other part stands in quotes.
+  const outside = field.split('"').map((part, i) => (i % 2 ? part : part.replaceAll(',', '\n')))
+  return outside
+    .join('"')
+    .split('\n')
+    .flatMap((item) => {
+      const [, name, parameters = ''] = /^\s*"([^"]*)"\s*(.*)$/.exec(item) ?? []
+      if (name === undefined) return []
+      const pairs = [...parameters.matchAll(/;\s*([a-z]+)="?([^";]*)"?/g)]
+      return [[name, Object.fromEntries(pairs.map(([, key, value]) => [key, value]))]]
+    })
 }
 
 function quota(limit: number | null, remaining: number | null, windowMs: number): Quota | null {

@@ -84,9 +84,11 @@ function valuesOf(
   if (action_class === 'github_workflow_run')
     return { ...place, run_id: idAt(entry, 'workflow_run_id') }
   if (action_class === 'github_pull_request_merge') {
-    const url = textAt(entry, 'pull_request_url') ?? ''
-    const [, repository, number = null] = /([^/]+\/[^/]+)\/pull\/(\d+)$/.exec(url) ?? []
-    if (number !== null && repository !== `${place.owner}/${place.repo}`) return null
+    const url = textAt(entry, 'pull_request_url')?.split('/') ?? []
+    const [owner, repo, kind, number = ''] = url.slice(-4)
+    if (!owner || !repo || kind !== 'pull' || !/^\d+$/.test(number))
+      return { ...place, pullNumber: null }
+    if (owner !== place.owner || repo !== place.repo) return null
     return { ...place, pullNumber: number }
   }
   return { ...place, username: textAt(entry, 'user'), permission: textAt(entry, 'permission') }

@@ -220,12 +220,13 @@ function match(
 function toolNamed(name: string, server: Judged): string | null {
   if (server.tools.has(name)) return name
   for (const [tool, { offered }] of server.tools) if (offered === name) return tool
-  const [, front = '', tool = ''] = /^(.*?(?:__|[./:]))([^./:]+)$/.exec(name) ?? []
-  for (const [prefix, rest] of [
-    [front, tool],
-    [name.slice(0, name.lastIndexOf('__') + 2), name.slice(name.lastIndexOf('__') + 2)],
-  ] as const)
+  const sign = Math.max(...['.', '/', ':'].map((one) => name.lastIndexOf(one)))
+  const cuts = name.includes('__') ? [name.indexOf('__') + 2, name.lastIndexOf('__') + 2] : []
+  if (sign >= 0) cuts[0] = sign + 1
+  for (const at of cuts) {
+    const [prefix, rest] = [name.slice(0, at), name.slice(at)]
     if (prefix.includes(server.name) && server.tools.has(rest)) return rest
+  }
   return null
 }
 
