@@ -59,7 +59,9 @@ export function answerIn(value: Json, paths: AnswerPaths): Answer {
 /** Lines of an output that are looked at. An output may have millions that are no JSON. */
 const MOST_LINES = 1000
 
-/** The JSON of an output: the whole of it, or of its last 1,000 lines the last that is an object. */
+/**
+ * The JSON of an output: the whole of it, or of its last 1,000 lines the last that is an object.
+ */
 export function jsonIn(text: string): Json | undefined {
   const whole = objectIn(text)
   if (whole !== undefined) return whole
