@@ -50,11 +50,13 @@ export async function planned(words: Words): Promise<{ plan: RunBuilder }> {
   const repeats = words.whole('repeat', 1, MOST_REPEATS) ?? begun?.until?.first ?? begun?.repeats
   const seed = words.whole('seed', 0, Number.MAX_SAFE_INTEGER) ?? begun?.seed
   const concurrency = words.whole('concurrency', 1, MOST_AT_ONCE)
+  const threads = words.whole('threads', 1, 256)
   const [record, replay] = [words.text('record'), words.text('replay')]
   const prices = words.text('prices')
   if (repeats !== undefined) builder = builder.repeat(repeats)
   if (seed !== undefined) builder = builder.seed(seed)
   if (concurrency !== undefined) builder = builder.concurrency(concurrency)
+  if (threads !== undefined) builder = builder.threads(threads)
   if (out !== undefined) builder = builder.out(out)
   if (words.flag('add') && resume === undefined)
     throw new TouchstoneError('usage', 'expected --resume beside it, got none', { where: '--add' })
@@ -204,6 +206,11 @@ export const PLAN_OPTIONS: Verb['options'] = {
   },
   seed: { type: 'string', value: 'N', says: 'where all draws come from. Default 1' },
   concurrency: { type: 'string', value: 'N', says: 'trials at once, 1 to 4,096. Default 4' },
+  threads: {
+    type: 'string',
+    value: 'N',
+    says: 'threads that run the trials, 1 to 256. Default: one per core for a run of simulated models with 2,000 trials or more, else 1',
+  },
   queue: {
     type: 'string',
     value: 'URL',

@@ -13,18 +13,26 @@ import { pack, unpack } from './messages.ts'
 /** An attempt's result, and who had it when. */
 export type Answer = { worker: string; startedAt: string; result: TrialResult }
 
-/** A result as it travels: the worker's own secrets stay with it. */
+/** A result as plain data. */
+export type PlainResult = Omit<TrialResult, 'halt'> & {
+  halt: { code: string; message: string } | null
+}
+
+/** A result as it travels to another process: the worker's own secrets stay with it. */
 export function answerText(worker: string, result: TrialResult): string {
-  const { record, logs, transcript, halt, ...rest } = result
+  const { record, logs, transcript, halt, ...rest } = plainOf(result)
   const open = JSON.parse(
-    redactedJson({
-      record: { ...record, worker },
-      logs,
-      transcript,
-      halt: halt && { code: halt.code, message: halt.message },
-    }),
+    redactedJson({ record: { ...record, worker }, logs, transcript, halt }),
   ) as object
   return pack({ worker, startedAt: record.started_at, ...rest, ...open })
+}
+
+export function plainOf({ halt, ...result }: TrialResult): PlainResult {
+  return { ...result, halt: halt && { code: halt.code, message: halt.message } }
+}
+
+export function resultIn({ halt, ...result }: PlainResult): TrialResult {
+  return { ...result, halt: halt && new RunHalted(String(halt.code), String(halt.message)) }
 }
 
 /** What can be read of an answer without believing it: whose it is. */
@@ -72,11 +80,10 @@ export function readAnswer(task: Task, text: string): Answer {
     typeof stopped !== 'boolean' || typeof final !== 'boolean' ? 'stopped' : null,
   ].filter((one) => one !== null)
   if (wrong.length > 0) throw new Error(`expected a result, got another ${wrong.join(', ')}`)
-  const told = halt as { code: string; message: string } | null
   return {
     worker: worker as string,
     startedAt: startedAt as string,
-    result: {
+    result: resultIn({
       record,
       decisions: decisions as TrialResult['decisions'],
       audits: audits as TrialResult['audits'],
@@ -84,7 +91,7 @@ export function readAnswer(task: Task, text: string): Answer {
       transcript: transcript as TrialResult['transcript'],
       stopped: stopped as boolean,
       final: final as boolean,
-      halt: told && new RunHalted(String(told.code), String(told.message)),
-    },
+      halt: halt as PlainResult['halt'],
+    }),
   }
 }

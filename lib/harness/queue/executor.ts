@@ -16,7 +16,7 @@ import type { Box, Engine } from './engine.ts'
 import { ENDED, idOf, notesOf, pack, RUNS, tasksOf } from './messages.ts'
 import { Presence } from './presence.ts'
 import { type ForResults, notBegun, Results, unknown } from './results.ts'
-import type { PlanDocument } from './travel.ts'
+import { dataOf, type PlanDocument } from './travel.ts'
 
 /** Tasks in the server at once, whatever the run's size. */
 const MOST_OFFERED = 2000
@@ -214,12 +214,10 @@ export class QueueExecutor implements Executor {
     if (this.paused) await this.tasks.pause(false)
     this.paused = false
     for (const one of going) one.told = true
-    await this.tasks.add(going.map(({ id, task }) => ({ id, data: this.dataOf(task) })))
-  }
-
-  private dataOf({ case: test, configuration, trial, seed, attempt }: Task): string {
-    const start = this.parts.held.starts.get(test.id) ?? null
-    return JSON.stringify({ case: test.id, configuration, trial, seed, attempt, start })
+    const { starts } = this.parts.held
+    await this.tasks.add(
+      going.map(({ id, task }) => ({ id, data: JSON.stringify(dataOf(task, starts)) })),
+    )
   }
 
   /** What is at work, what is lost, and what the server has forgotten. */

@@ -5,7 +5,7 @@
 import { digest } from '../../canonical.ts'
 import type { JsonObject } from '../../json.ts'
 import type { Task } from '../trial/executor.ts'
-import type { Held } from '../trial/held.ts'
+import { type Held, heldToStart } from '../trial/held.ts'
 import { blank, type TrialResult } from '../trial/judge-trial.ts'
 import { readAnswer, whoseAnswer } from './answer.ts'
 import type { Box } from './engine.ts'
@@ -79,7 +79,7 @@ export class Results {
     try {
       const answer = readAnswer(task, held.result)
       this.accepted.set(id, answer)
-      result = this.sameStart(task, answer.result)
+      result = heldToStart(this.run.held.starts, task, answer.result)
     } catch (cause) {
       this.discard(id, held.result, `no result of this task: ${(cause as Error).message}`)
       this.accepted.set(id, { worker: held.takenBy ?? '?', startedAt: offer.at })
@@ -87,33 +87,6 @@ export class Results {
     }
     if (result.stopped) this.removable.add(id)
     offer.settle({ ...result, recorded: () => this.removable.add(id) })
-  }
-
-  /** The first start of a case that was accepted is the one that all others are held to. */
-  private sameStart(task: Task, result: TrialResult): TrialResult {
-    const { starts } = this.run.held
-    const { start_digest: start } = result.record
-    if (result.stopped || start === null) return result
-    const first = starts.get(task.case.id) ?? start
-    starts.set(task.case.id, first)
-    if (first === start) return result
-    const { reasons: _, ...record } = result.record
-    return {
-      ...result,
-      final: true,
-      record: {
-        ...record,
-        outcome: 'error',
-        goal: null,
-        attack: null,
-        start_digest: null,
-        end_digest: null,
-        error: {
-          code: 'world_state_differs',
-          message: `expected the start ${first}, got ${start} at worker ${record.worker}`,
-        },
-      },
-    }
   }
 
   /** A result that nobody waits for: its attempt is recorded, or is yet to be asked for. */

@@ -11,17 +11,22 @@ import type { Configuration } from '../agent/model.ts'
 import type { Case } from '../case/case.ts'
 import { powersOf } from '../case/powers.ts'
 import type { Prices } from '../model/cost.ts'
+import type { Task } from '../trial/executor.ts'
 import type { Limits } from '../trial/limits.ts'
 import type { RunPlan } from '../trial/plan.ts'
 import type { Identity } from './identity.ts'
 
 /** What a worker is told of a run. */
-export type PlanDocument = {
+export type PlanDocument = PlanParts & {
   schema: 'touchstone.queue.v0'
   run: string
   coordinator: Identity
-  seed: number
   leaseMs: number
+}
+
+/** What trials are made of, as data. */
+export type PlanParts = {
+  seed: number
   limits: Limits
   prices: Prices
   /** `document` is null for a case that is written in TypeScript. */
@@ -54,13 +59,46 @@ export function documentOf(
       'expected a run in this process for a model that reads prose, got a queue',
       { where: 'judge' },
     )
-  const digests = new Map(manifest.configurations.map(({ name, digest }) => [name, digest]))
   const document: PlanDocument = {
     schema: 'touchstone.queue.v0',
     run: manifest.id,
     coordinator,
-    seed: manifest.seed,
     leaseMs,
+    ...partsOf(plan, manifest, travels),
+  }
+  const text = JSON.stringify(document)
+  if (redacted(text) !== text)
+    throw new TouchstoneError(
+      'argument_invalid',
+      'expected a plan without secrets, since a queue is read by others, got one in a case or a configuration: name a variable, $NAME, in its place',
+      { where: 'queue' },
+    )
+  return document
+}
+
+/** A task as it travels. */
+export type TaskData = Pick<Task, 'configuration' | 'trial' | 'seed' | 'attempt'> & {
+  case: string
+  /** The start that trials of the case are held to, as far as it is known. */
+  start: Digest | null
+}
+
+export function dataOf(
+  { case: { id }, configuration, trial, seed, attempt }: Task,
+  starts: ReadonlyMap<string, Digest>,
+): TaskData {
+  return { case: id, configuration, trial, seed, attempt, start: starts.get(id) ?? null }
+}
+
+/** The parts of a plan: what is no data, or a configuration that may not go, is null. */
+export function partsOf(
+  plan: RunPlan,
+  manifest: Manifest,
+  goes: (configuration: Configuration) => boolean,
+): PlanParts {
+  const digests = new Map(manifest.configurations.map(({ name, digest }) => [name, digest]))
+  return {
+    seed: manifest.seed,
     limits: plan.limits,
     prices: plan.prices,
     cases: plan.cases.map((test) => ({
@@ -71,17 +109,9 @@ export function documentOf(
     configurations: plan.configurations.map(({ name, configuration }) => ({
       name,
       digest: digests.get(name) as Digest,
-      configuration: travels(configuration) ? configuration : null,
+      configuration: goes(configuration) ? configuration : null,
     })),
   }
-  const text = JSON.stringify(document)
-  if (redacted(text) !== text)
-    throw new TouchstoneError(
-      'argument_invalid',
-      'expected a plan without secrets, since a queue is read by others, got one in a case or a configuration: name a variable, $NAME, in its place',
-      { where: 'queue' },
-    )
-  return document
 }
 
 const REFERENCE = /^(?:[A-Za-z-]+ )?\$(?:[A-Z_][A-Z0-9_]*|\{[A-Z_][A-Z0-9_]*\})$/
@@ -116,7 +146,7 @@ export type Made = {
  * @throws TouchstoneError `case_unknown` or `configuration_unknown` for what cannot travel;
  *   `case_invalid`
  */
-export async function madeFrom({ cases, configurations }: PlanDocument): Promise<Made> {
+export async function madeFrom({ cases, configurations }: PlanParts): Promise<Made> {
   const { readCase } = await import('../case/check.ts')
   const file = 'give the worker the file of the run: touchstone worker my-run.ts'
   return {

@@ -191,7 +191,11 @@ function requireKnownPrices(
  * not right
  */
 export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Promise<Run> {
-  const { plan, sources, users, judge, manifest: planned } = await prepare(given, limiters)
+  const prepared = await prepare(given, limiters)
+  const { plan, sources, users, judge, manifest: planned } = prepared
+  const { threadsFor, Threads } = await import('./threads.ts')
+  // Threads that cannot be had are told of before anything is written.
+  threadsFor(prepared, planned.planned)
   const wanted = { ...planned, servers: await serversOf(plan) }
   limiters.widen(plan.concurrency)
   // A queue that cannot be used is told of before anything is written.
@@ -206,6 +210,17 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
   const bar = plan.progress
     ? progress(Math.max(most, manifest.planned), 'trials', { failures: 'errors' })
     : null
+  const here = () =>
+    inProcess(sources, plan.concurrency, {
+      limits: plan.limits,
+      prices: plan.prices,
+      // What follows starts where what is finished started, or it is not a repeat.
+      starts: held.starts,
+      users,
+      judge,
+      waits: (text, ms) => bar?.waits(text, ms),
+    })
+  const threads = threadsFor(prepared, manifest.planned - columns.size)
   const executor = queue
     ? await queue.executor(held, begun, bar).catch(async (cause) => {
         bar?.stop()
@@ -213,15 +228,9 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
         writer.close()
         throw cause
       })
-    : inProcess(sources, plan.concurrency, {
-        limits: plan.limits,
-        prices: plan.prices,
-        // What follows starts where what is finished started, or it is not a repeat.
-        starts: held.starts,
-        users,
-        judge,
-        waits: (text, ms) => bar?.waits(text, ms),
-      })
+    : threads === 1
+      ? here()
+      : new Threads({ prepared, manifest, starts: held.starts, here: here(), bar }, threads)
   const coordinator = new Coordinator({ plan, sources }, held, executor, {
     signal: signalOf(plan.signal),
     bar,

@@ -81,6 +81,18 @@ export class RunBuilder implements PromiseLike<Run> {
   }
 
   /**
+   * Threads that run the trials, this one included: 1 to 256, but no more than trials at once.
+   * Default: one per core for 2,000 trials or more of simulated models, else 1. The log differs in
+   * times and order only (docs/scale.md).
+   *
+   * @throws TouchstoneError `argument_invalid`; awaiting it too, with more than 1 where all trials
+   *   must stay in this thread: agents, model objects, a queue, a cassette, a judge
+   */
+  threads(n: number): RunBuilder {
+    return this.with({ threads: whole(n, 1, 256, 'threads') })
+  }
+
+  /**
    * Where all draws come from: a whole number >= 0. Default 1. @throws TouchstoneError
    * `argument_invalid`
    */
@@ -359,6 +371,7 @@ export function run(cases: Case | readonly Case[]): RunBuilder {
     replay: undefined,
     judge: undefined,
     queue: undefined,
+    threads: undefined,
     limits: DEFAULT_LIMITS,
     prices: {},
     signal: undefined,

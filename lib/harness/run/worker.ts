@@ -3,25 +3,18 @@
  * folder and decides nothing.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Digest } from '../../canonical.ts'
 import { redacted } from '../../secrets.ts'
-import type { Case } from '../case/case.ts'
 import { LIMITERS } from '../model/limiter.ts'
 import { answerText } from '../queue/answer.ts'
 import { type Box, Engine, type Taken } from '../queue/engine.ts'
 import { differences, type Identity, identity } from '../queue/identity.ts'
 import { ENDED, notesOf, pack, RUNS, tasksOf, unpack } from '../queue/messages.ts'
 import { type Hello, helloId, lateId } from '../queue/presence.ts'
-import { notBegun } from '../queue/results.ts'
-import { madeFrom, type PlanDocument, powersIn } from '../queue/travel.ts'
+import { madeFrom, type PlanDocument, powersIn, type TaskData } from '../queue/travel.ts'
 import { closeChildren } from '../server/child-pool.ts'
-import type { Sources } from '../trial/executor.ts'
-import type { TrialResult } from '../trial/judge-trial.ts'
 import type { RunPlan } from '../trial/plan.ts'
-import { runTrial } from '../trial/run-trial.ts'
-import { type Prepared, prepare } from './execute.ts'
+import { attemptWith, madeReady, type Parts, planFrom } from './made-again.ts'
 import { versions } from './packages.ts'
-import { run as planOf } from './run.ts'
 
 /** Milliseconds: an idle worker’s longest wait for its next task; between looks at its runs. */
 const [IDLE_MS, LOOK_MS] = [500, 2000]
@@ -48,13 +41,7 @@ type Serving = {
   document: PlanDocument
   tasks: Box
   notes: Box
-  cases: ReadonlyMap<string, Case>
-  sources: Sources
-  users: Prepared['users']
-  plan: RunPlan
-  starts: Map<string, Digest>
-  /** Configurations of which no trial is to start any more. */
-  stop: Map<string, AbortController>
+  parts: Parts
   hand: Map<string, Taken>
   hello: Hello
 }
@@ -159,40 +146,10 @@ class QueueWorker {
 
   private async carryOut(one: Serving, taken: Taken): Promise<void> {
     if (taken.lost) return one.tasks.giveUp(taken)
-    const result = await this.attempt(one, taken.data)
+    const result = await attemptWith(one.parts, JSON.parse(taken.data) as TaskData)
     const text = answerText(this.me.id, result)
     if (await one.tasks.finish(taken, text)) return
     await one.notes.add([{ id: lateId(taken.id, this.me.id), data: text }])
-  }
-
-  private async attempt(one: Serving, data: string): Promise<TrialResult> {
-    const task = JSON.parse(data) as {
-      case: string
-      configuration: string
-      trial: number
-      seed: string
-      attempt: number
-      start: Digest | null
-    }
-    const test = one.cases.get(task.case)
-    const source = one.sources.get(task.configuration)
-    const stop = one.stop.get(task.configuration)
-    if (!test || !source || !stop) throw new Error(`no such case or configuration: ${data}`)
-    if (task.start !== null) one.starts.set(task.case, task.start)
-    const { trial, seed, attempt, configuration } = task
-    const key = { case: test, configuration, trial, seed, attempt }
-    if (stop.signal.aborted) return notBegun(key)
-    const { limits, prices } = one.plan
-    const { starts, users } = one
-    return runTrial(key, source.configuration, source.source, {
-      limits,
-      prices,
-      starts,
-      users,
-      // A run with a judge of prose is refused before it is announced.
-      judge: null,
-      drain: stop.signal,
-    })
   }
 
   /** Until the signal: see which runs there are, say that this one lives, and keep its locks. */
@@ -243,7 +200,7 @@ class QueueWorker {
   private async live(one: Serving, note: unknown): Promise<void> {
     const { stop = [] } = (note ?? {}) as { stop?: string[] }
     for (const name of Array.isArray(stop) ? stop : [])
-      one.stop.get(name)?.abort(new DOMException('the run is being stopped', 'AbortError'))
+      one.parts.stop.get(name)?.abort(new DOMException('the run is being stopped', 'AbortError'))
     one.hello.beat++
     const sign = { beat: one.hello.beat }
     if (!(await one.notes.note(helloId(this.me.id), sign))) await this.greet(one.notes, one.hello)
@@ -273,15 +230,12 @@ class QueueWorker {
     await this.greet(notes, hello)
     this.options.say(`takes part in run ${id} as ${me.id}`)
     this.served = true
-    const stop = new Map([...ready.sources.keys()].map((name) => [name, new AbortController()]))
-    const cases = new Map(ready.plan.cases.map((test) => [test.id, test]))
-    const [starts, hand] = [new Map<string, Digest>(), new Map<string, Taken>()]
-    this.serving.set(id, { document, tasks, notes, cases, ...ready, starts, stop, hand, hello })
+    this.serving.set(id, { document, tasks, notes, parts: ready, hand: new Map(), hello })
   }
 
   /** The run's plan as this process makes it, held against what was announced. */
   private async compared(document: PlanDocument): Promise<{
-    ready: Pick<Prepared, 'plan' | 'sources' | 'users'> | null
+    ready: Parts | null
     me: Identity
     why: string[]
   }> {
@@ -295,27 +249,10 @@ class QueueWorker {
           return refusal(this.me, [`--trust is not given, and ${powers.slice(0, 20).join('; ')}`])
         given = planFrom(document, made)
       }
-      const { plan, sources, users, manifest } = await prepare({
-        ...given,
-        limits: document.limits,
-        prices: document.prices,
-      })
-      const me = { ...this.me, versions: manifest.versions }
-      const why = differences(document.coordinator, me)
-      const digests = (list: readonly { digest: Digest }[], name: string) =>
-        new Map(
-          list.map((one) => [(one as unknown as { [name: string]: string })[name], one.digest]),
-        )
-      for (const [word, name, is, wanted] of [
-        ['case', 'id', manifest.cases, document.cases],
-        ['configuration', 'name', manifest.configurations, document.configurations],
-      ] as const) {
-        const mine = digests(is, name)
-        for (const [one, digest] of digests(wanted, name))
-          if (mine.get(one) !== digest)
-            why.push(`${word} ${one} is ${mine.get(one) ?? 'not here'}, the run has ${digest}`)
-      }
-      return why.length > 0 ? refusal(me, why) : { ready: { plan, sources, users }, me, why }
+      const { parts, versions, unlike } = await madeReady(given, document)
+      const me = { ...this.me, versions }
+      const why = [...differences(document.coordinator, me), ...unlike]
+      return why.length > 0 ? refusal(me, why) : { ready: parts, me, why }
     } catch (cause) {
       return refusal(this.me, [told(cause)])
     }
@@ -324,15 +261,6 @@ class QueueWorker {
 
 function refusal(me: Identity, why: string[]) {
   return { ready: null, me, why }
-}
-
-/** The plan that a document describes. */
-function planFrom(
-  { seed, limits, prices }: PlanDocument,
-  { cases, configurations }: Awaited<ReturnType<typeof madeFrom>>,
-): RunPlan {
-  const { plan } = planOf(cases)
-  return { ...plan, configurations, seed, limits, prices, progress: false }
 }
 
 /** Whether a run has the cases and configurations of a plan, by their names. */

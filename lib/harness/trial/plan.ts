@@ -34,6 +34,8 @@ export type RunPlan = {
   judge: Agreement | undefined
   /** The server of a queue whose workers run the trials; undefined: this process runs them. */
   queue: { url: string; leaseMs: number } | undefined
+  /** Threads that run its trials; undefined: as many as pay. */
+  threads: number | undefined
   limits: Limits
   prices: Prices
   signal: AbortSignal | undefined

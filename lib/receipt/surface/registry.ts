@@ -61,6 +61,11 @@ export function classifiers(): readonly Classifier[] {
   return registered().list
 }
 
+/** Whether this process knows others than those that come with Touchstone. */
+export function hasOwnClassifiers(): boolean {
+  return registered() !== shippedOnes()
+}
+
 /** The classifiers that come with Touchstone, whatever was registered since. */
 function shippedClassifiers(): readonly Classifier[] {
   return shippedOnes().list
