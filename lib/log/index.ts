@@ -34,7 +34,7 @@ export {
   compareMetric,
   pairsOf,
 } from './numbers/comparison.ts'
-export { type Among, type Coverage, coverageOf } from './numbers/coverage.ts'
+export { type Among, type Coverage, coverageOf, MARKS, type Mark } from './numbers/coverage.ts'
 export { errorOver, heldOver } from './numbers/held.ts'
 export {
   identicalRepeats,

@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { count, escapeMarkup } from '../../display.ts'
 import { writing } from '../../files.ts'
 import type { Json } from '../../json.ts'
-import { METRICS, type Metric, type TrialRecord, trialKey } from '../../log/index.ts'
+import { MARKS, METRICS, type Metric, type TrialRecord, trialKey } from '../../log/index.ts'
 import { Shown } from '../../shown.ts'
 import { detailsOf } from './evidence.ts'
 import { pack, partsOf } from './parts.ts'
@@ -139,6 +139,8 @@ function packedRows(
     row.cost_usd,
     Math.round(row.duration_ms),
     [row.levels.asserted, row.levels.observed_confirmed, row.levels.verified],
+    row.outcome === 'error' ? '' : overview.marks.map((name) => +MARKS[name](row)).join(''),
+    place(row.outcome === 'error' ? undefined : row.ending),
     place(why(row)[0]),
     places.get(row.key) ?? -1,
     // A trial that ended in an error is in no rate, nor is one that repeats another.

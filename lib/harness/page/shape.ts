@@ -1,6 +1,7 @@
 /** What a page of a run holds: made by the room, read by the scripts of the page. */
 import type { Json, JsonObject } from '../../json.ts'
-import type { ComparedMetric, Entry, Metric, TrialRecord } from '../../log/index.ts'
+import type { ComparedMetric, Entry, Mark, Metric, TrialRecord } from '../../log/index.ts'
+import type { CoverageShown } from './coverage.ts'
 
 /** A rate in words and as a place on an axis from 0 to 1. null: there is none. */
 export type RateShown = {
@@ -64,8 +65,10 @@ export type Overview = {
   metrics: { [metric in Metric]: { label: string; better: 'higher' | 'lower' } }
   configurations: ConfigurationShown[]
   comparisons: ComparisonShown[]
-  /** Over how many trials the rates speak: tables as text. */
-  coverage: string
+  /** Over how many trials the rates speak. null: the run is not sound. */
+  coverage: CoverageShown | null
+  /** What a list of trials can ask of each, in the order of its marks. */
+  marks: Mark[]
   cases: CaseShown[]
   /** The kind that comes out worst first. */
   kinds: string[]
@@ -90,6 +93,10 @@ export type TrialShown = {
   usd: number | null
   ms: number
   levels: TrialRecord['levels']
+  /** A digit for each of the overview's marks; empty where it ended in an error. */
+  marks: string
+  /** Place of how it ended in the list of texts; -1 where it ended in an error. */
+  ending: number
   /** Place of its first reason in the list of texts; -1 for none. */
   why: number
   /** The part with its details; -1 for none. */

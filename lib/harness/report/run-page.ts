@@ -11,6 +11,8 @@ import type { JsonObject } from '../../json.ts'
 import {
   type ComparedMetric,
   type ConfigurationSummary,
+  MARKS,
+  type Mark,
   METRICS,
   type Measure,
   type Metric,
@@ -21,6 +23,7 @@ import {
   trialKey,
 } from '../../log/index.ts'
 import { differenceText, pText, rateText } from '../../rounding.ts'
+import { coverageShown } from '../page/coverage.ts'
 import { type PageOf, RunPage } from '../page/page.ts'
 import type {
   Answered,
@@ -31,7 +34,7 @@ import type {
 } from '../page/shape.ts'
 import { requireSameCases } from './apart.ts'
 import { comparisonNotes } from './comparison-text.ts'
-import { coverageText, identicalText } from './coverage-text.ts'
+import { identicalText } from './coverage-text.ts'
 import { judgeLines } from './judge-text.ts'
 import { kindsWorstFirst } from './kinds.ts'
 import { Run } from './result.ts'
@@ -125,7 +128,8 @@ export async function pageOf(run: Run, parts?: Parts): Promise<RunPage> {
       ? run.summary().map((one) => configurationShown(run, one))
       : manifest.configurations.map(unknownFigures),
     comparisons: sound ? pairs.map(([from, to]) => comparisonShown(run.compare(from, to))) : [],
-    coverage: sound ? coverageText(run.coverage(), run.summary(), { width: 116 }) : '',
+    coverage: sound ? coverageShown(run.coverage(), run.summary()) : null,
+    marks: Object.keys(MARKS) as Mark[],
     cases: manifest.cases.map(({ id, title, kind, adversarial, twin }) => ({
       id,
       title: foreign(title, 300),

@@ -20,6 +20,19 @@ export type Among = {
   again: Interval
 }
 
+/** What is counted of a trial that did not end in an error of the machinery, by name. */
+export const MARKS = {
+  // What is known only because it came out so is in no rate.
+  judged: (row) => METRICS.goal.score(row) !== null,
+  stated: (row) => METRICS.overclaim.score(row) !== null,
+  reported: (row) => row.reported,
+  met_attack: ({ attack, exposed }) =>
+    attack !== null && exposed.attack !== null && exposed.attack !== false,
+  met_fault: ({ exposed }) => exposed.fault !== null && exposed.fault !== false,
+} as const satisfies { [mark: string]: (row: TrialRecord) => boolean }
+
+export type Mark = keyof typeof MARKS
+
 /** Trials that ended in an error of the machinery are in no number here. */
 export type Coverage = {
   configuration: string
@@ -73,21 +86,17 @@ class Tally {
 
   add(row: TrialRecord): void {
     this.trials++
-    // What is known only because it came out so is in no rate.
-    if (METRICS.goal.score(row) !== null) this.judged++
-    if (METRICS.overclaim.score(row) !== null) this.stated++
-    if (row.reported) this.reported++
-    const { attack, fault } = row.exposed
-    if (row.attack !== null && attack !== null) {
-      this.attacked++
-      if (attack !== false) {
-        const scores = this.exposed.get(row.case) ?? []
-        scores.push(row.attack ? 1 : 0)
-        this.exposed.set(row.case, scores)
-      }
+    if (MARKS.judged(row)) this.judged++
+    if (MARKS.stated(row)) this.stated++
+    if (MARKS.reported(row)) this.reported++
+    if (row.attack !== null && row.exposed.attack !== null) this.attacked++
+    if (MARKS.met_attack(row)) {
+      const scores = this.exposed.get(row.case) ?? []
+      scores.push(row.attack ? 1 : 0)
+      this.exposed.set(row.case, scores)
     }
-    if (fault !== null) this.faulty++
-    if (fault !== null && fault !== false) this.metFault++
+    if (row.exposed.fault !== null) this.faulty++
+    if (MARKS.met_fault(row)) this.metFault++
     if (row.malformed !== null) {
       this.malformed += row.malformed
       this.seen += row.calls + row.malformed

@@ -138,6 +138,29 @@ describe('the page of a run', { skip: withoutChromium }, () => {
       }
   })
 
+  it('leads from each count of what the rates speak about, and of how trials ended, to as many trials', async () => {
+    await show('#/')
+    const table = shown.page.locator('table', { hasText: 'claims known' })
+    const links = await table
+      .locator('td a')
+      .evaluateAll((all) =>
+        all.map((one) => [one.getAttribute('href') ?? '', one.textContent ?? '']),
+      )
+    const counted = run
+      .coverage()
+      .flatMap(({ exposed, fault, endings }) => [
+        ...[true, true, true, exposed.of > 0, fault.trials > 0].filter(Boolean),
+        ...endings,
+      ])
+    assert.ok(links.length >= counted.length)
+    for (const [href = '', text = ''] of links) {
+      if (text.includes('[')) continue
+      await show(href)
+      const [, said = ''] = /^([\d,]+)/.exec(text) ?? []
+      assert.match(await textOf(shown, 'h1'), new RegExp(`^${said} trials`), `${href}: ${text}`)
+    }
+  })
+
   it('lists kinds in the order of report.md, the worst first', async () => {
     const text = readFileSync(await harness.writeReport(run), 'utf8')
     const kinds = [...text.matchAll(/\?kind=(\w+)\)/g)].map(([, kind]) => kind)

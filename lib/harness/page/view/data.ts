@@ -27,6 +27,8 @@ const COLUMNS = [
   'usd',
   'ms',
   'levels',
+  'marks',
+  'ending',
   'why',
   'part',
   'scores',

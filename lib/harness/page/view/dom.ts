@@ -66,3 +66,13 @@ export function folded(title: Child, inside: () => Child, props: Props = {}): HT
   fill()
   return made
 }
+
+/** The way back to the first view, through these. */
+export function crumbs(...steps: Child[]): HTMLElement {
+  return h(
+    'nav',
+    { class: 'crumbs', 'aria-label': 'Way back' },
+    link(hrefOf(''), {}, 'Run'),
+    steps.map((step) => [' / ', step]),
+  )
+}

@@ -1,8 +1,8 @@
 /** The list of trials: what a number counts. */
-import type { Metric } from '../../../log/index.ts'
+import type { Mark, Metric } from '../../../log/index.ts'
 import type { TrialShown } from '../shape.ts'
 import { held, whyText } from './data.ts'
-import { append, type Child, h, hrefOf, link, type Params, scrolling } from './dom.ts'
+import { append, type Child, crumbs, h, hrefOf, link, type Params, scrolling } from './dom.ts'
 import {
   caseAt,
   configurationAt,
@@ -21,11 +21,21 @@ const NEXT_TRIALS = 1000
 /** Trials that a search in all texts shows. */
 const MOST_FOUND = 500
 
+/** What a list says of the trials that a count leads to. */
+const MARK_TEXTS: { [mark in Mark]: string } = {
+  judged: 'whose goal could be judged',
+  stated: 'whose claims are known',
+  reported: 'that reported',
+  met_attack: 'that met the attack',
+  met_fault: 'that met a fault',
+}
+
 /** A list of trials: what a number counts. */
 export function trialsView(params: Params, go: (params: Params) => void): Child[] {
   const { configurations, metrics } = held.overview
   const metric = params['metric'] as Metric | undefined
   const sought = (params['text'] ?? '').toLowerCase()
+  const mark = held.overview.marks.indexOf(params['mark'] as Mark)
   const kept = held.trials.filter((one) => {
     const { kind } = caseAt(one.case)
     const name = configurationAt(one.configuration)
@@ -33,6 +43,8 @@ export function trialsView(params: Params, go: (params: Params) => void): Child[
       return false
     if (params['kind'] && kind !== params['kind']) return false
     if (params['outcome'] && one.outcome !== params['outcome']) return false
+    if (mark >= 0 && one.marks[mark] !== '1') return false
+    if (params['ending'] && held.texts[one.ending] !== params['ending']) return false
     if (params['level'] && one.levels[params['level'] as 'verified'] === 0) return false
     if (
       sought &&
@@ -53,6 +65,8 @@ export function trialsView(params: Params, go: (params: Params) => void): Child[
     [params['configuration'], params['against']].filter(Boolean).join(' and '),
     params['kind'],
     params['outcome'],
+    MARK_TEXTS[params['mark'] as Mark],
+    params['ending'] && `ended: ${params['ending']}`,
     params['level'] && `with a write that is ${params['level']}`,
   ]
     .filter(Boolean)
@@ -89,12 +103,7 @@ export function trialsView(params: Params, go: (params: Params) => void): Child[
   if (all && sought) fillFound(shown, params['text'] ?? '', { body, status, rest })
   else fillRows(shown, { body, rest })
   return [
-    h(
-      'nav',
-      { class: 'crumbs', 'aria-label': 'Way back' },
-      link(hrefOf(''), {}, 'Run'),
-      ' / trials',
-    ),
+    crumbs('trials'),
     h('h1', { tabindex: -1 }, `${numberText(kept.length)} trials${what ? `: ${what}` : ''}`),
     metric &&
       configurations.length > 0 &&

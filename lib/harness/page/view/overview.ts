@@ -1,5 +1,6 @@
 /** The first view: verdict, rates, cost, kinds, charts. */
 import type { Metric } from '../../../log/index.ts'
+import type { CoverageShown } from '../coverage.ts'
 import type { ComparisonShown, Overview, Said } from '../shape.ts'
 import { held } from './data.ts'
 import { type Child, h, hrefOf, link, scrolling } from './dom.ts'
@@ -31,13 +32,7 @@ export function overviewView(): Child[] {
         ratesTable(overview),
         'Rate with its 95% interval. First line: run again, on exactly these cases. Second line: other cases like these. An error of the machinery is in no rate. A number leads to the trials that it counts.',
       ),
-    overview.coverage !== '' &&
-      h(
-        'section',
-        {},
-        h('h2', {}, 'What the rates speak about'),
-        h('pre', { class: 'wide', tabindex: 0 }, overview.coverage),
-      ),
+    overview.coverage && coverageSection(overview.coverage),
     sure &&
       section(
         'Cost',
@@ -50,6 +45,60 @@ export function overviewView(): Child[] {
       'Trials of which it is true, of those that could be judged.',
     ),
   ]
+}
+
+/** What the rates speak about: each count leads to its trials. */
+function coverageSection({ heads, rows, notes }: CoverageShown): HTMLElement {
+  const trials = (configuration: string, marks: { [name: string]: string }, text: string) =>
+    link(hrefOf('trials', { configuration, ...marks }), {}, text)
+  const all = [...heads.reached, ...heads.took].map((head) =>
+    h('th', { scope: 'col', class: 'num' }, head),
+  )
+  return section(
+    'What the rates speak about',
+    h(
+      'table',
+      {},
+      h(
+        'thead',
+        {},
+        h(
+          'tr',
+          {},
+          h('th', { scope: 'col' }, 'configuration'),
+          all,
+          h('th', { scope: 'col' }, 'ended'),
+        ),
+      ),
+      h(
+        'tbody',
+        {},
+        rows.map(({ name, reached, took, endings }) =>
+          h(
+            'tr',
+            {},
+            h('th', { scope: 'row' }, name),
+            reached.map(({ text, mark }) =>
+              h('td', { class: 'num' }, mark && text !== '-' ? trials(name, { mark }, text) : text),
+            ),
+            took.map((text) => h('td', { class: 'num' }, text)),
+            h(
+              'td',
+              {},
+              endings.map(([ending, n]) =>
+                h(
+                  'div',
+                  { class: 'small' },
+                  trials(name, { ending }, `${numberText(n)} ${ending}`),
+                ),
+              ),
+            ),
+          ),
+        ),
+      ),
+    ),
+    notes.join(' '),
+  )
 }
 
 /** A sentence, and behind it the way to what it speaks of. */

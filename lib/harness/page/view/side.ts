@@ -1,7 +1,7 @@
 /** The trials of one case, side by side. */
 import type { Details, TrialShown } from '../shape.ts'
 import { detailsOfTrial, held, trialsOf, whyText } from './data.ts'
-import { append, type Child, h, hrefOf, link, scrolling } from './dom.ts'
+import { append, type Child, crumbs, h, hrefOf, link, scrolling } from './dom.ts'
 import {
   callsText,
   caseAt,
@@ -20,13 +20,7 @@ export function caseView(at: number): Child[] {
   const { configurations, cases } = held.overview
   const other = twin ?? cases.find((one) => one.twin === id)?.id
   return [
-    h(
-      'nav',
-      { class: 'crumbs', 'aria-label': 'Way back' },
-      link(hrefOf(''), {}, 'Run'),
-      ' / ',
-      link(hrefOf('', { kind }), {}, kind),
-    ),
+    crumbs(link(hrefOf('', { kind }), {}, kind)),
     h('h1', { tabindex: -1 }, title),
     h(
       'p',

@@ -6,7 +6,7 @@ import type { Entry } from '../../../log/index.ts'
 import type { Details, TrialShown, WriteShown } from '../shape.ts'
 import { copyButton } from './copy.ts'
 import { detailsOfTrial, held, trialsOf } from './data.ts'
-import { append, type Child, folded, h, hrefOf, link } from './dom.ts'
+import { append, type Child, crumbs, folded, h, hrefOf, link } from './dom.ts'
 import {
   callsText,
   caseAt,
@@ -47,15 +47,7 @@ export function trialView(trial: TrialShown): Child[] {
   const to = (one: TrialShown | undefined, text: string) =>
     one && link(hrefOf(`trial/${one.key}`), { class: 'step' }, text)
   return [
-    h(
-      'nav',
-      { class: 'crumbs', 'aria-label': 'Way back' },
-      link(hrefOf(''), {}, 'Run'),
-      ' / ',
-      link(hrefOf('', { kind }), {}, kind),
-      ' / ',
-      link(hrefOf(`case/${id}`), {}, title),
-    ),
+    crumbs(link(hrefOf('', { kind }), {}, kind), link(hrefOf(`case/${id}`), {}, title)),
     h('h1', { tabindex: -1 }, `Trial ${trial.trial} of ${name} `, outcomeChip(trial.outcome)),
     h(
       'p',

@@ -1,0 +1,80 @@
+/** Over how many trials the rates speak, and what the trials took: the cells of both tables. */
+import { count, duration, foreign } from '../../display.ts'
+import type { ConfigurationSummary, Coverage, Mark } from '../../log/index.ts'
+import { rateText } from '../../rounding.ts'
+
+/** A cell, and the mark of the trials that it counts. null: it counts none. */
+type Reached = { text: string; mark: Mark | null }
+
+export type CoverageShown = {
+  /** What the cells of `reached` and `took` are, one for each. */
+  heads: { reached: readonly string[]; took: readonly string[] }
+  rows: { name: string; reached: Reached[]; took: string[]; endings: Coverage['endings'] }[]
+  /** What the heads mean, and what is in none of these numbers. */
+  notes: string[]
+}
+
+const HEADS = {
+  reached: [
+    'judged',
+    'claims known',
+    'reported',
+    'met attack',
+    'succeeded, where met',
+    'met fault',
+  ],
+  took: ['time, median (p95)', 'model calls', 'tool calls', 'malformed', 'tokens in, out'],
+} as const
+
+const EXPLAINED =
+  'Judged: the goal could be told. Claims known: it could be told what the agent says it did; other trials are in no rate of overclaiming. Met: the attack’s words, or a fault, reached the agent; an attack that it never met it has not withstood.'
+
+export function coverageShown(
+  coverage: readonly Coverage[],
+  summary: readonly ConfigurationSummary[],
+): CoverageShown {
+  const of = (some: number, all: number) => (all === 0 ? '-' : `${some} of ${all}`)
+  const rows = coverage.map((one, i) => {
+    const { trials, exposed, fault, malformed, steps, calls, endings } = one
+    const { duration_ms: time, tokens } = summary[i] as ConfigurationSummary
+    return {
+      name: one.configuration,
+      reached: [
+        { text: of(one.judged, trials), mark: 'judged' },
+        { text: of(one.stated, trials), mark: 'stated' },
+        { text: of(one.reported, trials), mark: 'reported' },
+        { text: of(exposed.trials, exposed.of), mark: 'met_attack' },
+        {
+          text: rateText(exposed.estimate, exposed.again.low, exposed.again.high),
+          mark: 'met_attack',
+        },
+        { text: of(fault.met, fault.trials), mark: 'met_fault' },
+      ] satisfies Reached[],
+      took: [
+        trials === 0 ? '-' : `${duration(time.median)} (${duration(time.p95)})`,
+        steps === null ? 'unknown' : String(steps),
+        String(calls),
+        of(malformed.calls, malformed.of),
+        tokens === null ? 'unknown' : `${tokens.input}, ${tokens.output}`,
+      ],
+      endings,
+    }
+  })
+  return { heads: HEADS, rows, notes: [EXPLAINED, ...usersText(coverage)] }
+}
+
+/** What simulated users answered and used: beside the agents' numbers, and in none of them. */
+function usersText(coverage: readonly Coverage[]): string[] {
+  const told = coverage.flatMap(({ configuration, users }) => {
+    if (users === null) return []
+    const { trials, turns, tokens, cost_usd } = users
+    const used = tokens ? `, ${tokens.input} tokens in and ${tokens.output} out` : ''
+    const cost = cost_usd === null ? '' : `, $${cost_usd.toFixed(4)}`
+    return [
+      `${foreign(configuration, 64)} ${count(turns, 'answer')} in ${count(trials, 'trial')}${used}${cost}`,
+    ]
+  })
+  return told.length === 0
+    ? []
+    : [`Simulated users, counted apart from the agents: ${told.join('; ')}.`]
+}
