@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { openTerminal, withoutTmux } from '../repl/terminal.ts'
+import { type Commands, startCommands } from '../servers/commands.ts'
 
 const root = resolve(import.meta.dirname, '..', '..')
 const made = mkdtempSync(join(tmpdir(), 'touchstone-complete-'))
@@ -13,21 +14,21 @@ after(() => rmSync(made, { recursive: true, force: true }))
 const program = join(made, 'touchstone')
 const work = join(made, 'work')
 
-function offered(...typed: string[]): string[] {
-  const { stdout } = spawnSync(program, ['completion', 'words', '--', ...typed], {
-    cwd: work,
-    encoding: 'utf8',
-  })
+let commands: Commands
+async function offered(...typed: string[]): Promise<string[]> {
+  const { stdout } = await commands.run('completion', 'words', '--', ...typed)
   return stdout
     .split('\n')
     .filter(Boolean)
     .map((line) => line.split('\t')[0] as string)
 }
+after(async () => assert.equal(await commands.close(), ''))
 
 before(() => {
   writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${join(root, 'repl.ts')}" "$@"\n`)
   chmodSync(program, 0o755)
   mkdirSync(work)
+  commands = startCommands({ cwd: work })
   spawnSync(
     program,
     ['run', 'cases/lying_success/deploy-key.yaml', '--repeat', '2', '--config', 'naive=sim/naive'],
@@ -65,11 +66,11 @@ describe('what is offered', () => {
     [['probe', '--', '--x'], []],
     [['nothing', ''], []],
   ] as const)
-    it(`behind ${typed.join(' ')}`, () => assert.deepEqual(offered(...typed), words))
+    it(`behind ${typed.join(' ')}`, async () => assert.deepEqual(await offered(...typed), words))
 
-  it('no option twice, unless it may be given again', () => {
-    assert.ok(!offered('run', '--quiet', '--').includes('--quiet'))
-    assert.ok(offered('run', '--config', 'a=sim/naive', '--').includes('--config'))
+  it('no option twice, unless it may be given again', async () => {
+    assert.ok(!(await offered('run', '--quiet', '--')).includes('--quiet'))
+    assert.ok((await offered('run', '--config', 'a=sim/naive', '--')).includes('--config'))
   })
 
   it('nothing and no error in a folder without runs', () => {

@@ -1,6 +1,6 @@
 /** Folders that somebody wrote by hand: numbers and lines that no run leaves. */
 import assert from 'node:assert/strict'
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import {
   cpSync,
   mkdirSync,
@@ -15,6 +15,7 @@ import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { cases, harness } from '../../lib/index.ts'
 import { absentIn, columnsOf, type Manifest, transcriptOf } from '../../lib/log/index.ts'
+import { startCommands } from '../servers/commands.ts'
 
 const made = mkdtempSync(join(tmpdir(), 'touchstone-hostile-'))
 after(() => rmSync(made, { recursive: true, force: true }))
@@ -37,9 +38,12 @@ function ofRepeats(repeats: number): Manifest {
   return { ...manifest, repeats, planned }
 }
 
+const commands = startCommands({ cwd: process.cwd() })
+after(async () => assert.equal(await commands.close(), ''))
+
 describe('a file of a run that is no plain file', () => {
   for (const name of ['manifest.json', 'transcripts.ndjson', 'trials.ndjson', 'run.lock']) {
-    it(`keeps nobody waiting: ${name} as a pipe`, () => {
+    it(`keeps nobody waiting: ${name} as a pipe`, { timeout: 60_000 }, async () => {
       const dir = copy(`pipe-${name}/run`)
       rmSync(join(dir, name), { force: true })
       execFileSync('mkfifo', [join(dir, name)])
@@ -51,11 +55,7 @@ describe('a file of a run that is no plain file', () => {
         ['compare', dir],
         ['run', 'cases/lying_success', '--config', 'naive=sim/naive', '--resume', dir],
       ]) {
-        const { signal, status, stderr } = spawnSync(process.execPath, ['repl.ts', ...words], {
-          encoding: 'utf8',
-          timeout: 60_000,
-        })
-        assert.equal(signal, null, `${words[0]} stood still`)
+        const { status, stderr } = await commands.run(...words)
         assert.notEqual(status, 0, words[0])
         assert.match(stderr, /expected a plain file, got a pipe/, words[0])
       }

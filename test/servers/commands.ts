@@ -41,7 +41,10 @@ export function startCommands(options: { cwd: string; env?: NodeJS.ProcessEnv })
     },
     async close() {
       if (child.connected) child.disconnect()
+      // One that stands still hears nothing.
+      const late = setTimeout(() => child.kill('SIGKILL'), 30_000)
       await gone
+      clearTimeout(late)
       return (await past).join('')
     },
   }

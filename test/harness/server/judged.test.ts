@@ -33,9 +33,9 @@ const asChild = () =>
 const lamp = { item: 'lamp', qty: 3 }
 const shows = { call: 'list_orders', shows: lamp }
 
-const test = (server: Definition['server'], goal: Definition['goal']) =>
+const test = (server: Definition['server'], goal: Definition['goal'], name = 'lamps') =>
   harness.case({
-    id: 'shop/lamps',
+    id: `shop/${name}`,
     title: 'Order three lamps',
     kind: 'benign',
     server: server as never,
@@ -51,7 +51,7 @@ const run = async (server: Definition['server'], goal: Definition['goal'], repea
     .limits({ attempts: 1 })
     .quiet()
     .out(null)
-const outcomes = (done: harness.Run) =>
+const outcomes = (done: Pick<harness.Run, 'trials'>) =>
   done.trials.map(({ outcome, goal, error }) => error?.code ?? `${outcome} ${goal}`)
 const marks = ({ goal, overclaims, underclaims, unneeded }: harness.Run['trials'][number]) => ({
   goal,
@@ -154,7 +154,7 @@ describe('a goal that asks', () => {
     const server = asChild().database({ sqlite: '/workspace/db' })
     const query = 'select item, sum(qty) as n from orders group by item'
     const command = process.execPath
-    for (const [goal, expected] of [
+    const goals = [
       [{ query, shows: { item: 'lamp', n: 3 } }, 'pass true'],
       [{ query, shows: { n: 4 } }, 'fail false'],
       [{ query, absent: { item: 'vase' } }, 'pass true'],
@@ -165,12 +165,19 @@ describe('a goal that asks', () => {
       [{ command, args: ['-e', 'process.exit(3)'] }, 'fail false'],
       [{ command, args: ['-e', 'console.log(process.cwd())'], says: 'touchstone-' }, 'pass true'],
       [{ command: 'no-such-program' }, 'state_unreadable'],
-    ] as const)
-      assert.deepEqual(
-        outcomes(await run(server, [goal as never])),
-        [expected],
-        JSON.stringify(goal),
-      )
+    ] as const
+    const tests = goals.map(([goal], i) => test(server, [goal as never], `goal-${i}`))
+    const done = await harness
+      .run(await Promise.all(tests))
+      .config('p', { model: 'sim/perfect' })
+      .repeat(1)
+      .limits({ attempts: 1 })
+      .quiet()
+      .out(null)
+    for (const [i, [goal, expected]] of goals.entries()) {
+      const trials = done.trials.filter((row) => row.case === `shop/goal-${i}`)
+      assert.deepEqual(outcomes({ trials }), [expected], JSON.stringify(goal))
+    }
   })
 
   it('may ask any database through an adapter', async () => {
