@@ -5,6 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { startCommands } from '../servers/commands.ts'
 import { type Stage, stage } from '../servers/stage.ts'
 import { well, wellBut } from '../servers/well.ts'
 
@@ -13,18 +14,23 @@ const folder = mkdtempSync(join(tmpdir(), 'touchstone-cli-probe-'))
 let server: Stage
 const hanging = Promise.withResolvers<void>()
 
-/** Not `spawnSync`: the server under test runs in this process. */
+const own = { NAMED: 'from outside', SECRET_KEY: 'not passed on' }
+const commands = startCommands({ cwd: root, env: own })
+after(async () => assert.equal(await commands.close(), ''))
+
+/** In a process of its own where it is given input or signals. */
 function touchstone(
   args: string[],
-  options: {
+  options?: {
     input?: string
     stop?: (child: { kill(signal: 'SIGINT'): void }) => void
     hear?: (text: string, child: { kill(signal: 'SIGINT'): void }) => void
-  } = {},
-) {
+  },
+): Promise<{ status: number | null; stdout: string; stderr: string }> {
+  if (options === undefined) return commands.run(...args)
   const child = spawn(process.execPath, [join(root, 'repl.ts'), ...args], {
     cwd: root,
-    env: { ...process.env, NAMED: 'from outside', SECRET_KEY: 'not passed on' },
+    env: { ...process.env, ...own },
   })
   child.stdin.end(options.input ?? '')
   options.stop?.(child as unknown as { kill(signal: 'SIGINT'): void })
@@ -35,9 +41,7 @@ function touchstone(
       if (name === 'stdout')
         options.hear?.(String(chunk), child as unknown as { kill(signal: 'SIGINT'): void })
     })
-  return new Promise<{ status: number | null; stdout: string; stderr: string }>((done) =>
-    child.on('close', (status) => done({ status, ...texts })),
-  )
+  return new Promise((done) => child.on('close', (status) => done({ status, ...texts })))
 }
 
 let slipped = 0
