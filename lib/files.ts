@@ -2,7 +2,21 @@
  * Files, and what the system says when it refuses one: always a `TouchstoneError` that names the
  * path.
  */
-import { closeSync, fstatSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { TouchstoneError } from './errors.ts'
 import { type Json, parse } from './json.ts'
 
@@ -65,17 +79,86 @@ function requirePath(path: unknown): void {
   throw new TouchstoneError('argument_invalid', `expected a path, got ${got}`, { where: 'path' })
 }
 
-/** Write a file that is not there yet. @throws TouchstoneError `file_exists`, `file_unwritable` */
+/**
+ * Write a file that is not there yet, whole or not at all. @throws TouchstoneError `file_exists`,
+ * `file_unwritable`
+ */
 export function writeNew(path: string, text: string, options: { mode?: number } = {}): void {
   requirePath(path)
   try {
-    writeFileSync(path, text, { ...options, flag: 'wx' })
+    drafted(path, text, options, (draft) => {
+      try {
+        linkSync(draft, path)
+      } catch (cause) {
+        // Some file systems have no second names for a file.
+        if (isThere(path)) throw cause
+        renameSync(draft, path)
+      }
+    })
   } catch (cause) {
-    if (systemCode(cause) !== 'EEXIST') throw unwritable(path, cause)
+    if (!isThere(path)) throw unwritable(path, cause)
     throw new TouchstoneError('file_exists', 'expected a path where nothing is yet, got a file', {
       where: path,
       cause,
     })
+  }
+}
+
+/**
+ * Put a whole file in place at once: who reads meanwhile, after a crash or on a full disk finds the
+ * old one or the new one. What is no plain file, such as `/dev/stdout`, is written to as it is.
+ *
+ * @throws TouchstoneError `file_unwritable`
+ */
+export function replaceFile(
+  path: string,
+  content: string | Uint8Array,
+  options: { mode?: number } = {},
+): void {
+  requirePath(path)
+  writing(path, () => {
+    const there = statSync(path, { throwIfNoEntry: false })
+    if (there && !there.isFile()) {
+      writeFileSync(path, content)
+      return
+    }
+    const target = there ? realpathSync(path) : path
+    try {
+      drafted(target, content, { mode: there?.mode, ...options }, (draft) =>
+        renameSync(draft, target),
+      )
+    } catch (cause) {
+      // A file may be writable in a folder that is not.
+      if (!there || !['EACCES', 'EPERM'].includes(systemCode(cause) ?? '')) throw cause
+      writeFileSync(target, content)
+    }
+  })
+}
+
+/** A link that leads nowhere is there too. */
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+}
+
+/** Write under another name beside the path, and hand that on. No draft stays. */
+function drafted(
+  path: string,
+  content: string | Uint8Array,
+  { mode }: { mode?: number | undefined },
+  place: (draft: string) => void,
+): void {
+  const draft = `${path}.${process.pid}.draft`
+  try {
+    const fd = openSync(draft, 'w', mode)
+    try {
+      writeFileSync(fd, content)
+      fsyncSync(fd)
+    } finally {
+      closeSync(fd)
+    }
+    place(draft)
+  } finally {
+    rmSync(draft, { force: true })
   }
 }
 

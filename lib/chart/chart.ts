@@ -1,13 +1,13 @@
 /**
  * What every kind of chart hands back: a public spec, and the ways to look at it and to keep it.
  */
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { dirname, extname, resolve } from 'node:path'
 import { inspect } from 'node:util'
 import { onlyOptions } from '../arguments.ts'
 import { foreign, lookOf } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
-import { unwritable } from '../files.ts'
+import { replaceFile, unwritable } from '../files.ts'
 import type { JsonObject } from '../json.ts'
 import { toPng, toSvg } from './draw/render.ts'
 import { asciiOnly, type TextLook } from './text/plot.ts'
@@ -126,7 +126,7 @@ export class Chart<Row = unknown> {
     const content = await this.as(kind)
     try {
       await mkdir(dirname(file), { recursive: true })
-      await writeFile(file, content)
+      replaceFile(file, content)
     } catch (cause) {
       throw unwritable(path, cause)
     }

@@ -1,7 +1,6 @@
 /** `touchstone agreement`: how well a reader of prose agrees with the labelled answers. */
-import { writeFileSync } from 'node:fs'
 import { lookOf } from '../display.ts'
-import { writing } from '../files.ts'
+import { replaceFile } from '../files.ts'
 import { agreement } from '../harness/index.ts'
 import { EXIT, JSON_OPTION, print, type Verb } from './verb/verb.ts'
 
@@ -40,8 +39,7 @@ export const agreementVerb: Verb = {
       ...(signal && { signal }),
     })
     const out = words.text('out')
-    if (out !== undefined)
-      writing(out, () => writeFileSync(out, `${JSON.stringify(found, null, 2)}\n`))
+    if (out !== undefined) replaceFile(out, `${JSON.stringify(found, null, 2)}\n`)
     print(found, words.flag('json'), found.text(lookOf(process.stdout)))
     return EXIT.asHoped
   },

@@ -1,9 +1,9 @@
 /** The files of a run on disk, and the run in a few lines for a terminal. */
-import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
 import { onlyMembers } from '../arguments.ts'
 import { duration, foreign, type Look, tone } from '../display.ts'
-import { unwritable } from '../files.ts'
+import { replaceFile, unwritable } from '../files.ts'
 import type { NotebookResult } from './execute.ts'
 import { html } from './html.ts'
 import { ipynb } from './ipynb.ts'
@@ -38,14 +38,7 @@ export async function write(result: NotebookResult, options: Write): Promise<str
     mkdirSync(options.folder, { recursive: true })
     for (const [file, text] of files) {
       path = join(options.folder, file)
-      const draft = `${path}.${process.pid}.draft`
-      try {
-        writeFileSync(draft, text)
-        renameSync(draft, path)
-      } catch (error) {
-        rmSync(draft, { force: true })
-        throw error
-      }
+      replaceFile(path, text)
     }
     if (options.md) {
       for (const file of readdirSync(options.folder)) {

@@ -2,10 +2,11 @@
  * What was typed in earlier sessions. One JSON string per entry and line, so that an entry of many
  * lines stays one entry, and two sessions that append at once lose nothing.
  */
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { printable } from '../errors.ts'
+import { replaceFile } from '../files.ts'
 
 export type History = {
   /** Entries, newest first. */
@@ -38,7 +39,7 @@ export function openHistory(path: string | null): History {
       lines = readFileSync(path, 'utf8').split('\n').filter(Boolean)
       if (lines.length > 2 * KEPT) {
         lines = lines.slice(-KEPT)
-        writeFileSync(path, `${lines.join('\n')}\n`, { mode: 0o600 })
+        replaceFile(path, `${lines.join('\n')}\n`, { mode: 0o600 })
       }
     } catch {
       // A first session has none.

@@ -2,12 +2,12 @@
  * Publishing scenario sets: their RFC 8785 text and its digest, written under the archive's lock.
  */
 
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { onlyMembers } from '../arguments.ts'
 import { canonical, type Digest } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
-import { readBytes, writing } from '../files.ts'
+import { readBytes, replaceFile, writing } from '../files.ts'
 import { type JsonObject, parse } from '../json.ts'
 import { hold } from '../lock.ts'
 import {
@@ -128,28 +128,12 @@ function enter(
       { where: path },
     )
   // The archive first, if only an empty one: a folder with sets and without an archive has lost it.
-  if (!existsSync(join(root, ARCHIVE))) replace(join(root, ARCHIVE), '{}\n')
-  if (!adopted) replace(path, text)
-  replace(
+  if (!existsSync(join(root, ARCHIVE))) replaceFile(join(root, ARCHIVE), '{}\n')
+  if (!adopted) replaceFile(path, text)
+  replaceFile(
     join(root, ARCHIVE),
     `${canonical({ ...archive, [id]: { ...own, [version]: digest } })}\n`,
   )
-}
-
-/**
- * Put a whole file in place at once: who reads meanwhile, or after a crash, finds the old one or
- * the new one.
- */
-function replace(path: string, text: string): void {
-  const draft = `${path}.${process.pid}.draft`
-  writing(path, () => {
-    try {
-      writeFileSync(draft, text)
-      renameSync(draft, path)
-    } finally {
-      rmSync(draft, { force: true })
-    }
-  })
 }
 
 /** Cases as the document of a set. */

@@ -2,19 +2,12 @@
  * The words of `touchstone run` that hold a run to something, and the files in which other programs
  * read how it went.
  */
-import {
-  accessSync,
-  appendFileSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  writeFileSync,
-} from 'node:fs'
+import { accessSync, appendFileSync, constants, existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { gotWord } from '../../choice.ts'
 import { foreign } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
-import { writing } from '../../files.ts'
+import { replaceFile, writing } from '../../files.ts'
 import {
   type Gate,
   type Held,
@@ -147,8 +140,8 @@ export async function writeFor(words: Words, result: Run, held: Held): Promise<v
     text: () => Promise<string> | string,
     write: (path: string, text: string) => void,
   ][] = [
-    ['junit', () => junit(result, { held }), writeFileSync],
-    ['sarif', async () => `${JSON.stringify(await sarif(result), null, 2)}\n`, writeFileSync],
+    ['junit', () => junit(result, { held }), replaceFile],
+    ['sarif', async () => `${JSON.stringify(await sarif(result), null, 2)}\n`, replaceFile],
     ['summary', () => stepSummary(result, held), appendFileSync],
   ]
   for (const [name, text, write] of files) {

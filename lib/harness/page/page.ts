@@ -1,8 +1,8 @@
 /** A run as one page: a file that needs no server and asks for nothing. */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { count, escapeMarkup } from '../../display.ts'
-import { writing } from '../../files.ts'
+import { replaceFile, writing } from '../../files.ts'
 import type { Json } from '../../json.ts'
 import { MARKS, METRICS, type Metric, type TrialRecord, trialKey } from '../../log/index.ts'
 import { Shown } from '../../shown.ts'
@@ -59,22 +59,28 @@ export class RunPage extends Shown {
   async save(path: string, options: { insideBytes?: number } = {}): Promise<string> {
     const file = resolve(path)
     const folder = file.replace(/\.html?$/i, '') + '-trials'
-    writing(path, () => {
-      mkdirSync(dirname(file), { recursive: true })
-      rmSync(folder, { recursive: true, force: true })
-    })
+    const draft = `${folder}.${process.pid}.draft`
+    writing(path, () => mkdirSync(dirname(file), { recursive: true }))
     let beside = false
     const write = (part: number, text: string) =>
       writing(folder, () => {
-        if (!beside) mkdirSync(folder, { recursive: true })
+        if (!beside) mkdirSync(draft, { recursive: true })
         beside = true
         const name = `${String(part).padStart(5, '0')}.js`
-        writeFileSync(join(folder, name), `touchstonePart(${part}, '${text}')\n`)
+        writeFileSync(join(draft, name), `touchstonePart(${part}, '${text}')\n`)
       })
-    const { places, inside } = await partsOf(detailsIn(this.of), write, options.insideBytes)
-    const name = beside ? basename(folder) : null
-    const html = await document(this.of, places, inside, name)
-    writing(path, () => writeFileSync(file, html))
+    try {
+      const { places, inside } = await partsOf(detailsIn(this.of), write, options.insideBytes)
+      const html = await document(this.of, places, inside, beside ? basename(folder) : null)
+      // What was there before stays until what takes its place is whole.
+      writing(folder, () => {
+        rmSync(folder, { recursive: true, force: true })
+        if (beside) renameSync(draft, folder)
+      })
+      replaceFile(file, html)
+    } finally {
+      rmSync(draft, { recursive: true, force: true })
+    }
     return file
   }
 

@@ -2,9 +2,9 @@
  * `report.md`: the verdict, the rates, where it differs and the most telling failures, a screen or
  * two; the page has the rest.
  */
-import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { count, foreign } from '../../display.ts'
+import { replaceFile } from '../../files.ts'
 import {
   type ComparedMetric,
   changedWorld,
@@ -35,11 +35,11 @@ export async function writeReport(run: Run): Promise<string> {
   requireRun(run)
   const path = join(run.dir, 'report.md')
   if (run.unsound.length > 0) {
-    await writeFile(path, fenced(runText(run, { width: 100 })))
+    replaceFile(path, fenced(runText(run, { width: 100 })))
     return path
   }
   await (await pageOf(run)).save(join(run.dir, PAGE))
-  await writeFile(path, [...markdown(run), ...(await pictures(run)), ''].join('\n'))
+  replaceFile(path, [...markdown(run), ...(await pictures(run)), ''].join('\n'))
   return path
 }
 
@@ -295,7 +295,7 @@ async function picture(
   file: string,
   chart: Awaited<ReturnType<Run['plot']>>,
 ): Promise<string> {
-  await writeFile(join(run.dir, file), await chart.svg())
+  replaceFile(join(run.dir, file), await chart.svg())
   const alt = `${chart.title}. ${chart.notes.join(' ')}`.replace(/[[\]\\\n]/g, ' ')
   return `![${alt}](${file})`
 }
