@@ -4,21 +4,25 @@
  * The word of a list that is most like another: a prefix that only one of them has, or else the one
  * at the least distance, where at most a third of its letters differ. Case does not count.
  *
+ * @param most letters that may differ at most, in the place of a third; no prefix counts then
  * @returns null where none is like it
  * @example
  * nearest('rnu', ['run', 'probe']) // 'run'
  * nearest('scen', ['run', 'scenarios']) // 'scenarios'
  * nearest('xyz', ['run', 'probe']) // null
  */
-export function nearest(word: string, known: Iterable<string>): string | null {
+export function nearest(word: string, known: Iterable<string>, most?: number): string | null {
   const typed = word.toLowerCase()
   const all = [...known]
-  const begun = typed === '' ? [] : all.filter((one) => one.toLowerCase().startsWith(typed))
+  const begun =
+    typed === '' || most !== undefined
+      ? []
+      : all.filter((one) => one.toLowerCase().startsWith(typed))
   if (begun.length === 1) return begun[0] as string
   let best: string | null = null
   let least = Number.POSITIVE_INFINITY
   for (const one of all) {
-    const allowed = Math.max(1, Math.floor(one.length / 3))
+    const allowed = Math.min(most ?? Infinity, Math.max(1, Math.floor(one.length / 3)))
     if (Math.abs(one.length - typed.length) > allowed) continue
     const distance = editDistance(typed, one.toLowerCase())
     if (distance <= allowed && distance < least) [best, least] = [one, distance]

@@ -19,7 +19,7 @@ import type { StatedClaim } from '../../log/stated.ts'
 import { rng } from '../../stats/random.ts'
 import type { Match } from '../../world/world.ts'
 import type { Case } from '../case/case.ts'
-import { objectsWith } from '../case/goal/asked.ts'
+import { dataIn, objectsWith } from '../case/goal/asked.ts'
 import type { SolutionStep } from '../case/schema/case-schema.ts'
 import { offeredName, squeeze, unescaped } from './recorder.ts'
 
@@ -231,18 +231,6 @@ function sightOf(check: NonNullable<SolutionStep['check']>, answer: Answer): Sig
     gone.every((one) => objectsWith(data, one) === 0)
     ? 'there'
     : 'missing'
-}
-
-/** An answer's data: its text, or the first line of it where a server has added words. */
-function dataIn(text: string): Json | undefined {
-  for (const part of [text, text.split('\n', 1)[0] ?? '']) {
-    try {
-      return JSON.parse(part) as Json
-    } catch {
-      // The next part, or none.
-    }
-  }
-  return undefined
 }
 
 function lastAnswer({ prompt }: LanguageModelV4CallOptions): Answer {

@@ -11,6 +11,7 @@ import { type Case, type CaseFunctions, caseFrom } from './case.ts'
 import { questionsOf, requireJudged } from './check-judged.ts'
 import { requireUser } from './check-user.ts'
 import { caseSchema, type ServerSpec } from './schema/case-schema.ts'
+import { kindMeant } from './twins.ts'
 
 export type Path = (string | number | symbol)[]
 /** Where a member stands: a file with line and column, or a field. */
@@ -68,10 +69,30 @@ export function invalid(message: string, where: string, cause?: unknown): never 
   })
 }
 
+/** The words of a condition in `where`. */
+const CONDITIONS = ['not', 'contains', 'oneOf']
+
+/** Of JSON Schema 2020-12 what a tool's parameter may say of itself. */
+const KEYWORDS = (
+  'type enum const default description title examples format pattern minLength maxLength minimum ' +
+  'maximum exclusiveMinimum exclusiveMaximum multipleOf items prefixItems contains minItems ' +
+  'maxItems uniqueItems minContains maxContains properties required additionalProperties ' +
+  'patternProperties propertyNames minProperties maxProperties dependentRequired ' +
+  'dependentSchemas unevaluatedItems unevaluatedProperties anyOf oneOf allOf not if then else ' +
+  'deprecated readOnly writeOnly contentEncoding contentMediaType contentSchema $ref $defs ' +
+  '$schema $id $comment $anchor definitions'
+).split(' ')
+
+function isObject(value: unknown): value is JsonObject {
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
+}
+
 /** The worlds, tools, arguments, tables and columns that a case names are there. */
 function requireNames(test: Case, locate: Locate, single: boolean): void {
   const wrong = (expected: string, got: string, path: Path, known: readonly string[] = []): never =>
     invalid(`expected ${expected}, ${gotWord(got, known)}`, locate(path))
+  const kind = kindMeant(test.kind)
+  if (kind) wrong('a kind that is known, or one that is unlike each', test.kind, ['kind'], [kind])
   const first = test.servers[0]?.name as string
   const worlds = new Map<string, WorldDefinition>()
   const specs = new Map(test.servers.map((spec) => [spec.name, spec]))
@@ -91,17 +112,20 @@ function requireNames(test: Case, locate: Locate, single: boolean): void {
     if (!tool) return
     const offered = specs.get(server ?? first)?.parameters[name] ?? {}
     const own = parametersOf(tool.input)
+    const names = [...new Set([...own, ...Object.keys(offered)])]
     const known = Object.entries(input).filter(
       ([key]) => own.includes(key) || !Object.hasOwn(offered, key),
     )
     const given = Object.fromEntries(known)
-    const issue = tool.input.safeParse(given).error?.issues[0]
+    // An argument that does not belong there is often one that is missing, misspelt.
+    const issues = tool.input.safeParse(given).error?.issues ?? []
+    const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]
     if (!issue) return
     const mistake = told(issue, given)
     const place = ['with', ...mistake.path]
     const message =
       issue.code === 'unrecognized_keys'
-        ? `expected ${own.length ? `one of ${own.join(', ')}` : 'no arguments'}, ${gotWord(issue.keys[0], own)}`
+        ? `expected ${names.length ? `one of ${names.join(', ')}` : 'no arguments'}, ${gotWord(issue.keys[0], names)}`
         : mistake.message
     invalid(`${[...path, ...place].map(String).join('.')}: ${message}`, locate([...path, ...place]))
   }
@@ -118,16 +142,25 @@ function requireNames(test: Case, locate: Locate, single: boolean): void {
       const own = tool ? parametersOf(tool.input) : []
       for (const key of Object.keys(fault.set ?? {}))
         if (!own.includes(key))
-          wrong(`a parameter of ${fault.tool} (${own.join(', ')})`, key, [
-            ...here,
-            'faults',
-            f,
-            'set',
+          wrong(
+            `a parameter of ${fault.tool} (${own.join(', ')})`,
             key,
-          ])
+            [...here, 'faults', f, 'set', key],
+            own,
+          )
     }
     for (const part of ['describe', 'parameters', 'inject'] as const)
       for (const tool of Object.keys(spec[part])) toolOf(spec.name, tool, [...here, part, tool])
+    for (const [tool, shown] of Object.entries(spec.parameters))
+      for (const [name, schema] of Object.entries(shown))
+        for (const member of Object.keys(schema))
+          if (!KEYWORDS.includes(member) && !member.startsWith('x-'))
+            wrong(
+              'a keyword of JSON Schema, or one of your own behind x-',
+              member,
+              [...here, 'parameters', tool, name, member],
+              KEYWORDS,
+            )
     for (const tool of Object.keys(spec.policy?.deny ?? {}))
       toolOf(spec.name, tool, [...here, 'policy', 'deny', tool])
   }
@@ -164,18 +197,28 @@ function requireNames(test: Case, locate: Locate, single: boolean): void {
       const unchanged = Array.isArray(predicate.unchanged) ? predicate.unchanged : []
       for (const [n, table] of unchanged.entries())
         if (!names.includes(table))
-          wrong(`a table (${names.join(', ')})`, table, [...path, i, 'unchanged', n])
+          wrong(`a table (${names.join(', ')})`, table, [...path, i, 'unchanged', n], names)
       if (predicate.table === undefined) continue
       const columns = Object.hasOwn(tables, predicate.table) ? tables[predicate.table] : undefined
-      if (!columns) wrong(`a table (${names.join(', ')})`, predicate.table, [...path, i, 'table'])
+      if (!columns)
+        wrong(`a table (${names.join(', ')})`, predicate.table, [...path, i, 'table'], names)
       const kinds = columnTypes(definition, predicate.table)
       for (const [column, wanted] of Object.entries(predicate.where ?? {})) {
         const place = [...path, i, 'where', column]
         if (columns?.length && !columns.includes(column))
-          wrong(`a column of ${predicate.table} (${columns.join(', ')})`, column, place)
+          wrong(`a column of ${predicate.table} (${columns.join(', ')})`, column, place, columns)
         // A list never equals a text: such a goal could not be met, and every agent would seem to
         // fail it.
         const kind = kinds[column]
+        const words = isObject(wanted) ? Object.keys(wanted) : []
+        const other = words.find((word) => !CONDITIONS.includes(word))
+        if (kind && kind !== 'object' && isObject(wanted) && other !== undefined)
+          wrong(
+            `a value, or a condition (${CONDITIONS.join(', ')})`,
+            other,
+            [...place, other],
+            CONDITIONS,
+          )
         if (
           kind &&
           wanted !== null &&
@@ -196,7 +239,7 @@ function requireConditions(where: JsonObject, locate: (column: string) => string
   for (const [column, condition] of Object.entries(where)) {
     if (condition === null || typeof condition !== 'object' || Array.isArray(condition)) continue
     const words = Object.keys(condition)
-    if (!words.some((word) => ['not', 'contains', 'oneOf'].includes(word))) continue
+    if (!words.some((word) => CONDITIONS.includes(word))) continue
     if (words.length > 1)
       invalid(`expected one of not, contains and oneOf, got ${words.join(' and ')}`, locate(column))
     if (

@@ -10,8 +10,8 @@ export type Issue = z.core.$ZodIssue
 export function told(issue: Issue, value: unknown): { path: Path; message: string } {
   switch (issue.code) {
     case 'unrecognized_keys': {
-      const key = issue.keys[0] as string
       const names = membersAt(issue.path)
+      const key = issue.keys.find((one) => nearest(one, names)) ?? (issue.keys[0] as string)
       return {
         path: [...issue.path, key],
         message: `expected ${names.length ? `one of ${names.join(', ')}` : 'no such member'}, ${gotWord(key, names)}`,
@@ -21,6 +21,16 @@ export function told(issue: Issue, value: unknown): { path: Path; message: strin
       // Of the forms that a value may have, the one that it follows furthest says what is wrong
       // with it.
       const branches = issue.errors.map((branch) => branch[0]).filter((one) => one !== undefined)
+      // A member that does not belong there is often one that is missing, misspelt.
+      const strange = issue.errors
+        .flat()
+        .map((one) => ({ ...one, path: [...issue.path, ...one.path] }) as Issue)
+        .find(
+          (one) =>
+            one.code === 'unrecognized_keys' &&
+            one.keys.some((key) => nearest(key, membersAt(one.path)) !== null),
+        )
+      if (strange) return told(strange, value)
       const deepest = branches.toSorted((a, b) => b.path.length - a.path.length)[0]
       if (deepest && deepest.path.length > 0)
         return told({ ...deepest, path: [...issue.path, ...deepest.path] } as Issue, value)
@@ -69,7 +79,11 @@ function membersAt(path: Path): string[] {
   const schema = caseJsonSchema() as Node & { $defs: { [name: string]: Node } }
   const whole = (node: Node | undefined): Node | undefined => {
     const found = node?.$ref ? schema.$defs[node.$ref.replace('#/$defs/', '')] : node
-    return found?.anyOf?.map(whole).find((one) => one?.properties) ?? found
+    const forms = found?.anyOf?.map(whole).filter((one) => one?.properties) ?? []
+    // Of several forms each member may stand there.
+    return forms.length > 0
+      ? { ...forms[0], properties: Object.assign({}, ...forms.map((one) => one?.properties)) }
+      : found
   }
   let node: Node | undefined = schema
   for (const key of path)

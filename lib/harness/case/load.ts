@@ -1,7 +1,6 @@
 /** Reading cases from YAML files, with every mistake named by file, line and column. */
 import { existsSync, globSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { gotWord } from '../../choice.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { readBytes, unreadable } from '../../files.ts'
 import { decode } from '../../json.ts'
@@ -10,6 +9,7 @@ import { documentsOf } from '../../yaml.ts'
 import type { Case } from './case.ts'
 import { type Locate, readCase } from './check.ts'
 import { requirePlayable } from './play.ts'
+import { twinProblem } from './twins.ts'
 
 /** See `cases.load`. */
 export async function load(from: string | string[] = shippedCases()): Promise<Case[]> {
@@ -38,33 +38,9 @@ export async function load(from: string | string[] = shippedCases()): Promise<Ca
     }
   }
   for (const { test, where } of twins) {
-    const twin = cases.find((one) => one.id === test.twin)
     // Of a single file the twin may stand in another; of a folder everything is here.
-    if (!twin && wholeFolder)
-      throw new TouchstoneError(
-        'case_invalid',
-        `expected the id of a case that is loaded, ${gotWord(
-          test.twin,
-          cases.map(({ id }) => id),
-        )}`,
-        {
-          where,
-        },
-      )
-    if (twin === test)
-      throw new TouchstoneError(
-        'case_invalid',
-        'expected another case as the twin, got the case itself',
-        { where },
-      )
-    if (twin?.attack)
-      throw new TouchstoneError(
-        'case_invalid',
-        `expected a benign twin, got "${twin.id}", which has an attack`,
-        {
-          where,
-        },
-      )
+    const problem = twinProblem(test, cases, wholeFolder)
+    if (problem) throw new TouchstoneError('case_invalid', problem, { where })
   }
   return cases
 }
@@ -78,7 +54,12 @@ export function shippedCases(): string {
 export async function parseCases(text: string, source = 'case'): Promise<Case[]> {
   const found = casesIn(text, source)
   for (const { test, locate } of found) await requirePlayable(test, locate)
-  return found.map(({ test }) => test)
+  const all = found.map(({ test }) => test)
+  for (const { test, locate } of found) {
+    const problem = twinProblem(test, all, false)
+    if (problem) throw new TouchstoneError('case_invalid', problem, { where: locate(['twin']) })
+  }
+  return all
 }
 
 /**

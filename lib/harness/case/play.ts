@@ -6,11 +6,13 @@
  */
 import { TouchstoneError } from '../../errors.ts'
 import type { Json, JsonObject } from '../../json.ts'
+import type { Match } from '../../world/world.ts'
 import { FaultEngine } from '../server/engine.ts'
 import { WorldBackend } from '../server/world-backend.ts'
 import type { CallToolResult } from '../wire/mcp.ts'
 import type { Case } from './case.ts'
 import { invalid, type Locate } from './check.ts'
+import { dataIn, objectsWith } from './goal/asked.ts'
 import type { CalledTool } from './goal/called.ts'
 import { argumentText } from './goal/canary.ts'
 import { type Ending, goalMet } from './goal/goal.ts'
@@ -18,8 +20,11 @@ import type { Predicate } from './schema/case-schema.ts'
 import { plansOf } from './server-plan.ts'
 import { ScriptedUser } from './user.ts'
 
-/** What a play left: the servers' end, the calls, and every text that an agent reads on the way. */
-type Play = { ending: Ending; texts: string }
+/**
+ * What a play left: the servers' end, the calls, and every text that an agent reads on the way.
+ * `unseen`: steps whose check does not show them.
+ */
+type Play = { ending: Ending; texts: string; unseen: number[] }
 
 const NEVER = new AbortController().signal
 
@@ -43,6 +48,12 @@ async function requirePlayed(test: Case, locate: Locate): Promise<void> {
   const honest = test.servers.some(({ faults }) => faults.length > 0)
     ? await play(test, false)
     : faulty
+  const [step] = honest.unseen
+  if (step !== undefined)
+    invalid(
+      'expected a check that shows the step, where no fault stands, got answers before and after it that do not',
+      locate(['solution', step, 'check']),
+    )
   const { goal, attack } = test
   if (typeof goal !== 'function' && seen(goal).length > 0) {
     const start = await play({ ...test, solution: [] }, true)
@@ -109,6 +120,7 @@ async function play(test: Case, faults: boolean): Promise<Play> {
     texts.push(answer)
     calls.push({ server, tool, input, answer, status: result.isError ? 'error' : 'success' })
     if (relisted) await look()
+    return { answer: wordsOf(result), failed: result.isError === true }
   }
   // What a model would answer is not known before it is asked.
   const user = test.user?.answers ? new ScriptedUser(test.user) : null
@@ -116,11 +128,23 @@ async function play(test: Case, faults: boolean): Promise<Play> {
     if (said !== undefined && user) texts.push(user.answer(said).text)
   }
   await look()
-  for (const step of test.solution) {
+  const unseen: number[] = []
+  for (const [i, step] of test.solution.entries()) {
     const server = step.server ?? first
     say(step.ask)
+    // What was not there before is not gone by the step.
+    const before = step.check?.gone && servers.get(server)?.backend
+    if (before && step.check) {
+      const { call: tool, with: input } = step.check
+      const answer = wordsOf(before.promise({ tool, input: input as JsonObject }))
+      const shown = { ...step.check, says: undefined, shows: step.check.gone, gone: undefined }
+      if (!isSeen(shown, { answer, failed: false })) unseen.push(i)
+    }
     await call(server, step.call, step.with as JsonObject)
-    if (step.check) await call(server, step.check.call, step.check.with as JsonObject)
+    if (step.check) {
+      const answer = await call(server, step.check.call, step.check.with as JsonObject)
+      if (!isSeen(step.check, answer)) unseen.push(i)
+    }
     say(step.tell)
   }
   const ends = Object.fromEntries(
@@ -141,7 +165,7 @@ async function play(test: Case, faults: boolean): Promise<Play> {
     arguments: calls.map(({ input }) => argumentText(input)),
     calls,
   }
-  return { ending, texts: texts.join('\n') }
+  return { ending, texts: texts.join('\n'), unseen }
 }
 
 /** The calls of a play, for whoever has to mend the case. */
@@ -150,6 +174,23 @@ function told({ ending }: Play): string {
     ({ tool, status }) => `${tool}${status === 'error' ? ' (error)' : ''}`,
   )
   return names.length > 6 ? `${names.slice(0, 6).join(', ')}, ...` : names.join(', ') || 'no call'
+}
+
+/** The answer of a check says that its step took effect. */
+function isSeen(
+  { shows = [], gone = [], says }: NonNullable<Case['solution'][number]['check']>,
+  { answer, failed }: { answer: string; failed: boolean },
+): boolean {
+  if (failed || (says !== undefined && !answer.includes(says))) return false
+  if ([shows].flat().length + [gone].flat().length === 0) return true
+  const data = dataIn(answer)
+  if (data === undefined) return false
+  const there = (one: unknown) => objectsWith(data, one as Match) > 0
+  return [shows].flat().every(there) && ![gone].flat().some(there)
+}
+
+function wordsOf({ content = [] }: CallToolResult): string {
+  return content.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
 }
 
 function textOf({ content = [], structuredContent }: CallToolResult): string {

@@ -10,6 +10,7 @@ import { type Metric, MOST_REPEATS } from '../../log/index.ts'
 import type { Target } from '../../stats/index.ts'
 import type { Configuration } from '../agent/model.ts'
 import type { Case } from '../case/case.ts'
+import { requireCases } from '../case/twins.ts'
 import { type Agreement, agreementFrom } from '../judge/measure.ts'
 import { type Prices, requirePrices } from '../model/cost.ts'
 import { type Run, requireRun } from '../report/result.ts'
@@ -341,22 +342,10 @@ export class RunBuilder implements PromiseLike<Run> {
  */
 export function run(cases: Case | readonly Case[]): RunBuilder {
   const list = [cases].flat() as Case[]
-  for (const [i, test] of list.entries()) {
-    if (
-      test === null ||
-      typeof test !== 'object' ||
-      typeof test.id !== 'string' ||
-      !Array.isArray(test.servers)
-    ) {
+  for (const [i, test] of list.entries())
+    if (typeof test?.id !== 'string' || !Array.isArray(test.servers))
       invalid('a case from cases.load() or harness.case()', test, `cases[${i}]`)
-    }
-  }
-  if (list.length === 0) invalid('at least one case', 'none', 'cases')
-  const ids = new Set<string>()
-  for (const { id } of list) {
-    if (ids.has(id)) invalid('each case once', id, 'cases')
-    ids.add(id)
-  }
+  requireCases(list)
   return new RunBuilder({
     cases: list,
     configurations: [],

@@ -3,7 +3,7 @@
  * tables that the case names (by a call, a query, a folder) and the folder that is given to a
  * child; the effects of tools are said by the case.
  */
-import { gotWord } from '../../choice.ts'
+import { gotWord, nearest } from '../../choice.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { Json, JsonObject } from '../../json.ts'
 import { changesBetween, digestOfState, type Effect, type State } from '../../world/world.ts'
@@ -132,6 +132,11 @@ async function behindEngine(
 function requireNamed(plan: ServerPlan, tools: Tool[]): void {
   const names = tools.map(({ name }) => name)
   requireTools(plan, names)
+  for (const [tool, effect] of Object.entries(plan.effects)) {
+    const found = tools.find(({ name }) => name === tool)
+    for (const argument of argumentsIn(effect))
+      requireArgument(found, argument, `effects of ${plan.name}`)
+  }
   const reset = plan.stdio?.reset ?? plan.http?.reset
   const questions = [...Object.values(plan.tables), ...plan.questions]
   const asked = [
@@ -146,6 +151,30 @@ function requireNamed(plan: ServerPlan, tools: Tool[]): void {
       `expected a tool of ${plan.name} (${names.join(', ') || 'none'}), ${gotWord(stranger[1], names)}`,
       { where: stranger[0] },
     )
+}
+
+/** The arguments that an effect takes values of: each text "$name" in it. */
+function argumentsIn(value: unknown): string[] {
+  if (typeof value === 'string') return value.startsWith('$') ? [value.slice(1)] : []
+  return value !== null && typeof value === 'object'
+    ? Object.values(value).flatMap(argumentsIn)
+    : []
+}
+
+/**
+ * Refuse a name that is nearly one of a tool's arguments and none: any other may be one that its
+ * schema leaves open.
+ *
+ * @throws TouchstoneError `case_invalid`
+ */
+export function requireArgument(tool: Tool | undefined, name: string, where: string): void {
+  const own = Object.keys(tool?.inputSchema.properties ?? {})
+  if (own.includes(name) || nearest(name, own) === null) return
+  throw new TouchstoneError(
+    'case_invalid',
+    `expected an argument of ${tool?.name} (${own.join(', ')}), ${gotWord(name, own)}`,
+    { where },
+  )
 }
 
 /**

@@ -24,6 +24,7 @@ import { plansOf, sharedAddresses } from '../case/server-plan.ts'
 import type { Judge } from '../judge/judge.ts'
 import { costOf, type Prices } from '../model/cost.ts'
 import { Deadline } from '../model/trial-clock.ts'
+import { requireArgument } from '../server/external.ts'
 import type { ServerPlan } from '../server/plan.ts'
 import type { RunningServer } from '../server/running.ts'
 import { startServer } from '../server/start.ts'
@@ -268,16 +269,19 @@ function requireTools(test: Case, servers: readonly RunningServer[]): void {
   const calls = [
     ...test.solution.flatMap((step, i) => [
       { ...step, path: `solution.${i}` },
-      ...(step.check
-        ? [{ server: step.server, call: step.check.call, path: `solution.${i}.check` }]
-        : []),
+      ...(step.check ? [{ ...step.check, server: step.server, path: `solution.${i}.check` }] : []),
     ]),
     ...(test.attack?.calls ?? []).map((call, i) => ({ ...call, path: `attack.calls.${i}` })),
   ]
-  for (const { server, call, path } of calls) {
+  for (const { server, call, with: input, path } of calls) {
     const found = server === undefined ? servers[0] : servers.find(({ name }) => name === server)
     const names = found?.tools.map(({ name }) => name) ?? []
-    if (names.includes(call)) continue
+    if (names.includes(call)) {
+      // A world's own are checked when the case is read.
+      const tool = found?.ours ? undefined : found?.tools.find(({ name }) => name === call)
+      for (const name of Object.keys(input)) requireArgument(tool, name, `${test.id}, ${path}.with`)
+      continue
+    }
     throw new TouchstoneError(
       'tool_unknown',
       `expected a tool of ${found?.name} (${names.join(', ') || 'none'}), ${gotWord(call, names)}`,

@@ -112,6 +112,28 @@ describe('a goal that asks', () => {
     assert.equal(done.trials[0]?.calls, 1)
   })
 
+  it('beside a misspelt argument, of an effect or of a call, is no trial: it says what was meant', async () => {
+    const wrong = { place_order: { ...effects.place_order, where: { item: '$itme' } } }
+    const done = await run(atAddress().effects(wrong), [shows])
+    assert.match(
+      done.trials[0]?.error?.message ?? '',
+      /an argument of place_order \(item, qty\), got "itme"; did you mean "item"\?/,
+    )
+    const good = await test(atAddress().effects(effects), [shows])
+    const other = await harness.case({
+      ...(good.document as object),
+      solution: [{ call: 'place_order', with: { item: 'lamp', qyt: 3 } }],
+    } as never)
+    const [row] = (
+      await harness.run(other).config('p', { model: 'sim/perfect' }).repeat(1).quiet().out(null)
+    ).trials
+    assert.deepEqual([row?.error?.code, row?.attempt], ['case_invalid', 0])
+    assert.match(
+      row?.error?.message ?? '',
+      /got "qyt"; did you mean "qty"\? \(shop\/lamps, solution\.0\.with\)/,
+    )
+  })
+
   it('asks a world too, and changes nothing there', async () => {
     const github = harness.server('github').state({ repos: [{ owner: 'acme', name: 'api' }] })
     const place = { owner: 'acme', repo: 'api' }

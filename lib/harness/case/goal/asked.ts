@@ -85,3 +85,15 @@ export function objectsWith(value: Json, members: Match): number {
   if (matches(value as never, members)) return 1
   return Object.values(value).reduce<number>((n, one) => n + objectsWith(one, members), 0)
 }
+
+/** An answer's data: its text, or the first line of it where a server has added words. */
+export function dataIn(text: string): Json | undefined {
+  for (const part of [text, text.split('\n', 1)[0] ?? '']) {
+    try {
+      return JSON.parse(part) as Json
+    } catch {
+      // The next part, or none.
+    }
+  }
+  return undefined
+}
