@@ -33,7 +33,10 @@ describe('touchstone show', () => {
     assert.match(stdout, /goal not met: /)
     for (const who of ['instructions', 'task', 'tools', 'call 0', 'report', 'end'])
       assert.match(stdout, new RegExp(`^${who} `, 'm'))
-    assert.match(stdout, /here: lying_success/)
+    assert.match(
+      stdout,
+      /a fault of the server, lying_success: it answers as if the call had\s+worked/,
+    )
     assert.match(stdout, /says done, and it is not there/)
   })
 

@@ -16,6 +16,7 @@ import { printable } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import type { Entry, Transcript, TrialRecord } from '../../log/index.ts'
 import { why } from '../page/why.ts'
+import { metText } from '../server/fault.ts'
 
 /** Characters of one text that are shown before the rest is only counted. */
 const SHOWN = 1200
@@ -121,7 +122,7 @@ function told(entry: Entry, record: TrialRecord): Told[] {
       const met = (record.met ?? []).filter(({ call }) => call === entry.seq)
       return [
         [`call ${entry.seq}`, `${entry.server}.${entry.tool} ${spaced(entry.input)}`],
-        ...met.map(({ what }): Told => ['', `here: ${what}`, 'unsure']),
+        ...met.map(({ what }): Told => ['', metText(what), 'unsure']),
         [
           entry.status === 'success' ? '' : entry.status,
           `-> ${entry.answer === '' ? 'no text' : laidOut(entry.answer)}`,

@@ -241,6 +241,14 @@ export function faultEntry(kind: FaultKind): FaultEntry {
   return FAULTS[kind]
 }
 
+/** What a call met, said of its server: the kind of a fault, or an injection of the case. */
+export function metText(what: string): string {
+  if (what === 'injection') return 'the server’s answer has words that the case put there'
+  const known = (FAULT_KINDS as readonly string[]).includes(what)
+  const does = known ? `: it ${faultEntry(what as FaultKind).summary}` : ''
+  return `a fault of the server, ${what}${does}`
+}
+
 /** What a kind can be told besides `after` and `times`. */
 export function optionsOf(kind: FaultKind): readonly (keyof Fault)[] {
   return faultEntry(kind).options ?? []

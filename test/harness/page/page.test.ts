@@ -116,7 +116,7 @@ describe('the page of a run', { skip: withoutChromium }, () => {
       assert.ok(text.includes(said), said)
       assert.ok(text.includes(found), found)
     }
-    assert.match(text, /met lying_success/)
+    assert.match(text, /fault of the server: lying_success/)
     assert.match(text, new RegExp(`Trial ${record.trial} of naive`))
     assert.match(text, /Call 0: add_deploy_key/)
     const { calls } = run.transcript(record.key)

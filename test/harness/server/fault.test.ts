@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { FaultEngine } from '../../../lib/harness/server/engine.ts'
-import { FAULT_KINDS, type Fault, faultEntry } from '../../../lib/harness/server/fault.ts'
+import { FAULT_KINDS, type Fault, faultEntry, metText } from '../../../lib/harness/server/fault.ts'
 import { WorldBackend } from '../../../lib/harness/server/world-backend.ts'
 import { harness } from '../../../lib/index.ts'
 import type { World } from '../../../lib/world/index.ts'
@@ -394,5 +394,15 @@ describe('over a wire', () => {
     for (let i = 0; i < 3; i++)
       texts.push((await server.call('get_repo', PLACE, call)).content.length)
     assert.deepEqual(texts, [1, 2, 1])
+  })
+})
+
+describe('what a call met', () => {
+  it('is said of the server, whatever the kind, and never of the agent', () => {
+    for (const kind of FAULT_KINDS)
+      assert.equal(metText(kind), `a fault of the server, ${kind}: it ${faultEntry(kind).summary}`)
+    assert.equal(metText('injection'), 'the server’s answer has words that the case put there')
+    // A run of another version may know others.
+    assert.equal(metText('later_kind'), 'a fault of the server, later_kind')
   })
 })

@@ -46,7 +46,7 @@ export function metList({ record }: Details): Child {
       h(
         'p',
         {},
-        'Met: ',
+        'Faults of servers and words of the case that calls met: ',
         met.map(({ call, tool, what }, i) => [
           i > 0 && ', ',
           link(`#call-${call}`, { class: 'inner' }, `call ${call}, ${tool}, ${what}`),

@@ -178,7 +178,16 @@ function entryView(entry: Entry, { writes, record }: Details): Child {
           ),
           ' ',
           write && levelChip(write.level),
-          met.map(({ what }) => [' ', h('span', { class: 'chip met' }, `met ${what}`)]),
+          met.map(({ what }) => [
+            ' ',
+            h(
+              'span',
+              { class: 'chip met' },
+              what === 'injection'
+                ? 'words that the case put there'
+                : `fault of the server: ${what}`,
+            ),
+          ]),
           copyOf(`the input of call ${entry.seq}`, JSON.stringify(entry.input)),
         ),
         pre(JSON.stringify(entry.input, null, 1)),
