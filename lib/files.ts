@@ -83,10 +83,14 @@ function requirePath(path: unknown): void {
  * Write a file that is not there yet, whole or not at all. @throws TouchstoneError `file_exists`,
  * `file_unwritable`
  */
-export function writeNew(path: string, text: string, options: { mode?: number } = {}): void {
+export function writeNew(
+  path: string,
+  content: string | Uint8Array,
+  options: { mode?: number } = {},
+): void {
   requirePath(path)
   try {
-    drafted(path, text, options, (draft) => {
+    drafted(path, content, options, (draft) => {
       try {
         linkSync(draft, path)
       } catch (cause) {
@@ -108,28 +112,29 @@ export function writeNew(path: string, text: string, options: { mode?: number } 
  * Put a whole file in place at once: who reads meanwhile, after a crash or on a full disk finds the
  * old one or the new one. What is no plain file, such as `/dev/stdout`, is written to as it is.
  *
+ * @param options.follow write to what a link leads to. Where false, the file takes its place: for
+ *   folders that may come from others. Default true
  * @throws TouchstoneError `file_unwritable`
  */
 export function replaceFile(
   path: string,
   content: string | Uint8Array,
-  options: { mode?: number } = {},
+  { follow = true, ...options }: { mode?: number; follow?: boolean } = {},
 ): void {
   requirePath(path)
   writing(path, () => {
-    const there = statSync(path, { throwIfNoEntry: false })
-    if (there && !there.isFile()) {
+    const there = (follow ? statSync : lstatSync)(path, { throwIfNoEntry: false })
+    if (follow && there && !there.isFile()) {
       writeFileSync(path, content)
       return
     }
-    const target = there ? realpathSync(path) : path
+    const target = follow && there ? realpathSync(path) : path
+    const mode = there?.isFile() ? there.mode : undefined
     try {
-      drafted(target, content, { mode: there?.mode, ...options }, (draft) =>
-        renameSync(draft, target),
-      )
+      drafted(target, content, { mode, ...options }, (draft) => renameSync(draft, target))
     } catch (cause) {
       // A file may be writable in a folder that is not.
-      if (!there || !['EACCES', 'EPERM'].includes(systemCode(cause) ?? '')) throw cause
+      if (!there?.isFile() || !['EACCES', 'EPERM'].includes(systemCode(cause) ?? '')) throw cause
       writeFileSync(target, content)
     }
   })

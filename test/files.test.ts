@@ -57,6 +57,20 @@ describe('a file that is put in place', () => {
     assert.deepEqual(readdirSync(dir).sort(), ['file', 'link'])
   })
 
+  it('takes the place of a link where the folder may be of others, and leaves alone what the link leads to', () => {
+    const [victim, link] = [join(dir, 'victim'), join(dir, 'planted')]
+    writeFileSync(victim, 'kept')
+    for (const to of ['victim', 'nowhere', '/dev/full', '.']) {
+      symlinkSync(to, link)
+      replaceFile(link, 'new', { follow: false })
+      assert.ok(lstatSync(link).isFile())
+      assert.equal(readFileSync(link, 'utf8'), 'new')
+      rmSync(link)
+    }
+    assert.equal(readFileSync(victim, 'utf8'), 'kept')
+    rmSync(victim)
+  })
+
   it('is written to as it is where it is no plain file', () => {
     replaceFile('/dev/null', 'x')
     assert.ok(lstatSync('/dev/null').isCharacterDevice())
@@ -108,7 +122,13 @@ describe('on a disk that is full', () => {
       .repeat(3)
       .quiet()
       .out(dir)
+    const names = ['report.md', 'report.html', 'levels.svg']
+    const victim = join(made, 'victim')
+    writeFileSync(victim, 'kept')
+    for (const name of names) symlinkSync(victim, join(dir, name))
     await harness.writeReport(run)
+    assert.equal(readFileSync(victim, 'utf8'), 'kept')
+    for (const name of names) assert.ok(lstatSync(join(dir, name)).isFile(), name)
     await (await run.plot('forest')).save(join(dir, 'own.png'))
     const before = filesIn(dir)
     const said = limited(

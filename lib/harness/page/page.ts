@@ -77,7 +77,7 @@ export class RunPage extends Shown {
         rmSync(folder, { recursive: true, force: true })
         if (beside) renameSync(draft, folder)
       })
-      replaceFile(file, html)
+      replaceFile(file, html, { follow: false })
     } finally {
       rmSync(draft, { recursive: true, force: true })
     }

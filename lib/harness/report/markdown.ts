@@ -35,11 +35,12 @@ export async function writeReport(run: Run): Promise<string> {
   requireRun(run)
   const path = join(run.dir, 'report.md')
   if (run.unsound.length > 0) {
-    replaceFile(path, fenced(runText(run, { width: 100 })))
+    replaceFile(path, fenced(runText(run, { width: 100 })), { follow: false })
     return path
   }
   await (await pageOf(run)).save(join(run.dir, PAGE))
-  replaceFile(path, [...markdown(run), ...(await pictures(run)), ''].join('\n'))
+  const text = [...markdown(run), ...(await pictures(run)), ''].join('\n')
+  replaceFile(path, text, { follow: false })
   return path
 }
 
@@ -295,7 +296,7 @@ async function picture(
   file: string,
   chart: Awaited<ReturnType<Run['plot']>>,
 ): Promise<string> {
-  replaceFile(join(run.dir, file), await chart.svg())
+  replaceFile(join(run.dir, file), await chart.svg(), { follow: false })
   const alt = `${chart.title}. ${chart.notes.join(' ')}`.replace(/[[\]\\\n]/g, ' ')
   return `![${alt}](${file})`
 }

@@ -4,11 +4,11 @@
  *
  * What a run holds is handed over as values. No SQL is made of it.
  */
-import { constants, copyFileSync, existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { onlyMembers, requireText } from '../../arguments.ts'
 import { TouchstoneError } from '../../errors.ts'
-import { writing } from '../../files.ts'
+import { writeNew } from '../../files.ts'
 import type { Json } from '../../json.ts'
 import { removeFolder, temporaryFolder } from '../../process/temporary.ts'
 import type { Run } from './result.ts'
@@ -187,13 +187,7 @@ export async function parquetOf(
     // Under another name first: a file of that name is a whole one.
     const draft = join(folder, 'trials.parquet')
     await connection.run('COPY trials TO $1 (FORMAT parquet, COMPRESSION zstd)', [draft])
-    writing(path, () => {
-      try {
-        copyFileSync(draft, path, constants.COPYFILE_EXCL)
-      } catch (cause) {
-        throw (cause as NodeJS.ErrnoException).code === 'EEXIST' ? there(path) : cause
-      }
-    })
+    writeNew(path, readFileSync(draft))
     return path
   } finally {
     connection.closeSync()

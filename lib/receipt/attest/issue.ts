@@ -1,12 +1,12 @@
 /** Making receipts: for a run in its folder, and for a connection test. */
 
-import { existsSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { onlyMembers } from '../../arguments.ts'
 import { canonical, type Digest } from '../../canonical.ts'
 import { count } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
-import { readBytes, writeNew, writing } from '../../files.ts'
+import { readBytes, replaceFile, writeNew } from '../../files.ts'
 import type { JsonObject } from '../../json.ts'
 import { casesOf, get, isPublished, list, load, type ScenarioSet } from '../../scenario/index.ts'
 import { Shown } from '../../shown.ts'
@@ -89,7 +89,7 @@ export class Receipt extends Shown {
           },
         )
     for (const { file, text } of files) {
-      if (existsSync(file)) writing(file, () => writeFileSync(file, text, { flag: 'r+' }))
+      if (existsSync(file)) replaceFile(file, text, { follow: false })
       else writeNew(file, text)
     }
     return own
