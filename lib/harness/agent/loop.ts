@@ -124,6 +124,8 @@ export async function runAgent(
       maxRetries: 0,
       abortSignal: stop.signal,
       include: { responseBody: settings.recordResponses },
+      // Nobody traces a simulated model, and the SDK copies every event for whoever might.
+      ...(!settings.recordResponses && { telemetry: { isEnabled: false } }),
       async prepareStep() {
         // A server may say that its tools are others now; the next step sees them as they are.
         for (const offered of await recorder.refresh(stop.signal)) {

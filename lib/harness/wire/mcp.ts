@@ -94,11 +94,29 @@ export async function clientNamed(
     relisted.add(client)
     relistings.get(client)?.()
   })
-  await client.connect(transport, {
-    timeout: options.timeoutMs ?? 10_000,
-    ...(options.signal && { signal: options.signal }),
-  })
+  const timeout = options.timeoutMs ?? 10_000
+  await asked(options.signal, (own) => client.connect(transport, { timeout, ...own }))
   return client
+}
+
+/**
+ * Ask with a signal of the request's own: the SDK never lets go of one, and where it aborts later
+ * tells the server that a request is cancelled which it has answered.
+ */
+async function asked<T>(
+  signal: AbortSignal | undefined,
+  ask: (options: { signal?: AbortSignal }) => Promise<T>,
+): Promise<T> {
+  if (!signal) return ask({})
+  const own = new AbortController()
+  const abort = () => own.abort(signal.reason)
+  if (signal.aborted) abort()
+  else signal.addEventListener('abort', abort, { once: true })
+  try {
+    return await ask({ signal: own.signal })
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
 }
 
 /** Any request, its result as it came. Rejects with the SDK's error. */
@@ -108,8 +126,10 @@ export function request(
   params: object | undefined,
   options: { signal: AbortSignal; timeoutMs: number },
 ): Promise<{ [member: string]: unknown }> {
-  const asked = { method, ...(params && { params: params as { [member: string]: unknown } }) }
-  return client.request(asked, ResultSchema, { signal: options.signal, timeout: options.timeoutMs })
+  const message = { method, ...(params && { params: params as { [member: string]: unknown } }) }
+  return asked(options.signal, (own) =>
+    client.request(message, ResultSchema, { ...own, timeout: options.timeoutMs }),
+  )
 }
 
 const relisted = new WeakSet<Client>()
@@ -130,8 +150,9 @@ export async function listTools(client: Client, signal?: AbortSignal): Promise<T
   const tools: Tool[] = []
   let cursor: string | undefined
   for (let page = 0; page < 100; page++) {
-    const asked = client.listTools(cursor === undefined ? {} : { cursor }, signal ? { signal } : {})
-    const answer = await asked.catch((cause: unknown) => {
+    const params = cursor === undefined ? {} : { cursor }
+    const listed = asked(signal, (own) => client.listTools(params, own))
+    const answer = await listed.catch((cause: unknown) => {
       signal?.throwIfAborted()
       const got = reasonOf(cause).replaceAll(/\s+/g, ' ')
       throw new TouchstoneError('server_unreachable', `expected a list of tools, got ${got}`, {
@@ -159,10 +180,10 @@ export async function callTool(
   options: { signal: AbortSignal; timeoutMs: number; number?: number },
 ): Promise<CallToolResult> {
   const meta = options.number === undefined ? {} : { _meta: { [CALL]: options.number } }
-  const answer = await client.callTool({ name, arguments: input, ...meta }, undefined, {
-    signal: options.signal,
-    timeout: options.timeoutMs,
-  })
+  const params = { name, arguments: input, ...meta }
+  const answer = await asked(options.signal, (own) =>
+    client.callTool(params, undefined, { ...own, timeout: options.timeoutMs }),
+  )
   return answer as CallToolResult
 }
 
