@@ -184,8 +184,9 @@ export class Columns implements Rows {
     return this.unplanned.get(key) ?? null
   }
 
-  private cell({ case: id, configuration, trial }: TrialRecord): Cell | undefined {
-    return trial < this.repeats ? this.cells.get(`${id}|${configuration}`) : undefined
+  /** A record's key is made of its case, configuration and trial. */
+  private cell({ key }: TrialRecord): Cell | undefined {
+    return this.find(key)?.cell
   }
 
   private find(key: string): { cell: Cell; trial: number } | null {

@@ -75,7 +75,9 @@ export function digestOfGroup({ bytes }: Pick<Group, 'bytes'>, kind: Kind): stri
   if (kind === 'decisions') return hash('sha256', bytes, 'binary')
   const lines = bytes.subarray(0, bytes.length - 1)
   if (kind === 'transcript') return hash('sha256', lines, 'binary')
-  const made = digestOfExports(lines.toString('utf8').split('\n').flatMap(exportIn))
+  const exports = lines.toString('utf8').split('\n').flatMap(exportIn)
+  if (exports.length === 1 && exports[0]) return hash('sha256', exports[0].text, 'binary')
+  const made = digestOfExports(exports)
   return made && Buffer.from(made.slice('sha256:'.length), 'hex').toString('latin1')
 }
 
