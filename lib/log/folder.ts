@@ -18,7 +18,7 @@ import { join } from 'node:path'
 import { type Digest, digest } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
 import { readJson, unwritable, writing } from '../files.ts'
-import { decode, type Json, type JsonObject } from '../json.ts'
+import type { Json, JsonObject } from '../json.ts'
 import { LineWriter } from '../lines.ts'
 import type { Lock } from '../lock.ts'
 import { redactedJson } from '../secrets.ts'
@@ -333,10 +333,11 @@ export function breathe(): Promise<void> {
  * The records of a run's folder, in the order written. A torn last line, which a crash leaves, is
  * no record.
  *
- * @throws TouchstoneError `run_invalid` or a reading error with file and line
+ * @throws TouchstoneError `run_invalid` for a record of another shape, `run_damaged` for a line
+ *   that is none, with file and line
  */
 export async function eachRecord(dir: string, see: (read: ReadRecord) => void): Promise<void> {
-  const { recordIn } = await import('./record-line.ts')
+  const { recordOfLine } = await import('./record-line.ts')
   const path = join(dir, FILES.trials)
   if (!existsSync(path)) return
   const window = new LineWindow(path)
@@ -344,9 +345,8 @@ export async function eachRecord(dir: string, see: (read: ReadRecord) => void): 
     while (window.next() && window.whole) {
       const { line, place: from, sizeBytes } = window
       const where = () => `${path}:${line}`
-      const text = decode(window.bytes, where())
-      if (text.trim() !== '')
-        see({ record: recordIn(text, where), line, place: { from, sizeBytes } })
+      const record = recordOfLine(window.bytes, where)
+      if (record) see({ record, line, place: { from, sizeBytes } })
       if (line % BREATH_LINES === 0) await breathe()
     }
   } finally {

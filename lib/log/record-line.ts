@@ -7,7 +7,8 @@
  * that many trials share are parsed and held against the schema once. A line with anything else in
  * it goes the long way.
  */
-import { parseLine } from '../json.ts'
+import { TouchstoneError } from '../errors.ts'
+import { decode, parseLine } from '../json.ts'
 import { requireTrialRecord, TRIAL, type TrialRecord } from './records.ts'
 
 /** No escape, no control character, no half of a surrogate pair. */
@@ -308,4 +309,23 @@ function number(text: string | undefined): number | null {
 /** What stands between quotes. */
 function word(text: string | undefined): string | null {
   return text === undefined || text === 'null' ? null : text.slice(1, -1)
+}
+
+/**
+ * The record of a run's own line; null for an empty one. A line that is no JSON says the way out.
+ *
+ * @throws TouchstoneError `run_damaged`, or as `recordIn` does
+ */
+export function recordOfLine(bytes: Uint8Array, where: () => string): TrialRecord | null {
+  try {
+    const text = decode(bytes, where())
+    return text.trim() === '' ? null : recordIn(text, where)
+  } catch (cause) {
+    if (!(cause instanceof TouchstoneError) || cause.code === 'run_invalid') throw cause
+    throw new TouchstoneError(
+      'run_damaged',
+      'expected the record of a trial, got a line that cannot be read: put the file back as it was, or delete the line, and resume runs its trial again',
+      { where: where(), cause },
+    )
+  }
 }

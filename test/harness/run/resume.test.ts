@@ -133,6 +133,29 @@ describe('going on with a run', () => {
     assert.deepEqual(files(dir), before)
   })
 
+  it('names a broken line in the middle and the way out, which goes on to the same end', async () => {
+    const dir = begun('broken', 6)
+    const path = join(dir, 'trials.ndjson')
+    const kept = lines(dir)
+    const cut = (kept[1] as string).slice(0, 50)
+    writeFileSync(path, `${kept.with(1, cut).join('\n')}\n`)
+    const before = files(dir)
+    const said = codeIs(
+      'run_damaged',
+      /delete the line, and resume runs its trial again \(.*trials\.ndjson:2\)$/,
+    )
+    await assert.rejects(async () => await plan().resume(dir), said)
+    await assert.rejects(harness.open(dir), said)
+    assert.deepEqual(files(dir), before)
+    writeFileSync(path, `${kept.toSpliced(1, 1).join('\n')}\n`)
+    const run = await plan().resume(dir)
+    assert.equal(run.complete, true)
+    assert.deepEqual(
+      run.trials.map(({ outcome }) => outcome),
+      whole.trials.map(({ outcome }) => outcome),
+    )
+  })
+
   it('refuses a folder with evidence of more trials than a crash leaves without a record', async () => {
     const dir = begun('lost', 0)
     const line = (i: number) => `{"key":"lost|naive|${i}","attempt":0,"decision":{}}\n`
