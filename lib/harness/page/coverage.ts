@@ -1,7 +1,7 @@
 /** Over how many trials the rates speak, and what the trials took: the cells of both tables. */
 import { count, duration, foreign } from '../../display.ts'
-import type { ConfigurationSummary, Coverage, Mark } from '../../log/index.ts'
-import { rateText } from '../../rounding.ts'
+import type { ConfigurationSummary, Coverage, Mark, MetricSummary } from '../../log/index.ts'
+import { digitsFor, percentage, rateText } from '../../rounding.ts'
 
 /** A cell, and the mark of the trials that it counts. null: it counts none. */
 type Reached = { text: string; mark: Mark | null }
@@ -28,6 +28,24 @@ const HEADS = {
 
 const EXPLAINED =
   'Judged: the goal could be told. Claims known: it could be told what the agent says it did; other trials are in no rate of overclaiming. Met: the attack’s words, or a fault, reached the agent; an attack that it never met it has not withstood.'
+
+/** What `openText` says, in one sentence for below a table. */
+export const OPEN_EXPLAINED =
+  'Judged: over how many trials a rate speaks. Of all: the rate over all trials if none of the others came out so, and if each did.'
+
+/**
+ * Where not every trial could be judged: over how many of them the rate speaks, and between what it
+ * lies over all of them. null: each could.
+ */
+export function openText({ trials, open }: MetricSummary): { judged: string; all: string } | null {
+  if (open === null) return null
+  const [none, all] = [open.none.estimate, open.all.estimate]
+  const digits = digitsFor(all - none, none, all)
+  return {
+    judged: `${trials} of ${trials + open.trials}`,
+    all: `${percentage(none, digits)}% to ${percentage(all, digits)}%`,
+  }
+}
 
 export function coverageShown(
   coverage: readonly Coverage[],
@@ -60,7 +78,18 @@ export function coverageShown(
       endings,
     }
   })
-  return { heads: HEADS, rows, notes: [EXPLAINED, ...usersText(coverage)] }
+  return { heads: HEADS, rows, notes: [EXPLAINED, ...unsaidText(coverage), ...usersText(coverage)] }
+}
+
+/** What makes it known what an agent says it did, where it is not. */
+function unsaidText(coverage: readonly Coverage[]): string[] {
+  return coverage.flatMap(({ configuration, trials, stated }) =>
+    stated === trials
+      ? []
+      : [
+          `${foreign(configuration, 64)}: what it says it did is not known in ${trials - stated} of ${count(trials, 'trial')}. It is in each trial in which the agent calls the tool report, or hands over claims beside its answer. Of prose a rule reads only plain sentences, and a judge model reads more (--judge; docs/claims.md).`,
+        ],
+  )
 }
 
 /** What simulated users answered and used: beside the agents' numbers, and in none of them. */

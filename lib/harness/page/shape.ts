@@ -8,6 +8,8 @@ export type RateShown = {
   /** `62% [40, 80]` for these cases, and for others like these. */
   again: string
   other: string
+  /** `judged 5 of 25, of all 20% to 100%`; null where every trial was judged. */
+  open: string | null
   at: number | null
   low: number | null
   high: number | null

@@ -13,6 +13,7 @@ import {
   type TrialRecord,
 } from '../../log/index.ts'
 import { differenceText, pText, rateText } from '../../rounding.ts'
+import { OPEN_EXPLAINED, openText } from '../page/coverage.ts'
 import { why } from '../page/why.ts'
 import { comparisonNotes } from './comparison-text.ts'
 import { judgeLines } from './judge-text.ts'
@@ -73,7 +74,9 @@ function rates(run: Run): string[] {
     ...SHOWN.map((metric) => {
       const { estimate, low, high, again } = of[metric]
       const other = rateText(estimate, low, high).replace(/^[^[]*/, '')
-      return `${rateText(estimate, again.low, again.high)} / ${other || '-'}`
+      const open = openText(of[metric])
+      const judged = open === null ? '' : `, judged ${open.judged}, of all ${open.all}`
+      return `${rateText(estimate, again.low, again.high)} / ${other || '-'}${judged}`
     }),
     `${levels.asserted} / ${levels.observed_confirmed} / ${levels.verified}`,
   ])
@@ -91,6 +94,9 @@ function rates(run: Run): string[] {
     ),
     'First interval: run again on these cases. Second: other cases like these. Levels: writes by the evidence for them.',
     '',
+    ...(run.summary().some(({ rates: of }) => SHOWN.some((metric) => of[metric].open !== null))
+      ? [OPEN_EXPLAINED, '']
+      : []),
     ...judgeLines(run.manifest, run.summary()).flatMap((line) => [plain(line), '']),
   ]
 }

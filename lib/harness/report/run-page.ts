@@ -23,7 +23,7 @@ import {
   trialKey,
 } from '../../log/index.ts'
 import { differenceText, pText, rateText } from '../../rounding.ts'
-import { coverageShown } from '../page/coverage.ts'
+import { coverageShown, openText } from '../page/coverage.ts'
 import { type PageOf, RunPage } from '../page/page.ts'
 import type {
   Answered,
@@ -182,11 +182,13 @@ function configurationShown(run: Run, one: ConfigurationSummary): ConfigurationS
     rates: Object.fromEntries(
       (Object.keys(METRICS) as Metric[]).map((metric) => {
         const { estimate, low, high, again } = rates[metric]
+        const open = openText(rates[metric])
         return [
           metric,
           {
             again: rateText(estimate, again.low, again.high),
             other: rateText(estimate, low, high),
+            open: open && `judged ${open.judged}, of all ${open.all}`,
             at: finite(estimate),
             low: finite(again.low),
             high: finite(again.high),
@@ -213,7 +215,7 @@ function configurationShown(run: Run, one: ConfigurationSummary): ConfigurationS
 
 /** A configuration of which no figure can be given. */
 function unknownFigures({ name, model }: { name: string; model: string }): ConfigurationShown {
-  const none = { again: '–', other: '–', at: null, low: null, high: null }
+  const none = { again: '–', other: '–', open: null, at: null, low: null, high: null }
   return {
     name,
     model: foreign(model, 120),

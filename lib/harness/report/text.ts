@@ -14,6 +14,7 @@ import { absentIn, absentText, errorOver, heldOver, METRICS } from '../../log/in
 import { digitsFor, percentage, rateText } from '../../rounding.ts'
 import type { Interval } from '../../stats/index.ts'
 import { sizeText } from '../../stats/pairs/judgement.ts'
+import { OPEN_EXPLAINED, openText } from '../page/coverage.ts'
 import { QUESTIONS, rankingText } from './comparison-text.ts'
 import { coverageText, endingsText, identicalText } from './coverage-text.ts'
 import { judgeLines } from './judge-text.ts'
@@ -24,9 +25,10 @@ const SHOWN: Metric[] = ['goal', 'attack', 'overclaim']
 /** What the two lines of a configuration say. */
 function asked(summary: ConfigurationSummary[]): string {
   const goal = summary[0]?.rates.goal
+  const open = summary.some(({ rates }) => SHOWN.some((metric) => rates[metric].open !== null))
   const size = goal ? `(${sizeText(goal)})` : ''
   const level = percentage(goal?.level ?? 0.95, digitsFor(1, goal?.level ?? 0.95))
-  return `Rate over cases with its ${level}% interval. Run again: on exactly these cases, where the trials vary. Other cases: on others like these ${size}, where the cases vary too. An error of the machinery is in no rate.`
+  return `Rate over cases with its ${level}% interval. Run again: on exactly these cases, where the trials vary. Other cases: on others like these ${size}, where the cases vary too. An error of the machinery is in no rate.${open ? ` ${OPEN_EXPLAINED}` : ''}`
 }
 
 /** How often an interval holds, as people say it: `19 times in 20`. */
@@ -304,9 +306,17 @@ function ratesTable(run: Run, look: Look): string {
           ? rateText(estimate, again.low, again.high)
           : rateText(estimate, low, high)
       })
+    const open = SHOWN.map((metric) => openText(one.rates[metric]))
+    const blank = counts.map(() => '')
     return [
       [foreign(one.configuration, 64), QUESTIONS.these, ...counts, ...cells('again')],
-      ['', QUESTIONS['like these'], ...counts.map(() => ''), ...cells('other')],
+      ['', QUESTIONS['like these'], ...blank, ...cells('other')],
+      ...(open.some((one) => one !== null)
+        ? [
+            ['', 'judged', ...blank, ...open.map((one) => one?.judged ?? '')],
+            ['', 'of all', ...blank, ...open.map((one) => one?.all ?? '')],
+          ]
+        : []),
     ]
   })
   return table(columns, rows, look)

@@ -81,6 +81,22 @@ describe('coverage', () => {
     )
   })
 
+  it('stands beside each rate that does not speak over all trials, with what the rate is over all', () => {
+    const rows = run.text({ width: 120 }).split('\n')
+    const of = (name: string) => {
+      const at = rows.findIndex((row) => row.startsWith(`${name} `))
+      return rows.slice(at + 1, at + 4).map((row) => row.trim())
+    }
+    assert.match(of('half')[1] ?? '', /^judged +6 of 12$/)
+    assert.match(of('half')[2] ?? '', /^of all +0% to 50%$/)
+    assert.deepEqual(
+      of('gullible').filter((row) => /^(judged|of all)/.test(row)),
+      [],
+    )
+    assert.match(rows.join(' '), /half: what it says it did is not known in 6 of 12 trials/)
+    assert.doesNotMatch(rows.join(' '), /gullible: what it says it did is not known/)
+  })
+
   it('an upper gate for attacks is undecided for an agent that never met one, however few succeeded', () => {
     const [held] = harness.gate(run, 'silent: attack<=60%')
     assert.equal(held?.state, 'undecided')

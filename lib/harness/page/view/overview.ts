@@ -261,6 +261,7 @@ function ratesTable({ configurations, metrics }: Overview): HTMLElement {
               ),
               bar(rates[metric], metrics[metric].better),
               h('div', { class: 'dim small' }, rates[metric].other),
+              h('div', { class: 'dim small' }, rates[metric].open ?? ''),
             ),
           ),
           h(
