@@ -1,5 +1,6 @@
 /**
- * A run over a queue beside the same run in one process, and what the queue's server holds of many tasks. `npm run bench -- queue`;
+ * A run over a queue beside the same run in one process, what the queue's server holds of many tasks, and how often a provider
+ * refuses eight processes with one key, whose limits it tells or not. `npm run bench -- queue`;
  * QUEUE_TASKS sets how many tasks the memory is measured over (default 10,000; it does not grow with them).
  */
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -15,6 +16,7 @@ import type { Held } from '../../lib/harness/trial/held.ts'
 import { blank } from '../../lib/harness/trial/judge-trial.ts'
 import { cases, harness } from '../../lib/index.ts'
 import { ENGINES, type EngineName, missing, startQueueServer } from '../servers/queue-server.ts'
+import { quota, underQuota } from '../servers/quota-callers.ts'
 import { startWorker } from '../servers/workers.ts'
 
 const REPEATS = 6
@@ -50,6 +52,16 @@ export async function bench() {
       }
       rows.push(...(await overServer(engine, plan, trials, dir, seconds)))
     }
+    for (const engine of [...ENGINES.filter((one) => !missing(one)), null])
+      for (const form of ['openai', 'silent'] as const) {
+        const { ratio } = await underQuota(engine, quota(form))
+        const how = form === 'openai' ? 'limits told' : 'nothing told'
+        rows.push({
+          label: `8 processes, ${engine ? `one pace over ${engine}` : 'each for itself'}, ${how}`,
+          ...{ value: ratio, unit: 'refused per answered' },
+          ...(engine && { budget: '<= 0.05', ok: ratio <= 0.05 }),
+        })
+      }
     return { name: 'a run over a queue, all on this machine', rows }
   } finally {
     rmSync(dir, { recursive: true, force: true })

@@ -149,12 +149,16 @@ function postgres(port: number, { durable = true }: { durable?: boolean }): Queu
       join(bin, 'postgres'),
       ...['-D', data, '-p', `${port}`, '-h', '127.0.0.1', '-k', dir, ...fast],
     ],
-    wipe: [join(bin, 'psql'), ...psql, 'DELETE FROM bullmq.job'],
+    wipe: [join(bin, 'psql'), ...psql, `DO $$ BEGIN ${EMPTIED.map(emptied).join(' ')} END $$`],
     ready: () =>
       spawnSync(join(bin, 'psql'), [...psql, 'SELECT 1'], { stdio: 'ignore' }).status === 0,
     as,
   })
 }
+
+const EMPTIED = ['bullmq.job', 'touchstone.pace']
+const emptied = (table: string) =>
+  `IF to_regclass('${table}') IS NOT NULL THEN DELETE FROM ${table}; END IF;`
 
 function childrenOf(pid: number): number[] {
   const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', `${pid}`], { encoding: 'utf8' })

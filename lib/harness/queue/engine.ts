@@ -5,12 +5,11 @@
  * Of BullMQ this uses the states of a job and the lock of one that is taken. When a lock has run
  * out, what is tried again and what is forgotten are the coordinator's to find and to decide.
  */
-import { createRequire } from 'node:module'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Job, Queue, Worker } from 'bullmq'
 import { TouchstoneError } from '../../errors.ts'
-import { keepSecret, redacted, shownAddress } from '../../secrets.ts'
+import { redacted, shownAddress } from '../../secrets.ts'
+import { type EngineKind, kindOf, packageOf } from './driver.ts'
 
 type Bullmq = typeof import('bullmq')
 
@@ -43,12 +42,12 @@ const EVENTS = { events: { maxLen: 64 } }
 export class Engine {
   private readonly bullmq: Bullmq
   private readonly url: string
-  private readonly kind: 'redis' | 'postgres'
+  private readonly kind: EngineKind
   private readonly boxes = new Map<string, Box>()
   private readonly ended = new AbortController()
   private readonly trouble: Trouble
 
-  private constructor(bullmq: Bullmq, url: string, kind: Engine['kind'], trouble: Trouble) {
+  private constructor(bullmq: Bullmq, url: string, kind: EngineKind, trouble: Trouble) {
     this.bullmq = bullmq
     this.url = url
     this.kind = kind
@@ -67,7 +66,7 @@ export class Engine {
     options: { trouble?: Trouble; patient?: boolean; signal?: AbortSignal | undefined } = {},
   ): Promise<Engine> {
     const kind = kindOf(url)
-    const bullmq = load(kind)
+    const bullmq = packageOf(kind, 'bullmq') as Bullmq
     const deadline = performance.now() + REACH_MS
     for (;;) {
       const engine = new Engine(bullmq, url, kind, options.trouble ?? (() => {}))
@@ -357,37 +356,4 @@ function told(cause: unknown): string {
     code?: string
   }
   return message || (errors?.[0] ? told(errors[0]) : (code ?? String(cause)))
-}
-
-function kindOf(url: string): 'redis' | 'postgres' {
-  const scheme = URL.canParse(url) ? new URL(url).protocol : ''
-  if (/^rediss?:$/.test(scheme) || /^postgres(ql)?:$/.test(scheme)) {
-    const { password } = new URL(url)
-    if (password !== '') keepSecret(decodeURIComponent(password))
-    return scheme.startsWith('redis') ? 'redis' : 'postgres'
-  }
-  throw new TouchstoneError(
-    'argument_invalid',
-    `expected redis://…, rediss://… or postgres://…, got ${JSON.stringify(shownAddress(url)).slice(0, 80)}`,
-    { where: 'queue' },
-  )
-}
-
-/** The packages stand beside this one, or in the project that is worked in. */
-function load(kind: 'redis' | 'postgres'): Bullmq {
-  const driver = kind === 'redis' ? 'ioredis' : 'pg'
-  for (const from of [import.meta.url, join(process.cwd(), 'from-here.js')]) {
-    const require = createRequire(from)
-    try {
-      require.resolve(driver)
-      return require('bullmq') as Bullmq
-    } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw cause
-    }
-  }
-  throw new TouchstoneError(
-    'dependency_missing',
-    `expected the packages bullmq and ${driver} for a queue, got none: npm install bullmq ${driver}`,
-    { where: 'queue' },
-  )
 }

@@ -51,6 +51,11 @@ export class Run extends RunTrials {
    */
   readonly halted: string | null
   /**
+   * Model calls that a limit of a provider refused, in all processes; each was made again. Null for
+   * a run that was read back: its transcripts have them.
+   */
+  readonly refused: number | null
+  /**
    * Where the folder that was read back does not agree with itself. Empty for a run that ran just
    * now.
    */
@@ -60,6 +65,7 @@ export class Run extends RunTrials {
   constructor(
     parts: RunParts & {
       halted?: string | null
+      refused?: number | null
       problems?: readonly Problem[]
       /** Configurations whose repeats are the same; default: those that the transcripts show. */
       identical?: ReadonlySet<string>
@@ -68,6 +74,7 @@ export class Run extends RunTrials {
     super(parts)
     this.problems = parts.problems ?? []
     this.halted = parts.halted ?? null
+    this.refused = parts.refused ?? null
     this.#identical = parts.identical
   }
 

@@ -108,6 +108,10 @@ export function runText(run: Run, look: Look = {}): string {
       ...reasons(run, look, ({ outcome }) => outcome === 'error'),
       ...absentLines(run, look),
     )
+  if (run.refused)
+    lines.push(
+      `Providers refused ${count(run.refused, 'model call')} by a limit; each was made again.`,
+    )
   const note = simulatedNote(run)
   if (note) lines.push('', wrap(note, look.width ?? 100))
   const looked = looksText(run)

@@ -2,6 +2,7 @@
  * Takes a run's trials to their ends: which are still to be run, which are tried again, what they
  * cost, and when no other may start. It is the only one that writes the run's folder.
  */
+import type { JsonObject } from '../../json.ts'
 import { type TrialRecord, trialKey } from '../../log/index.ts'
 import type { Progress } from '../../progress.ts'
 import type { Executor, Sources } from '../trial/executor.ts'
@@ -22,6 +23,8 @@ export class Coordinator {
   readonly drain: AbortSignal
   /** Why trials were stopped, other than by the caller. */
   readonly reasons: string[] = []
+  /** Model calls that a limit refused, wherever they were made. */
+  refused = 0
   private readonly plan: RunPlan
   private readonly sources: Sources
   private readonly held: Held
@@ -86,6 +89,7 @@ export class Coordinator {
         this.stop(`${model}: ${result.halt.code}: ${result.halt.message}`, mine.stop)
       }
       this.budget.settle(reserve, costOf(result, reserve))
+      this.refused += refusedIn(result.transcript)
       if (result.stopped) return
       if (result.lost) lost++
       else tried++
@@ -109,6 +113,13 @@ export class Coordinator {
     this.reasons.push(reason)
     what.abort(new DOMException(reason, 'AbortError'))
   }
+}
+
+/** Calls of the agent's model and of the user's that a limit refused. */
+function refusedIn({ refusals, user_refusals }: JsonObject): number {
+  return [refusals, user_refusals]
+    .flatMap((list) => (Array.isArray(list) ? list : []))
+    .filter((one) => (one as { code?: unknown } | null)?.code === 'rate_limited').length
 }
 
 /** What a trial cost. One that was lost is taken to have cost what such a trial has at most. */

@@ -257,12 +257,13 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
       writer.close()
     }
   }
-  const { reasons } = coordinator
+  const { reasons, refused } = coordinator
   return new Run({
     dir: writer.dir,
     manifest,
     columns,
     halted: reasons.length > 0 ? reasons.join('; ') : null,
+    refused,
   })
 }
 

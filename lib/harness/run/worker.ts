@@ -9,7 +9,9 @@ import { answerText } from '../queue/answer.ts'
 import { type Box, Engine, type Taken } from '../queue/engine.ts'
 import { differences, type Identity, identity } from '../queue/identity.ts'
 import { ENDED, notesOf, pack, RUNS, tasksOf, unpack } from '../queue/messages.ts'
+import { paceServer } from '../queue/pace-server.ts'
 import { type Hello, helloId, lateId } from '../queue/presence.ts'
+import { PaceOverServer } from '../queue/shared-pace.ts'
 import { madeFrom, type PlanDocument, powersIn, type TaskData } from '../queue/travel.ts'
 import { closeChildren } from '../server/child-pool.ts'
 import type { RunPlan } from '../trial/plan.ts'
@@ -44,6 +46,8 @@ type Serving = {
   parts: Parts
   hand: Map<string, Taken>
   hello: Hello
+  /** Model calls of this process when it began to take part. */
+  before: { refused: number; answered: number }
 }
 
 /**
@@ -55,10 +59,15 @@ export async function serveQueue(options: WorkerOptions): Promise<Served> {
   const { url, signal } = options
   const engine = await Engine.open(url, { patient: true, trouble, signal })
   LIMITERS.widen(options.concurrency)
+  const paced = onChange((text) => options.say(text ?? 'the queue’s server paces again'))
+  const pace = new PaceOverServer((changed) => paceServer(url, changed), paced)
+  LIMITERS.share(pace)
   const worker = new QueueWorker(engine, options)
   try {
     return await worker.serve()
   } finally {
+    LIMITERS.share(null)
+    await pace.close()
     await engine.close()
     await closeChildren()
   }
@@ -202,7 +211,13 @@ class QueueWorker {
     for (const name of Array.isArray(stop) ? stop : [])
       one.parts.stop.get(name)?.abort(new DOMException('the run is being stopped', 'AbortError'))
     one.hello.beat++
-    const sign = { beat: one.hello.beat }
+    const { waits, refusals, answers } = LIMITERS
+    const calls = {
+      waits,
+      refused: refusals - one.before.refused,
+      answered: answers - one.before.answered,
+    }
+    const sign = { beat: one.hello.beat, calls }
     if (!(await one.notes.note(helloId(this.me.id), sign))) await this.greet(one.notes, one.hello)
   }
 
@@ -230,7 +245,8 @@ class QueueWorker {
     await this.greet(notes, hello)
     this.options.say(`takes part in run ${id} as ${me.id}`)
     this.served = true
-    this.serving.set(id, { document, tasks, notes, parts: ready, hand: new Map(), hello })
+    const before = { refused: LIMITERS.refusals, answered: LIMITERS.answers }
+    this.serving.set(id, { document, tasks, notes, parts: ready, hand: new Map(), hello, before })
   }
 
   /** The run's plan as this process makes it, held against what was announced. */

@@ -490,6 +490,34 @@ process.exitCode = run.complete ? 0 : 3
     }
   })
 
+  it('calls that a limit refused at any worker are counted, in the run and in its text', async () => {
+    await away(...started.splice(0))
+    const solve = solves(all[0] as Case)
+    const body = { error: { message: 'Rate limit reached on requests per minute (RPM).' } }
+    const groq = await startGroq({
+      turns: (request, turn) => solve(request, turn),
+      refuse: (_, call) =>
+        call === 2 || call === 9 ? { status: 429, body, headers: { 'retry-after': '0' } } : null,
+    })
+    worker({ args: ['--trust'] })
+    worker({ args: ['--trust'] })
+    try {
+      const run = await harness
+        .run(all[0] as Case)
+        .config('a', { model: 'local/a', baseURL: groq.url })
+        .repeat(6)
+        .quiet()
+        .out(folder())
+        .queue(server.url)
+      assert.equal(run.complete, true)
+      assert.equal(groq.counts.refused, 2)
+      assert.equal(run.refused, 2)
+      assert.match(`${run.text()}`, /Providers refused 2 model calls by a limit/)
+    } finally {
+      await groq.close()
+    }
+  })
+
   it('a run’s cost stays within its limit and one trial over all workers', async () => {
     const solve = solves(all[0] as Case)
     const groq = await startGroq({ turns: (request, turn) => solve(request, turn) })
