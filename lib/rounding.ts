@@ -26,23 +26,22 @@ export function digitsFor(width: number, ...values: number[]): number {
   return Math.min(MOST, digits)
 }
 
+/** Closer to a line than this, a share lies on it: sums of shares are off by about so much. */
+const SAME = 1e-9
+
 /**
- * So many decimals, or more, that rounding moves no share onto a line that it is held against, nor
- * over it.
+ * So many decimals, or more, that rounding moves a share onto no line that it is held against, nor
+ * over one.
  *
  * @example
- * digitsApart(0, [0.796, 0.9], [0.8]) // 1
+ * digitsApart(0, 0.796, [0.8]) // 1
+ * digitsApart(0, 0.9, [0.8]) // 0
  */
-export function digitsApart(
-  digits: number,
-  values: readonly number[],
-  lines: readonly number[],
-): number {
+export function digitsApart(digits: number, value: number, lines: readonly number[]): number {
   const turned = (at: number) =>
-    lines.some((line) =>
-      values.some(
-        (value) => value !== line && (value * 100).toFixed(at) === (line * 100).toFixed(at),
-      ),
+    lines.some(
+      (line) =>
+        Math.abs(value - line) > SAME && (value * 100).toFixed(at) === (line * 100).toFixed(at),
     )
   let enough = digits
   while (enough < MOST && turned(enough)) enough++
@@ -84,12 +83,10 @@ export function rateText(
   ...lines: readonly number[]
 ): string {
   if (!Number.isFinite(estimate)) return '-'
-  const values = [estimate, low, high]
-  const digits = digitsApart(digitsFor(high - low, ...values), values, lines)
-  const ends = Number.isFinite(low)
-    ? `[${percentage(low, digits)}, ${percentage(high, digits)}]`
-    : '[unknown]'
-  return `${percentage(estimate, digits)}% ${ends}`
+  const digits = digitsFor(high - low, estimate, low, high)
+  const text = (share: number) => percentage(share, digitsApart(digits, share, lines))
+  const ends = Number.isFinite(low) ? `[${text(low)}, ${text(high)}]` : '[unknown]'
+  return `${text(estimate)}% ${ends}`
 }
 
 /**
@@ -123,12 +120,10 @@ export function differenceText(
   ...lines: readonly number[]
 ): string {
   if (!Number.isFinite(difference)) return '-'
-  const values = [difference, low, high]
-  const digits = digitsApart(digitsFor(high - low, ...values), values, lines)
-  const ends = Number.isFinite(low)
-    ? `[${pointsText(low, digits)}, ${pointsText(high, digits)}]`
-    : '[unknown]'
-  return `${pointsText(difference, digits)} ${ends}`
+  const digits = digitsFor(high - low, difference, low, high)
+  const text = (points: number) => pointsText(points, digitsApart(digits, points, lines))
+  const ends = Number.isFinite(low) ? `[${text(low)}, ${text(high)}]` : '[unknown]'
+  return `${text(difference)} ${ends}`
 }
 
 /**

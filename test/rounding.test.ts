@@ -84,7 +84,9 @@ describe('rounding', () => {
 
   test('keeps few digits where few are enough', () => {
     assert.equal(rateText(0.9, 0.8, 0.95, 0.8), '90% [80, 95]')
-    assert.equal(rateText(0.9, 0.796, 0.95, 0.8), '90.0% [79.6, 95.0]')
+    assert.equal(rateText(0.9, 0.796, 0.95, 0.8), '90% [79.6, 95]')
+    // A difference of shares that lies on its margin but for the last bit of a sum.
+    assert.equal(differenceText(0.3 - 0.2, -0.34, 0.5, -0.1, 0.1), '+10 [-34, +50]')
     assert.equal(differenceText(0.13, 0.0003, 0.27), '+13.00 [+0.03, +27.00]')
     const chart = forest([{ case: 'a', difference: 0.13, low: 0.0003, high: 0.27 }])
     assert.match(chart.text(), /\+13\.00 pp \[\+0\.03, \+27\.00\]/)

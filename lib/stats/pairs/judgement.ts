@@ -94,10 +94,10 @@ export function sentence(result: Comparison, [a, b]: readonly [string, string]):
   if (result.method === 'undefined')
     return `Cannot tell ${b} from ${a} ${where}: ${result.reasons.at(-1)}.`
   const { difference, low, high, level, pDecisive } = result
-  const values = [difference, low, high]
   const within = result.equivalence ?? NaN
-  const digits = digitsApart(digitsFor(high - low, ...values), values, [-within, within])
-  const figures = `${pointsText(difference, digits)} points, ${points(level)}% interval ${pointsText(low, digits)} to ${pointsText(high, digits)}, p ${pText(pDecisive, 1 - level)}`
+  const digits = digitsFor(high - low, difference, low, high)
+  const text = (value: number) => pointsText(value, digitsApart(digits, value, [-within, within]))
+  const figures = `${text(difference)} points, ${points(level)}% interval ${text(low)} to ${text(high)}, p ${pText(pDecisive, 1 - level)}`
   const said =
     result.verdict === 'cannot tell'
       ? `Cannot tell whether ${b} is better than ${a} ${where}`

@@ -194,7 +194,7 @@ export function gate(run: Run, wanted: string | Gate): GateResult[] {
 
 /** An end with the digits that set it apart from the line that it missed. */
 function endText(value: number, line: number, width: number): string {
-  return percentage(value, digitsApart(digitsFor(width, value), [value], [line]))
+  return percentage(value, digitsApart(digitsFor(width, value), value, [line]))
 }
 
 /**
