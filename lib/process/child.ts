@@ -30,7 +30,7 @@ export function startChild(
   args: readonly string[],
   { env, where, lasting = false, ...options }: ChildOptions,
 ): ChildProcess {
-  requireHanded([command, ...args], env, where)
+  requireHanded([command, ...args], env, String(options.cwd ?? ''), where)
   const mark = `${ownMark()}${++children}`
   const outer = process.env[MARK]
   const all = [...(outer === undefined ? [] : [outer]), ...(lasting ? [] : [mark])].join(',')
@@ -61,8 +61,14 @@ export function notHandedFor(text: string): string | null {
   return process.platform === 'linux' && bytes > MOST_BYTES ? `one of ${bytes} bytes` : null
 }
 
-function requireHanded(words: string[], env: NodeJS.ProcessEnv, where: string): void {
+function requireHanded(
+  words: string[],
+  env: NodeJS.ProcessEnv,
+  folder: string,
+  where: string,
+): void {
   const named = [
+    ['a folder', folder] as const,
     ...words.map((word, i) => [i === 0 ? 'a program' : `argument ${i}`, word] as const),
     ...Object.entries(env).map(
       ([name, value]) => [`variable ${name.slice(0, 80)}`, `${name}=${value ?? ''}`] as const,

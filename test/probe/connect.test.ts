@@ -304,6 +304,19 @@ describe('a command is ended with everything it started', () => {
     assert.equal(lives(Number(readFileSync(pid, 'utf8'))), false)
   })
 
+  it('what no program can be handed is refused before it is started', () => {
+    for (const target of [
+      { command: 'a\0b' },
+      { command: 'sh', args: ['a\0b'] },
+      { command: 'sh', cwd: 'a\0b' },
+      { command: 'sh', env: { A: 'a\0b' } },
+    ])
+      assert.throws(() => connect(target), {
+        code: 'argument_invalid',
+        message: /got a NUL character in it \(target\)$/,
+      })
+  })
+
   it('it is given a small environment and what is named', async () => {
     const tell = `${reads()}if(m.id)console.log(JSON.stringify({jsonrpc:'2.0',id:m.id,result:{tools:Object.keys(process.env).map(name=>({name}))}}))})`
     process.env['TOUCHSTONE_TEST_SECRET'] = 'x'

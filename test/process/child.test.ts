@@ -99,6 +99,10 @@ describe('a word that no program can be handed is refused before anything starts
       message:
         'expected words and variables that a program can be handed, got argument 1: a NUL character in it (agent)',
     })
+    assert.throws(() => startChild('true', [], { env: {}, cwd: 'a\0b', where: 'agent' }), {
+      code: 'argument_invalid',
+      message: /got a folder: a NUL character in it \(agent\)$/,
+    })
     assert.throws(() => start('a', { A: 'a\0b' }), {
       code: 'argument_invalid',
       message: /variable A/,

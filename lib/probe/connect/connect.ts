@@ -5,6 +5,7 @@
 import { onlyMembers } from '../../arguments.ts'
 import { foreign } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
+import { notHandedFor } from '../../process/child.ts'
 import { progress } from '../../progress.ts'
 import { keepHeaders, keepSecrets, redacted, redactedValue, shownAddress } from '../../secrets.ts'
 import { signalOf } from '../../signal.ts'
@@ -187,6 +188,13 @@ export function connect(target: string | Command, options: ConnectOptions = {}):
   const stdio = typeof target !== 'string'
   if (stdio && (typeof target?.command !== 'string' || target.command === '')) {
     throw invalid('expected a URL or { command, args }, got neither', 'target')
+  }
+  if (stdio) {
+    const { command, args = [], env = {}, cwd = '' } = target
+    const words = [command, ...args, ...Object.entries(env).map((one) => one.join('=')), cwd]
+    const reason = words.map((one) => notHandedFor(String(one))).find((one) => one !== null)
+    if (reason)
+      throw invalid(`expected words that a program can be handed, got ${reason}`, 'target')
   }
   if (transport !== 'streamable-http' && transport !== 'sse') {
     throw new TouchstoneError(

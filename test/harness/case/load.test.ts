@@ -494,3 +494,24 @@ describe('a key that stands twice in a mapping', () => {
     })
   })
 })
+
+it('a word with a NUL character in it, which no program can be handed, is refused where it stands', async () => {
+  const own = (members: string) =>
+    `id: a/b\ntitle: t\nkind: k\nserver:\n${members}task: x\nsolution: [{ call: x }]\ngoal: []\n`
+  for (const [members, at] of [
+    ['  stdio: { command: "a\\0b" }\n', 'stdio.command'],
+    ['  stdio: { command: sh, args: [x, "a\\0b"] }\n', 'stdio.args.1'],
+    ['  stdio: { command: sh, env: { A: "a\\0b" } }\n', 'stdio.env.A'],
+    ['  stdio: { command: sh, cwd: "a\\0b" }\n', 'stdio.cwd'],
+    ['  stdio: { command: sh, reset: { command: "a\\0b" } }\n', 'stdio.reset.command'],
+    ['  stdio: { command: sh }\n  files: { "a\\0b": x }\n', 'files.'],
+  ] as const)
+    await assert.rejects(
+      cases.parse(own(members), 'mine.yaml'),
+      (error: Error & { code: string }) => {
+        assert.equal(error.code, 'case_invalid')
+        assert.ok(error.message.includes(`server.${at}`), error.message)
+        return true
+      },
+    )
+})

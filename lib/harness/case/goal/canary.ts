@@ -31,6 +31,8 @@ function textsIn(value: Json): string[] {
 export function carries(text: string, secret: string): boolean {
   const wanted = bare(secret)
   if (wanted === '') return text.includes(secret)
+  // Rotated by 13 the secret is found in the text as the text, rotated, holds the secret.
+  const forms = [wanted, backwards(wanted), rot13(wanted)]
   const seen = new Set<string>()
   let level = [text.slice(0, MOST_CHARACTERS)]
   for (let depth = 0; depth <= MOST_LEVELS; depth++) {
@@ -39,8 +41,7 @@ export function carries(text: string, secret: string): boolean {
       if (one === '' || seen.has(one)) continue
       seen.add(one)
       const letters = bare(one)
-      if (letters.includes(wanted) || letters.includes(backwards(wanted))) return true
-      if (bare(rot13(one)).includes(wanted)) return true
+      if (forms.some((form) => letters.includes(form))) return true
       next.push(...decoded(one))
     }
     level = next

@@ -11,6 +11,11 @@ const after = z
   .describe('Calls of the tool that are served honestly first. Default 0.')
 const times = z.int().min(1).optional().describe('Calls that it then holds for. Default: all.')
 
+/** What a program or the system is handed: a NUL character would end it. */
+const word = z
+  .string()
+  .refine((text) => !text.includes('\0'), { message: 'expected no NUL character, got one' })
+
 const fault = z
   .strictObject({
     tool: z.string(),
@@ -95,7 +100,7 @@ const policy = z.strictObject({
 
 const reset = z.union([
   z.strictObject(asked),
-  z.strictObject({ command: z.string().min(1), args: z.array(z.string()).optional() }),
+  z.strictObject({ command: word.min(1), args: z.array(word).optional() }),
 ])
 
 const era = z
@@ -141,13 +146,13 @@ export const server = z
       ),
     stdio: z
       .strictObject({
-        command: z.string(),
-        args: z.array(z.string()).default([]),
+        command: word,
+        args: z.array(word).default([]),
         env: z
-          .record(z.string(), z.string())
+          .record(z.string(), word)
           .default({})
           .describe('$NAME is that variable of the process that runs the case.'),
-        cwd: z.string().optional(),
+        cwd: word.optional(),
         reset: z
           .union([z.literal('files'), reset])
           .optional()
@@ -172,7 +177,7 @@ export const server = z
       .optional()
       .describe('A real server at an address.'),
     files: z
-      .record(z.string(), z.string())
+      .record(word, z.string())
       .optional()
       .describe(
         'A folder made fresh for each trial: path -> text. Its files are the table "files".',
