@@ -87,6 +87,13 @@ export type RecorderOptions = {
   callTimeoutMs: number
   /** The words of the case's attack: whether the agent met them is recorded. */
   attackWords?: string | undefined
+  /** Each call to a server goes through it. */
+  around?:
+    | ((
+        of: { server: string; tool: string; seq: number },
+        call: () => Promise<CallToolResult>,
+      ) => Promise<CallToolResult>)
+    | undefined
 }
 
 /** What stands in front of servers and records every call that goes through it. */
@@ -208,11 +215,11 @@ export class Recorder {
     let status: string
     let refusal: unknown = null
     try {
-      result = await server.call(tool.name, input, {
-        signal,
-        timeoutMs: this.options.callTimeoutMs,
-        number: call.seq,
-      })
+      const { callTimeoutMs: timeoutMs, around } = this.options
+      const { seq: number } = call
+      const carried = () => server.call(tool.name, input, { signal, timeoutMs, number })
+      const of = { server: server.name, tool: tool.name, seq: number }
+      result = await (around ? around(of, carried) : carried())
       status = result.isError ? 'error' : 'success'
     } catch (cause) {
       signal.throwIfAborted()

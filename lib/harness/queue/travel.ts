@@ -77,17 +77,21 @@ export function documentOf(
 }
 
 /** A task as it travels. */
-export type TaskData = Pick<Task, 'configuration' | 'trial' | 'seed' | 'attempt'> & {
+export type TaskData = Pick<
+  Task,
+  'configuration' | 'trial' | 'seed' | 'attempt' | 'traceparent'
+> & {
   case: string
   /** The start that trials of the case are held to, as far as it is known. */
   start: Digest | null
 }
 
 export function dataOf(
-  { case: { id }, configuration, trial, seed, attempt }: Task,
+  { case: { id }, configuration, trial, seed, attempt, traceparent }: Task,
   starts: ReadonlyMap<string, Digest>,
 ): TaskData {
-  return { case: id, configuration, trial, seed, attempt, start: starts.get(id) ?? null }
+  const start = starts.get(id) ?? null
+  return { case: id, configuration, trial, seed, attempt, start, traceparent }
 }
 
 /** The parts of a plan: what is no data, or a configuration that may not go, is null. */

@@ -30,6 +30,8 @@ export class Coordinator {
   private readonly held: Held
   private readonly executor: Executor
   private readonly bar: Progress | null
+  /** The span of the run, as W3C writes it. */
+  private readonly traceparent: string | undefined
   private readonly halt = new AbortController()
   /** A refused key or an unknown name of one configuration says nothing about the others. */
   private readonly own: ReadonlyMap<string, { stop: AbortController; drain: AbortSignal }>
@@ -39,13 +41,18 @@ export class Coordinator {
     { plan, sources }: { plan: RunPlan; sources: Sources },
     held: Held,
     executor: Executor,
-    { signal, bar }: { signal: AbortSignal | undefined; bar: Progress | null },
+    {
+      signal,
+      bar,
+      traceparent,
+    }: { signal: AbortSignal | undefined; bar: Progress | null; traceparent?: string | undefined },
   ) {
     this.plan = plan
     this.sources = sources
     this.held = held
     this.executor = executor
     this.bar = bar
+    this.traceparent = traceparent
     this.budget = new Budget(plan.limits.costUsd, held.spent)
     const { signal: halted } = this.halt
     this.drain = signal ? AbortSignal.any([signal, halted]) : halted
@@ -63,7 +70,7 @@ export class Coordinator {
   }
 
   private async trial(item: Scheduled): Promise<void> {
-    const { plan, bar, executor } = this
+    const { plan, bar, executor, traceparent } = this
     const { columns, unrecorded } = this.held
     const key = trialKey(item.case.id, item.configuration, item.trial)
     const before = columns.outcome(key)
@@ -83,7 +90,7 @@ export class Coordinator {
     ) {
       const reserve = await this.budget.admit(item.configuration, mine.drain)
       if (reserve === null) break
-      const result = await executor.attempt({ ...item, attempt }, mine.drain)
+      const result = await executor.attempt({ ...item, attempt, traceparent }, mine.drain)
       if (result.halt) {
         const model = this.sources.get(item.configuration)?.source.id
         this.stop(`${model}: ${result.halt.code}: ${result.halt.message}`, mine.stop)

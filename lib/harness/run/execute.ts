@@ -22,6 +22,7 @@ import { folderCheck } from '../../receipt/attest/check-folder.ts'
 import type { Problem } from '../../receipt/recompute/step.ts'
 import { signalOf } from '../../signal.ts'
 import { lookAt } from '../../stats/index.ts'
+import { telemetry } from '../../telemetry.ts'
 import { sourceOf } from '../agent/model.ts'
 import { missingProgram, requireTask } from '../agent/program/command.ts'
 import { plansOf } from '../case/server-plan.ts'
@@ -192,6 +193,24 @@ function requireKnownPrices(
  */
 export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Promise<Run> {
   const prepared = await prepare(given, limiters)
+  const to = telemetry()
+  if (to === null) return carriedOut(prepared, limiters)
+  const { id, planned } = prepared.manifest
+  const attributes = { 'touchstone.run.id': id, 'touchstone.run.planned': planned }
+  try {
+    return await to.span({ name: 'touchstone.run', kind: 'internal', attributes }, (traceparent) =>
+      carriedOut(prepared, limiters, traceparent),
+    )
+  } finally {
+    await to.flush()
+  }
+}
+
+async function carriedOut(
+  prepared: Prepared,
+  limiters: Limiters,
+  traceparent?: string,
+): Promise<Run> {
   const { plan, sources, users, judge, manifest: planned } = prepared
   const { threadsFor, Threads } = await import('./threads.ts')
   // Threads that cannot be had are told of before anything is written.
@@ -234,6 +253,7 @@ export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Pr
   const coordinator = new Coordinator({ plan, sources }, held, executor, {
     signal: signalOf(plan.signal),
     bar,
+    traceparent,
   })
   for (let done = columns.size - columns.failures; done > 0; done--) bar?.tick()
   try {

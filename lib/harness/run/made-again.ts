@@ -81,7 +81,7 @@ function differing(word: string, mine: Digests, wanted: Digests): string[] {
  */
 export async function attemptWith(
   { cases, sources, users, plan, starts, stop }: Parts,
-  { case: id, configuration, trial, seed, attempt, start }: TaskData,
+  { case: id, configuration, trial, seed, attempt, start, traceparent }: TaskData,
   waits?: TrialSetting['waits'],
 ): Promise<TrialResult> {
   const test = cases.get(id)
@@ -90,7 +90,7 @@ export async function attemptWith(
   if (!test || !source || !drain)
     throw new Error(`no such case or configuration: ${id}, ${configuration}`)
   if (start !== null) starts.set(id, start)
-  const key = { case: test, configuration, trial, seed, attempt }
+  const key = { case: test, configuration, trial, seed, attempt, traceparent }
   if (drain.aborted) return notBegun(key)
   const { limits, prices } = plan
   return runTrial(key, source.configuration, source.source, {

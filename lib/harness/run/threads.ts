@@ -15,6 +15,7 @@ import type { Progress } from '../../progress.ts'
 import { importers, isShippedImporter } from '../../receipt/audit/importers.ts'
 import { hasOwnClassifiers } from '../../receipt/surface/registry.ts'
 import { redacted } from '../../secrets.ts'
+import { telemetry } from '../../telemetry.ts'
 import { SHIPPED } from '../../world/own.ts'
 import type { Configuration } from '../agent/model.ts'
 import type { Case } from '../case/case.ts'
@@ -62,6 +63,7 @@ function keptTogether({ plan, users, judge }: Prepared): string | null {
   if (!plan.cases.some(isSimulated)) return 'no case that is data over worlds that ship'
   if (!importers().every(({ name }) => isShippedImporter(name))) return 'importers of your own'
   if (hasOwnClassifiers()) return 'classifiers of your own'
+  if (telemetry()) return 'OpenTelemetry, which is registered in one thread'
   return null
 }
 

@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { redacted } from '../../secrets.ts'
+import { telemetry } from '../../telemetry.ts'
 import { LIMITERS } from '../model/limiter.ts'
 import { answerText } from '../queue/answer.ts'
 import { type Box, Engine, type Taken } from '../queue/engine.ts'
@@ -70,6 +71,7 @@ export async function serveQueue(options: WorkerOptions): Promise<Served> {
     await pace.close()
     await engine.close()
     await closeChildren()
+    await telemetry()?.flush()
   }
 }
 

@@ -16,7 +16,11 @@ export type Sources = Map<
 >
 
 /** One attempt at one trial. */
-export type Task = Scheduled & { attempt: number }
+export type Task = Scheduled & {
+  attempt: number
+  /** The span of the run, as W3C writes it. */
+  traceparent?: string | undefined
+}
 
 export interface Executor {
   /** Tasks that are handed over before the first of them has ended. */

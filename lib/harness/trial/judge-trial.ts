@@ -30,6 +30,8 @@ export type TrialKey = {
   trial: number
   attempt: number
   seed: string
+  /** The span of the run, as W3C writes it. */
+  traceparent?: string | undefined
 }
 
 /** A trial's record and what it is made of. */

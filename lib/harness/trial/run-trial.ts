@@ -13,6 +13,7 @@ import { type ErrorCode, TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { runIdOf } from '../../log/trial.ts'
 import { rng } from '../../stats/random.ts'
+import { telemetry } from '../../telemetry.ts'
 import { Conversation } from '../agent/conversation.ts'
 import type { AgentLimits, AgentResult } from '../agent/ending.ts'
 import { DEFAULT_INSTRUCTIONS, runAgent, USER_INSTRUCTIONS } from '../agent/loop.ts'
@@ -41,6 +42,7 @@ import {
   type TrialResult,
   writesIn,
 } from './judge-trial.ts'
+import { attemptEnded, attemptSpan, tracedAgent, tracedModel, tracedTool } from './traced.ts'
 import { playerOf, type UserSources } from './user-models.ts'
 
 export type TrialLimits = AgentLimits & { trialTimeoutMs: number; callTimeoutMs: number }
@@ -69,8 +71,20 @@ export async function runTrial(
   key: TrialKey,
   configuration: Configuration,
   source: ModelSource | AgentSource,
+  setting: TrialSetting,
+): Promise<TrialResult> {
+  const run = () => carriedOut(key, configuration, source, setting)
+  const to = telemetry()
+  return to ? to.span(attemptSpan(key), run, attemptEnded) : run()
+}
+
+async function carriedOut(
+  key: TrialKey,
+  configuration: Configuration,
+  source: ModelSource | AgentSource,
   { limits, prices, drain, starts, users, judge, waits }: TrialSetting,
 ): Promise<TrialResult> {
+  const to = telemetry()
   const startedAt = new Date().toISOString()
   let started = performance.now()
   let leaveTurn = () => {}
@@ -95,6 +109,7 @@ export async function runTrial(
       runId: runIdOf({ key: keyOf(key), attempt: key.attempt }),
       callTimeoutMs: limits.callTimeoutMs,
       attackWords: key.case.attack?.instruction,
+      around: to ? tracedTool(to) : undefined,
     })
     const changes = (server: string, tool: string, input: JsonObject) =>
       servers.find((one) => one.name === server)?.effectOf(tool, input) != null
@@ -131,38 +146,41 @@ export async function runTrial(
       configuration.instructions ??
       (user ? `${DEFAULT_INSTRUCTIONS}\n${USER_INSTRUCTIONS}` : DEFAULT_INSTRUCTIONS)
     let result: AgentResult
+    const of = { configuration: key.configuration, id: source.id }
     if ('agent' in source) {
       const { agent } = source
-      const own = await runOwnAgent(
-        agent,
-        task,
-        servers,
-        recorder,
-        limits,
-        deadline,
-        seed,
-        conversation,
+      const before = [agent, task, servers, recorder] as const
+      const own = await tracedAgent(
+        to,
+        of,
+        () => runOwnAgent(...before, limits, deadline, seed, conversation),
+        ({ result: { tokens } }) => tokens,
       )
       leave.push(own.disconnect)
       result = own.result
     } else {
-      result = await runAgent(
-        {
-          model: source.forTrial({ case: key.case, seed: key.seed, changes }, wire),
-          instructions,
-          temperature: configuration.temperature,
-          topP: configuration.topP,
-          maxOutputTokens: configuration.maxOutputTokens,
-          seed: source.simulated ? undefined : seed,
-          providerOptions: configuration.providerOptions,
-          recordResponses: !source.simulated,
-        },
-        task,
-        recorder,
-        limits,
+      const model = tracedModel(
+        to,
+        source.id,
+        source.forTrial({ case: key.case, seed: key.seed, changes }, wire),
         deadline,
-        drain,
-        conversation,
+      )
+      const settings = {
+        model,
+        instructions,
+        temperature: configuration.temperature,
+        topP: configuration.topP,
+        maxOutputTokens: configuration.maxOutputTokens,
+        seed: source.simulated ? undefined : seed,
+        providerOptions: configuration.providerOptions,
+        recordResponses: !source.simulated,
+      }
+      const before = [settings, task, recorder] as const
+      result = await tracedAgent(
+        to,
+        of,
+        () => runAgent(...before, limits, deadline, drain, conversation),
+        ({ tokens }) => tokens,
       )
       if (!source.simulated) Object.assign(result.notes, { seed, refusals })
     }
