@@ -110,7 +110,7 @@ async function memoryOver(server: { url: string; memoryBytes(): number | null },
   const run = 'bench'
   const document = {
     ...{ schema: 'touchstone.queue.v0' as const, run, seed: 1, leaseMs: 60_000, prices: {} },
-    ...{ coordinator: identity({}), cases: [], configurations: [] },
+    ...{ coordinator: identity({}), cases: [], configurations: [], judge: null },
     limits: harness.run(test).plan.limits,
   }
   const held = {

@@ -10,6 +10,7 @@ import { redacted, shownAddress } from '../../secrets.ts'
 import type { Configuration } from '../agent/model.ts'
 import type { Case } from '../case/case.ts'
 import { powersOf } from '../case/powers.ts'
+import { type Agreement, agreementFrom } from '../judge/measure.ts'
 import type { Prices } from '../model/cost.ts'
 import type { Task } from '../trial/executor.ts'
 import type { Limits } from '../trial/limits.ts'
@@ -33,13 +34,18 @@ export type PlanParts = {
   cases: { id: string; digest: Digest; document: JsonObject | null }[]
   /** `configuration` is null for one that only the run's own file can make. */
   configurations: { name: string; digest: Digest; configuration: Configuration | null }[]
+  /**
+   * The model that reads prose, and how it did on labelled answers; `agreement` is null for one
+   * that only the run's own file can make.
+   */
+  judge: { digest: Digest; agreement: JsonObject | null } | null
 }
 
 /**
  * A plan for workers.
  *
- * @throws TouchstoneError `argument_invalid` for a cassette, which is a folder of this machine, a
- *   judge of prose, and a text with a secret in it
+ * @throws TouchstoneError `argument_invalid` for a cassette, which is a folder of this machine, and
+ *   a text with a secret in it
  */
 export function documentOf(
   plan: RunPlan,
@@ -50,14 +56,8 @@ export function documentOf(
   if (plan.record !== undefined || plan.replay !== undefined)
     throw new TouchstoneError(
       'argument_invalid',
-      'expected a run in this process for a cassette, which is a folder here, got a queue',
+      'expected a run without a queue for a cassette, since one process writes and reads its folder, got one with a queue: leave it out, or leave the cassette out',
       { where: plan.record === undefined ? 'replay' : 'record' },
-    )
-  if (plan.judge !== undefined)
-    throw new TouchstoneError(
-      'argument_invalid',
-      'expected a run in this process for a model that reads prose, got a queue',
-      { where: 'judge' },
     )
   const document: PlanDocument = {
     schema: 'touchstone.queue.v0',
@@ -115,7 +115,17 @@ export function partsOf(
       digest: digests.get(name) as Digest,
       configuration: goes(configuration) ? configuration : null,
     })),
+    judge: judgeIn(plan),
   }
+}
+
+/** A judge's keys and headers are left out of its agreement. */
+function judgeIn({ judge }: RunPlan): PlanParts['judge'] {
+  if (judge === undefined) return null
+  const { model, apiKey, headers, baseURL } = judge.settings()
+  const open = apiKey === undefined && headers === undefined
+  const whole = open && travels({ model, ...(baseURL !== undefined && { baseURL }) })
+  return { digest: judge.digest as Digest, agreement: whole ? judge.toJSON() : null }
 }
 
 const REFERENCE = /^(?:[A-Za-z-]+ )?\$(?:[A-Z_][A-Z0-9_]*|\{[A-Z_][A-Z0-9_]*\})$/
@@ -142,6 +152,7 @@ function travels({ model, agent, apiKey, headers, baseURL }: Configuration): boo
 export type Made = {
   cases: Case[]
   configurations: { name: string; configuration: Configuration }[]
+  judge: Agreement | undefined
 }
 
 /**
@@ -150,7 +161,7 @@ export type Made = {
  * @throws TouchstoneError `case_unknown` or `configuration_unknown` for what cannot travel;
  *   `case_invalid`
  */
-export async function madeFrom({ cases, configurations }: PlanParts): Promise<Made> {
+export async function madeFrom({ cases, configurations, judge }: PlanParts): Promise<Made> {
   const { readCase } = await import('../case/check.ts')
   const file = 'give the worker the file of the run: touchstone worker my-run.ts'
   return {
@@ -170,14 +181,25 @@ export async function madeFrom({ cases, configurations }: PlanParts): Promise<Ma
         )
       return { name, configuration }
     }),
+    judge: judge ? agreementIn(judge, file) : undefined,
   }
+}
+
+function agreementIn({ agreement }: NonNullable<PlanParts['judge']>, file: string): Agreement {
+  if (agreement === null)
+    throw new TouchstoneError(
+      'configuration_unknown',
+      `expected a judge that is data without keys and headers, got one with them: ${file}, or leave its key to the variable of its provider`,
+    )
+  return agreementFrom(agreement)
 }
 
 /**
  * What a plan from a queue would do on the worker's machine besides calling simulated tools and
  * asking providers at their own addresses.
  */
-export function powersIn({ cases, configurations }: Made): string[] {
+export function powersIn({ cases, configurations, judge }: Made): string[] {
+  const judgeAt = judge?.settings().baseURL
   const says = { command: 'starts', address: 'contacts', variable: 'uses the variable' }
   return [
     ...cases.flatMap((test) =>
@@ -193,5 +215,6 @@ export function powersIn({ cases, configurations }: Made): string[] {
         ...Object.values(headers ?? {}).map((value) => `${what} uses the variable ${value}`),
       ]
     }),
+    ...(judgeAt === undefined ? [] : [`the judge contacts ${judgeAt}`]),
   ]
 }

@@ -18,6 +18,7 @@ export type Parts = {
   cases: ReadonlyMap<string, Case>
   sources: Sources
   users: Prepared['users']
+  judge: Prepared['judge']
   plan: RunPlan
   starts: Map<string, Digest>
   /** Configurations of which no trial is to start any more. */
@@ -27,10 +28,10 @@ export type Parts = {
 /** The plan of parts that were made again. */
 export function planFrom(
   { seed, limits, prices }: PlanParts,
-  { cases, configurations }: Made,
+  { cases, configurations, judge }: Made,
 ): RunPlan {
   const { plan } = planOf(cases)
-  return { ...plan, configurations, seed, limits, prices, progress: false }
+  return { ...plan, configurations, judge, seed, limits, prices, progress: false }
 }
 
 /**
@@ -44,9 +45,9 @@ export async function madeReady(
   told: PlanParts,
 ): Promise<{ parts: Parts; versions: Prepared['manifest']['versions']; unlike: string[] }> {
   const { limits, prices } = told
-  const { plan, sources, users, manifest } = await prepare({ ...given, limits, prices })
+  const { plan, sources, users, judge, manifest } = await prepare({ ...given, limits, prices })
   const parts = {
-    ...{ plan, sources, users },
+    ...{ plan, sources, users, judge },
     cases: new Map(plan.cases.map((test) => [test.id, test])),
     starts: new Map<string, Digest>(),
     stop: new Map([...sources.keys()].map((name) => [name, new AbortController()])),
@@ -54,6 +55,7 @@ export async function madeReady(
   const unlike = [
     ...differing('case', idsOf(manifest.cases), idsOf(told.cases)),
     ...differing('configuration', namesOf(manifest), namesOf(told)),
+    ...otherJudge(judge, told.judge),
   ]
   return { parts, versions: manifest.versions, unlike }
 }
@@ -68,6 +70,11 @@ function namesOf(of: { configurations: readonly { name: string; digest: Digest }
   return new Map(of.configurations.map(({ name, digest }) => [name, digest]))
 }
 
+function otherJudge(mine: { digest: Digest } | null, run: { digest: Digest } | null): string[] {
+  const [is, wanted] = [mine, run].map((one) => one?.digest ?? 'none')
+  return is === wanted ? [] : [`the judge of prose is ${is}, the run has ${wanted}`]
+}
+
 function differing(word: string, mine: Digests, wanted: Digests): string[] {
   return [...wanted].flatMap(([one, digest]) =>
     mine.get(one) === digest
@@ -80,7 +87,7 @@ function differing(word: string, mine: Digests, wanted: Digests): string[] {
  * Run one attempt. @throws Error for a case or configuration that the parts do not have
  */
 export async function attemptWith(
-  { cases, sources, users, plan, starts, stop }: Parts,
+  { cases, sources, users, judge, plan, starts, stop }: Parts,
   { case: id, configuration, trial, seed, attempt, start, traceparent }: TaskData,
   waits?: TrialSetting['waits'],
 ): Promise<TrialResult> {
@@ -94,9 +101,7 @@ export async function attemptWith(
   if (drain.aborted) return notBegun(key)
   const { limits, prices } = plan
   return runTrial(key, source.configuration, source.source, {
-    ...{ limits, prices, starts, users, drain },
-    // A run with a judge of prose stays in the process and the thread that it was begun in.
-    judge: null,
+    ...{ limits, prices, starts, users, judge, drain },
     ...(waits && { waits }),
   })
 }

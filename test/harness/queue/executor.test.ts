@@ -38,7 +38,7 @@ for (const kind of ENGINES) {
       tasks = engine.box(tasksOf('r'), { name: 'w', leaseMs: LEASE_MS })
       const document: PlanDocument = {
         ...{ schema: 'touchstone.queue.v0', run: 'r', seed: 1, leaseMs: LEASE_MS, prices: {} },
-        ...{ coordinator: identity({}), cases: [], configurations: [] },
+        ...{ coordinator: identity({}), cases: [], configurations: [], judge: null },
         limits: harness.run(test).plan.limits,
       }
       const note = (_: string, lines: object[]) => discarded.push(...lines)
