@@ -10,6 +10,8 @@ export type Progress = {
   tick(failed?: boolean): void
   /** Text behind the bar, such as the case at work. */
   label(text: string): void
+  /** What the work has cost so far, and what it may cost at most; nothing is shown of 0. */
+  spent(usd: number, mostUsd: number | null): void
   /** Say that the work waits. Off a terminal a wait of 10 s or more has a line of its own. */
   waits(text: string, ms: number): void
   /** Take the bar away. Safe to call twice. */
@@ -27,8 +29,9 @@ type Stream = { isTTY?: boolean; columns?: number; write(text: string): unknown 
  * any; and one per long wait.
  *
  * @param total   things to do, a whole number >= 1
- * @param options `failures` names what a failed tick counts, default `failed`; `stream` defaults to
- *   standard error
+ * @param options `failures` names what a failed tick counts, default `failed`; `before` is what
+ *   earlier work had finished, default 0, of which neither rate nor time left is computed; `stream`
+ *   defaults to standard error
  * @example
  * using bar = progress(10, 'trials')
  * bar.tick()
@@ -36,13 +39,11 @@ type Stream = { isTTY?: boolean; columns?: number; write(text: string): unknown 
 export function progress(
   total: number,
   noun: string,
-  options: { stream?: Stream; failures?: string } = {},
+  options: { stream?: Stream; failures?: string; before?: number } = {},
 ): Progress {
   const stream: Stream = options.stream ?? process.stderr
-  if (stream.isTTY !== true) return lines(total, noun, stream, options.failures ?? 'failed')
-  const started = performance.now()
-  let done = 0
-  let failed = 0
+  const state = new State(total, options)
+  if (stream.isTTY !== true) return lines(state, noun, stream)
   let behind = ''
   let drawn = 0
   let live = true
@@ -52,13 +53,18 @@ export function progress(
     const now = performance.now()
     if (!force && now - drawn < 80) return
     drawn = now
-    const cells = 24
+    const columns = stream.columns ?? 80
+    const cells = columns < 120 ? 12 : 24
+    const { done } = state
     const full = Math.min(cells, Math.floor((cells * done) / total))
-    const left = done === 0 ? '' : ` ${duration(((now - started) / done) * (total - done))} left`
-    const text = ` ${'█'.repeat(full)}${'░'.repeat(cells - full)} ${pad(String(done), String(total).length, 'right')}/${total} ${noun}${
-      failed ? `, ${options.failures ?? 'failed'}: ${failed}` : ''
-    }${done < total ? left : ''}  ${behind}`
-    stream.write(`\r\x1b[2K${cut(text, (stream.columns ?? 80) - 1)}`)
+    const parts = [
+      `${pad(String(done), String(total).length, 'right')}/${total} ${noun}`,
+      ...state.facts(),
+      ...state.left(),
+      ...(behind === '' ? [] : [behind]),
+    ]
+    const text = ` ${'█'.repeat(full)}${'░'.repeat(cells - full)} ${parts.join(', ')}`
+    stream.write(`\r\x1b[2K${cut(text, columns - 1)}`)
   }
   const methods = ['log', 'info', 'warn', 'error'] as const
   const originals = methods.map((method) => [method, console[method]] as const)
@@ -81,14 +87,16 @@ export function progress(
   stopped?.addEventListener('abort', stop, { once: true })
   draw(true)
   return {
-    tick(bad = false) {
-      done++
-      if (bad) failed++
-      if (live) draw(done === total)
+    tick(bad) {
+      state.tick(bad)
+      if (live) draw(state.done === total)
     },
     label(text) {
       behind = text
       if (live) draw()
+    },
+    spent(usd, mostUsd) {
+      state.cost = { usd, mostUsd }
     },
     waits(text) {
       behind = text
@@ -105,28 +113,93 @@ export function progress(
  */
 const [LEAST_MS, MOST_MS, LONG_MS] = [5_000, 30_000, 10_000]
 
+/** How far the work is, and how fast. */
+class State {
+  readonly total: number
+  done: number
+  cost: { usd: number; mostUsd: number | null } = { usd: 0, mostUsd: null }
+  private failed = 0
+  private readonly before: number
+  private readonly failures: string
+  private readonly started = Date.now()
+
+  constructor(
+    total: number,
+    { failures = 'failed', before = 0 }: { failures?: string; before?: number },
+  ) {
+    this.total = total
+    this.failures = failures
+    this.before = before
+    this.done = before
+  }
+
+  tick(bad = false): void {
+    this.done++
+    if (bad) this.failed++
+  }
+
+  get passedMs(): number {
+    return Date.now() - this.started
+  }
+
+  /** Milliseconds for one; null: none has ended. */
+  private get eachMs(): number | null {
+    const mine = this.done - this.before
+    return mine === 0 || this.passedMs <= 0 ? null : this.passedMs / mine
+  }
+
+  /** What failed, how fast it goes, and what it has cost. */
+  facts(): string[] {
+    const { failed, failures, eachMs, cost } = this
+    const most = cost.mostUsd === null ? '' : ` of $${cost.mostUsd}`
+    return [
+      ...(failed ? [`${failures}: ${failed}`] : []),
+      ...(eachMs === null ? [] : [rate(eachMs)]),
+      ...(cost.usd > 0
+        ? [`$${cost.usd < 1 ? cost.usd.toPrecision(2) : cost.usd.toFixed(2)}${most}`]
+        : []),
+    ]
+  }
+
+  /** How long the rest takes at that rate. */
+  left(): string[] {
+    const { done, total, eachMs } = this
+    return eachMs === null || done >= total ? [] : [`${duration(eachMs * (total - done))} left`]
+  }
+}
+
+/** A rate per second, per minute or per hour: the first that is 1 or more. */
+function rate(eachMs: number): string {
+  for (const [unit, ms] of [
+    ['s', 1000],
+    ['min', 60_000],
+  ] as const)
+    if (ms / eachMs >= 1) return `${rounded(ms / eachMs)}/${unit}`
+  return `${rounded(3_600_000 / eachMs)}/h`
+}
+
+function rounded(value: number): string {
+  return value < 10 ? value.toFixed(1) : value.toFixed(0)
+}
+
 /** Progress where nobody can take a line back, such as a log of continuous integration. */
-function lines(total: number, noun: string, stream: Stream, failures: string): Progress {
-  const started = Date.now()
-  let done = 0
-  let failed = 0
+function lines(state: State, noun: string, stream: Stream): Progress {
+  const { total } = state
   let behind = ''
-  let written = started
-  let tenth = 0
+  let written = Date.now()
+  let tenth = Math.floor((10 * state.done) / total)
   const write = (text: string) => {
     written = Date.now()
     stream.write(`${text}\n`)
   }
   const say = () => {
+    const { done } = state
     tenth = Math.floor((10 * done) / total)
-    const passed = Date.now() - started
     const parts = [
       `${done} of ${total} ${noun}`,
-      ...(failed ? [`${failures}: ${failed}`] : []),
-      `after ${duration(passed)}`,
-      ...(done > 0 && done < total
-        ? [`about ${duration((passed / done) * (total - done))} left`]
-        : []),
+      ...state.facts(),
+      `after ${duration(state.passedMs)}`,
+      ...state.left().map((text) => `about ${text}`),
       ...(behind && done < total ? [behind] : []),
     ]
     write(parts.join(', '))
@@ -138,14 +211,16 @@ function lines(total: number, noun: string, stream: Stream, failures: string): P
   const stop = () => clearInterval(timer)
   signalOf()?.addEventListener('abort', stop, { once: true })
   return {
-    tick(bad = false) {
-      done++
-      if (bad) failed++
-      const further = Math.floor((10 * done) / total) > tenth
+    tick(bad) {
+      state.tick(bad)
+      const further = Math.floor((10 * state.done) / total) > tenth
       if (further && Date.now() - written >= LEAST_MS) say()
     },
     label(text) {
       behind = text
+    },
+    spent(usd, mostUsd) {
+      state.cost = { usd, mostUsd }
     },
     waits(text, ms) {
       behind = text

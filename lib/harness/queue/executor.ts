@@ -51,6 +51,7 @@ export type OverQueue = {
 
 export class QueueExecutor implements Executor {
   readonly width = MOST_OFFERED
+  readonly tells = true
   private readonly parts: OverQueue
   private readonly run: string
   private readonly tasks: Box

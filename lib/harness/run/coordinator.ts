@@ -77,7 +77,7 @@ export class Coordinator {
     if (before !== null && before !== 'error') return
     const mine = this.own.get(item.configuration) as { stop: AbortController; drain: AbortSignal }
     if (mine.drain.aborted) return
-    bar?.label(`${item.case.id} ${item.configuration}`)
+    if (!executor.tells) bar?.label(`${item.case.id} ${item.configuration}`)
     let record: TrialRecord | null = null
     // Attempts are numbered on over resumptions, so that no two lines of the log have the same
     // number.
@@ -97,6 +97,7 @@ export class Coordinator {
       }
       this.budget.settle(reserve, costOf(result, reserve))
       this.refused += refusedIn(result.transcript)
+      bar?.spent(this.budget.spentUsd, plan.limits.costUsd)
       if (result.stopped) return
       if (result.lost) lost++
       else tried++

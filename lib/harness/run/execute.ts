@@ -227,7 +227,10 @@ async function carriedOut(
   let manifest = begun
   const most = (manifest.planned / manifest.repeats) * (plan.until?.most ?? manifest.repeats)
   const bar = plan.progress
-    ? progress(Math.max(most, manifest.planned), 'trials', { failures: 'errors' })
+    ? progress(Math.max(most, manifest.planned), 'trials', {
+        failures: 'errors',
+        before: columns.size - columns.failures,
+      })
     : null
   const here = () =>
     inProcess(sources, plan.concurrency, {
@@ -255,7 +258,6 @@ async function carriedOut(
     bar,
     traceparent,
   })
-  for (let done = columns.size - columns.failures; done > 0; done--) bar?.tick()
   try {
     const names = plan.configurations.map(({ name }) => name)
     while (true) {

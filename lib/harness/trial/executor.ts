@@ -25,6 +25,8 @@ export type Task = Scheduled & {
 export interface Executor {
   /** Tasks that are handed over before the first of them has ended. */
   readonly width: number
+  /** It says itself what is at work, since that is not here. */
+  readonly tells?: true
   /**
    * Try once. A failure of the machinery is a result (`error`), never a rejection.
    *
