@@ -1,6 +1,14 @@
 /** Servers of a queue for tests: Redis and PostgreSQL as they are installed, on ports and in folders of their own, killed and started again. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { chmodSync, chownSync, existsSync, globSync, mkdtempSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  globSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs'
 import { createConnection } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -90,7 +98,7 @@ function held(
     memoryBytes() {
       if (!child?.pid) return null
       const pids = [child.pid, ...childrenOf(child.pid)]
-      return pids.reduce((sum, pid) => sum + residentBytes(pid), 0)
+      return pids.reduce((sum, pid) => sum + heldBytes(pid), 0)
     },
     kill,
     async start() {
@@ -165,9 +173,11 @@ function childrenOf(pid: number): number[] {
   return stdout.split(/\s+/).filter(Boolean).map(Number)
 }
 
-function residentBytes(pid: number): number {
-  const { stdout } = spawnSync('ps', ['-o', 'rss=', '-p', `${pid}`], { encoding: 'utf8' })
-  return Number(stdout.trim() || 0) * 1024
+/** What a process holds alone, and its share of what several hold: a database's processes share most. */
+function heldBytes(pid: number): number {
+  const path = `/proc/${pid}/smaps_rollup`
+  const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  return Number(/^Pss:\s+(\d+) kB$/m.exec(text)?.[1] ?? 0) * 1024
 }
 
 function answers(port: number): Promise<boolean> {
