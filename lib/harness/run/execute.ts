@@ -22,7 +22,6 @@ import { folderCheck } from '../../receipt/attest/check-folder.ts'
 import type { Problem } from '../../receipt/recompute/step.ts'
 import { signalOf } from '../../signal.ts'
 import { lookAt } from '../../stats/index.ts'
-import { telemetry } from '../../telemetry.ts'
 import { sourceOf } from '../agent/model.ts'
 import { missingProgram, requireTask } from '../agent/program/command.ts'
 import { plansOf } from '../case/server-plan.ts'
@@ -37,6 +36,7 @@ import { inProcess, type Sources } from '../trial/executor.ts'
 import type { Held } from '../trial/held.ts'
 import type { RunPlan } from '../trial/plan.ts'
 import { schedule } from '../trial/schedule.ts'
+import { tracedRun } from '../trial/traced.ts'
 import { type UserSources, userSources } from '../trial/user-models.ts'
 import { Coordinator, costOfRecord } from './coordinator.ts'
 import { missingPackage, ownVersion } from './packages.ts'
@@ -193,17 +193,7 @@ function requireKnownPrices(
  */
 export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Promise<Run> {
   const prepared = await prepare(given, limiters)
-  const to = telemetry()
-  if (to === null) return carriedOut(prepared, limiters)
-  const { id, planned } = prepared.manifest
-  const attributes = { 'touchstone.run.id': id, 'touchstone.run.planned': planned }
-  try {
-    return await to.span({ name: 'touchstone.run', kind: 'internal', attributes }, (traceparent) =>
-      carriedOut(prepared, limiters, traceparent),
-    )
-  } finally {
-    await to.flush()
-  }
+  return tracedRun(prepared.manifest, (traceparent) => carriedOut(prepared, limiters, traceparent))
 }
 
 async function carriedOut(

@@ -1,7 +1,8 @@
-/** A trial as spans: the attempt, the agent in it, each model call and each tool call. */
+/** A run as spans: its attempts, the agent in each, and their model calls and tool calls. */
 import type { LanguageModelV4, LanguageModelV4GenerateResult } from '@ai-sdk/provider'
 import type { LanguageModel } from 'ai'
-import { errorType, type Telemetry, type Traced } from '../../telemetry.ts'
+import type { Manifest } from '../../log/index.ts'
+import { errorType, type Telemetry, type Traced, telemetry } from '../../telemetry.ts'
 import type { Deadline } from '../model/trial-clock.ts'
 import type { CallToolResult } from '../wire/mcp.ts'
 import { keyOf, type TrialKey, type TrialResult } from './judge-trial.ts'
@@ -16,6 +17,21 @@ function modelIn(id: string) {
   return {
     'gen_ai.provider.name': PROVIDERS[provider] ?? provider,
     'gen_ai.request.model': rest.join('/'),
+  }
+}
+
+/** Run a run inside its span, where there is OpenTelemetry. */
+export async function tracedRun<T>(
+  { id, planned }: Manifest,
+  run: (traceparent?: string) => Promise<T>,
+): Promise<T> {
+  const to = telemetry()
+  if (to === null) return run()
+  const attributes = { 'touchstone.run.id': id, 'touchstone.run.planned': planned }
+  try {
+    return await to.span({ name: 'touchstone.run', kind: 'internal', attributes }, run)
+  } finally {
+    await to.flush()
   }
 }
 
