@@ -97,6 +97,9 @@ function memberAt(value: Json, path: string): Json | undefined {
 
 const NOTHING: Answer = { text: '', claims: null, tokens: null, steps: null, model: null }
 
+/** The largest count of steps or tokens that a log holds. */
+const MOST = 2 ** 31 - 1
+
 function read(parts: { [part: string]: unknown }): Answer {
   const { text, claims, inputTokens, outputTokens, steps, model } = parts
   if (typeof text !== 'string') throw new Error(`expected text to be a text, got ${kindOf(text)}`)
@@ -104,8 +107,10 @@ function read(parts: { [part: string]: unknown }): Answer {
   if (typeof stated === 'string') throw new Error(stated)
   const count = (name: string, value: unknown): number | null => {
     if (value === undefined || value === null) return null
-    if (!Number.isSafeInteger(value) || (value as number) < 0)
-      throw new Error(`expected ${name} to be a whole number >= 0, got ${kindOf(value)}`)
+    if (!Number.isSafeInteger(value) || (value as number) < 0 || (value as number) > MOST)
+      throw new Error(
+        `expected ${name} to be a whole number from 0 to ${MOST}, got ${kindOf(value)}`,
+      )
     return value as number
   }
   const input = count('inputTokens', inputTokens)

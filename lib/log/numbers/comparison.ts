@@ -27,6 +27,7 @@ import {
 import { heldOver } from './held.ts'
 import { requireConfigurations, usable } from './measure.ts'
 import {
+  type CaseScores,
   type ComparedMetric,
   familyOfCases,
   metricNamed,
@@ -46,17 +47,26 @@ export function pairsOf(
   const metric = powerOf(compared).base
   const families = familyOfCases(manifest)
   const right = new Map(scoresByCase(rows, manifest, b, metric).map((one) => [one.case, one]))
-  return scoresByCase(rows, manifest, a, metric).map(({ case: id, scores, missing, shaken }) => {
+  return scoresByCase(rows, manifest, a, metric).map((one) => {
+    const { case: id, scores, shaken } = one
     const other = right.get(id)
     return {
       id,
       family: families.get(id) ?? id,
       a: scores,
       b: other?.scores ?? [],
-      lost: { a: missing, b: other?.missing ?? 0 },
+      lost: { a: withoutScore(one), b: other ? withoutScore(other) : 0 },
       shaken: { a: shaken, b: other?.shaken ?? [] },
     }
   })
+}
+
+/**
+ * Trials of a case that are in no rate. Which ones cannot be judged may be the agent's choice, so
+ * they leave a verdict as open as errors do.
+ */
+function withoutScore({ missing, unjudged, oneSided }: CaseScores): number {
+  return missing + unjudged + oneSided.length
 }
 
 export type CompareChoice = {

@@ -252,9 +252,14 @@ describe('an agent that is a function', () => {
       'expected claims[0] to have tool (text) and done (true or false)',
     ],
     [
+      'more steps than a log can hold, which would end the run',
+      { text: '', steps: 2 ** 31 },
+      'expected steps to be a whole number from 0 to 2147483647, got 2147483648',
+    ],
+    [
       'a use that is no number',
       { text: '', usage: { inputTokens: 'x', outputTokens: 1 } },
-      'expected inputTokens to be a whole number >= 0, got "x"',
+      'expected inputTokens to be a whole number from 0 to 2147483647, got "x"',
     ],
   ] as const) {
     it(`that answers with ${what} is an error that names it, and is not asked again`, async () => {

@@ -339,8 +339,7 @@ function withinMargin(one: Adjusted, margin: number): 'worse' | 'as hoped' | 'un
 }
 
 /**
- * The change towards the better if every trial that ended in an error, or lost an attempt to one,
- * had gone against the run.
+ * The change towards the better if every trial without a score of its own had gone against the run.
  */
 function withLost({ metric, bounds }: Adjusted): number {
   if (bounds === null) return Number.NaN
@@ -359,7 +358,7 @@ function openBecause(run: Run, one: Adjusted, margin: number, target: Target): s
   const more = metricNamed(one.metric).better === 'higher' ? '' : ', where more is worse'
   const figures = `${differenceText(one.difference, one.alone.low, one.alone.high, -margin, margin)} points${more}`
   if (least >= -margin)
-    return `${figures}; trials that ended in an error, or lost an attempt to one, leave it open`
+    return `${figures}; trials that ended in an error, lost an attempt to one, or could not be judged leave it open`
   // From here the loss itself is either ruled out or shown, whichever is nearer.
   const room = Math.max(now + margin, -now)
   const needed = Math.ceil(repeats * ((now - least) / room) ** 2)
