@@ -2,7 +2,6 @@
 import { gotWord } from '../choice.ts'
 import { lookOf } from '../display.ts'
 import { printable, TouchstoneError } from '../errors.ts'
-import { ownVersion } from '../harness/run/packages.ts'
 import { endWell } from './ending.ts'
 import { EXIT, helpOf, readWords } from './verb/verb.ts'
 import { VERBS } from './verbs.ts'
@@ -39,7 +38,7 @@ export async function main(args: string[]): Promise<number> {
 async function dispatch(args: string[]): Promise<number> {
   const [first, ...rest] = args
   if (first === undefined) return process.stdin.isTTY ? prompt() : script({ stdin: process.stdin })
-  if (['--version', '-v', '-V', 'version'].includes(first)) return say(ownVersion())
+  if (['--version', '-v', '-V', 'version'].includes(first)) return say(await ownVersion())
   if (first === 'help' && rest[0] !== undefined) return dispatch([...rest, '--help'])
   if (first === '--help' || first === '-h' || first === 'help') return say(await overview())
   if (first === 'repl' && rest.length === 0) return prompt()
@@ -72,6 +71,10 @@ function interrupted(): AbortSignal {
   return controller.signal
 }
 
+async function ownVersion(): Promise<string> {
+  return (await import('../harness/run/packages.ts')).ownVersion()
+}
+
 async function prompt(): Promise<number> {
   const { openPrompt } = await import('./prompt.ts')
   await openPrompt()
@@ -87,7 +90,7 @@ async function script(what: {
     import('../repl/script.ts'),
     import('./prompt.ts'),
   ])
-  return runScript({ ...what, scope: scope() })
+  return runScript({ ...what, scope: await scope() })
 }
 
 function say(text: string): number {

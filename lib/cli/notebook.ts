@@ -109,7 +109,7 @@ export const kernel: Verb = {
       import('../repl/kernel.ts'),
       import('./prompt.ts'),
     ])
-    await runKernel(file, { scope: scope(), version: ownVersion() })
+    await runKernel(file, { scope: await scope(), version: ownVersion() })
     return EXIT.asHoped
   },
 }

@@ -1,11 +1,13 @@
 /** The prompt with Touchstone in scope, and the same scope for scripts. */
-import * as touchstone from '../index.ts'
 import { startRepl } from '../repl/prompt.ts'
 
-const { harness, probe, receipt, scenarios, cases, stats, chart, notebook } = touchstone
+type Scope = { [name: string]: unknown }
 
 /** What a line at the prompt, a script or a kernel's cell finds in scope. */
-export function scope(more: { [name: string]: unknown } = {}): { [name: string]: unknown } {
+export async function scope(more: Scope = {}): Promise<Scope> {
+  // All rooms of the library: they take longer to load than the prompt.
+  const touchstone = await import('../index.ts')
+  const { harness, probe, receipt, scenarios, cases, stats, chart, notebook } = touchstone
   return { harness, probe, receipt, scenarios, cases, stats, chart, notebook, ...more }
 }
 
@@ -35,8 +37,8 @@ export const RUN_HINTS = ["run.compare('naive', 'careful')", '.plot run heat', '
 
 /** Open the prompt and wait until it is left. */
 export async function openPrompt(
-  more: { [name: string]: unknown } = {},
+  more: Scope = {},
   hint = 'Touchstone. .help shows examples, Tab completes, Ctrl-D leaves.',
 ): Promise<void> {
-  await startRepl({ scope: scope(more), banner: hint, examples: EXAMPLES })
+  await startRepl({ scope: () => scope(more), banner: hint, examples: EXAMPLES })
 }

@@ -72,7 +72,7 @@ async function planOf(file: string): Promise<RunPlan> {
   ])
   const { promise, resolve, reject } = Promise.withResolvers<RunPlan>()
   handOver(resolve)
-  runScript({ file, scope: scope() }).then(
+  runScript({ file, scope: await scope() }).then(
     (code) =>
       reject(
         new TouchstoneError(

@@ -4,9 +4,16 @@
  * Types are blanked, not removed, so that offsets in the tree are offsets in what was typed. Shared
  * by notebooks and the prompt.
  */
-import { stripTypeScriptTypes } from 'node:module'
-import { type Options, type Program, parse, tokenizer } from 'acorn'
+import { createRequire, stripTypeScriptTypes } from 'node:module'
+import type { Options, Program } from 'acorn'
 import { TouchstoneError } from '../errors.ts'
+
+// It comes with the first text that is read: a prompt is there before.
+let parser: typeof import('acorn') | undefined
+function acorn(): typeof import('acorn') {
+  parser ??= createRequire(import.meta.url)('acorn') as typeof import('acorn')
+  return parser
+}
 
 const OPTIONS: Options = {
   ecmaVersion: 'latest',
@@ -36,7 +43,7 @@ export type SyntaxFault = { message: string; line: number; column: number; incom
 export function readSource(text: string): Source | SyntaxFault {
   if (!text.includes('<')) {
     try {
-      return { code: text, program: parse(text, OPTIONS) }
+      return { code: text, program: acorn().parse(text, OPTIONS) }
     } catch {
       // It may still be TypeScript.
     }
@@ -48,7 +55,7 @@ export function readSource(text: string): Source | SyntaxFault {
     return faultOf(error, text)
   }
   try {
-    return { code, program: parse(code, OPTIONS) }
+    return { code, program: acorn().parse(code, OPTIONS) }
   } catch (error) {
     return faultOf(error, text)
   }
@@ -118,7 +125,7 @@ function placeOf(text: string, snippet: string | undefined): { line: number; col
 
 function tryParse(text: string): unknown {
   try {
-    parse(text, OPTIONS)
+    acorn().parse(text, OPTIONS)
   } catch (error) {
     return error
   }
@@ -155,7 +162,7 @@ function looksOpen(text: string): boolean {
   const open: string[] = []
   let last: { label: string; beforeExpr?: boolean } | undefined
   try {
-    for (const token of tokenizer(text, OPTIONS)) {
+    for (const token of acorn().tokenizer(text, OPTIONS)) {
       const { label } = (last = token.type as unknown as { label: string; beforeExpr?: boolean })
       if (label === '(' || label === '[' || label === '{' || label === '${')
         open.push(label === '${' ? '{' : label)

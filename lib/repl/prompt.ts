@@ -3,7 +3,7 @@ import { createEvaluator, type Names, rewriter } from '../code/evaluate.ts'
 import type { Look } from '../display.ts'
 import { lookOf } from '../display.ts'
 import { COMMANDS, type Desk, type Example } from './commands.ts'
-import { type Completion, complete } from './complete.ts'
+import type { Completion } from './complete.ts'
 import { type EditorOptions, startEditor } from './editor.ts'
 import { enter, isSpecial } from './entry.ts'
 import { defaultHistoryPath, openHistory } from './history.ts'
@@ -11,8 +11,11 @@ import { page } from './pager.ts'
 import { drawInline, showError, showValue } from './show.ts'
 
 export type ReplOptions = {
-  /** Names in scope from the start; getters stay lazy. */
-  scope?: Names
+  /**
+   * Names in scope from the start; getters stay lazy. A function is called once the prompt is
+   * there: what takes long to load is loaded while the first line is typed.
+   */
+  scope?: Names | (() => Promise<Names>)
   /** Printed above the first prompt. */
   banner?: string
   input?: EditorOptions['input']
@@ -46,8 +49,10 @@ export async function startRepl(options: ReplOptions = {}): Promise<void> {
   const history = openHistory(
     options.historyPath === undefined ? defaultHistoryPath() : options.historyPath,
   )
-  const evaluator = createEvaluator({ scope: options.scope ?? {}, cwd })
-  const given = new Set(Object.keys(options.scope ?? {}))
+  const { scope = {} } = options
+  const early = typeof scope === 'function' ? {} : scope
+  const evaluator = createEvaluator({ scope: early, cwd })
+  const given = new Set(Object.keys(early))
   const session: string[] = []
   let lines = 0
   let lastError: unknown
@@ -107,9 +112,11 @@ export async function startRepl(options: ReplOptions = {}): Promise<void> {
     cwd,
     leave: () => editor.close(),
   }
+  const loading = Promise.withResolvers<void>()
   const onEntry = async (text: string): Promise<void> => {
     history.add(text.trimEnd())
     try {
+      await loading.promise
       await enter(text, desk, evaluator.scope)
     } catch (error) {
       fail(error)
@@ -124,7 +131,10 @@ export async function startRepl(options: ReplOptions = {}): Promise<void> {
     prompt: '> ',
     colors: look().colors ?? false,
     history: history.entries,
-    complete: (text) => completeEntry(text, evaluator.scope, cwd),
+    complete: async (text) => {
+      await loading.promise
+      return completeEntry(text, evaluator.scope, cwd)
+    },
     isComplete: (text) => isSpecial(text) || evaluator.isComplete(text),
     onEntry,
     onInterrupt: stop,
@@ -134,8 +144,16 @@ export async function startRepl(options: ReplOptions = {}): Promise<void> {
   const outer = process.listeners('SIGINT')
   process.removeAllListeners('SIGINT')
   process.on('SIGINT', stop)
-  // Loaded while the first line is typed.
-  void rewriter()
+  const load = async () => {
+    const late = typeof scope === 'function' ? await scope() : {}
+    Object.assign(evaluator.scope, late)
+    for (const name of Object.keys(late)) given.add(name)
+    await Promise.all([rewriter(), import('./complete.ts')])
+    evaluator.isComplete('')
+  }
+  // What is printed is seen first.
+  setImmediate(() => load().then(loading.resolve, loading.reject))
+  loading.promise.catch(() => {})
   // A promise that nobody awaited, or a timer, must not end the session.
   const late = (error: unknown) => {
     if ((error as { name?: string } | null)?.name === 'AbortError') return
@@ -159,6 +177,7 @@ export async function startRepl(options: ReplOptions = {}): Promise<void> {
 
 /** Completion of a whole entry: commands and questions first, then code. */
 async function completeEntry(text: string, scope: Names, cwd: string): Promise<Completion> {
+  const { complete } = await import('./complete.ts')
   const command = /^\s*\.(\w*)$/.exec(text)
   if (command) {
     return [Object.keys(COMMANDS).filter((name) => name.startsWith(command[1]!)), command[1]!]

@@ -9,12 +9,14 @@ import { createEvaluator } from '../../lib/code/evaluate.ts'
 import { COMMANDS, type Desk } from '../../lib/repl/commands.ts'
 import { enter } from '../../lib/repl/entry.ts'
 
+const found = await scope()
+
 describe('every hint that is printed works as printed', () => {
   const home = process.cwd()
   before(() => process.chdir(mkdtempSync(join(tmpdir(), 'touchstone-'))))
   after(() => process.chdir(home))
 
-  const evaluator = createEvaluator({ scope: scope() })
+  const evaluator = createEvaluator({ scope: found })
   const printed: string[] = []
   const desk: Desk = {
     look: () => ({ width: 80 }),

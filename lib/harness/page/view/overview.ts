@@ -51,9 +51,7 @@ export function overviewView(): Child[] {
 function coverageSection({ heads, rows, notes }: CoverageShown): HTMLElement {
   const trials = (configuration: string, marks: { [name: string]: string }, text: string) =>
     link(hrefOf('trials', { configuration, ...marks }), {}, text)
-  const all = [...heads.reached, ...heads.took].map((head) =>
-    h('th', { scope: 'col', class: 'num' }, head),
-  )
+  const number = (head: string) => h('th', { scope: 'col', class: 'num' }, head)
   return section(
     'What the rates speak about',
     h(
@@ -66,8 +64,9 @@ function coverageSection({ heads, rows, notes }: CoverageShown): HTMLElement {
           'tr',
           {},
           h('th', { scope: 'col' }, 'configuration'),
-          all,
+          heads.reached.map(number),
           h('th', { scope: 'col' }, 'ended'),
+          heads.took.map(number),
         ),
       ),
       h(
@@ -81,7 +80,6 @@ function coverageSection({ heads, rows, notes }: CoverageShown): HTMLElement {
             reached.map(({ text, mark }) =>
               h('td', { class: 'num' }, mark && text !== '-' ? trials(name, { mark }, text) : text),
             ),
-            took.map((text) => h('td', { class: 'num' }, text)),
             h(
               'td',
               {},
@@ -93,6 +91,7 @@ function coverageSection({ heads, rows, notes }: CoverageShown): HTMLElement {
                 ),
               ),
             ),
+            took.map((text) => h('td', { class: 'num' }, text)),
           ),
         ),
       ),
