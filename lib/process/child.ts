@@ -129,11 +129,25 @@ export async function endAll(sought: Sought, graceMs: number): Promise<void> {
     await Promise.all([...sought.leaders].map(endTree))
     return
   }
-  const left = async () => soughtIn(await processes(), sought)
+  const left = async () => {
+    const all = await processes()
+    // Where nothing can be seen of other processes there are still their groups.
+    return all.length > 0
+      ? soughtIn(all, sought)
+      : [...sought.leaders].map((one) => -one).filter(isThere)
+  }
   if (signal(await left(), 'SIGTERM') === 0) return
   if (await gone(async () => (await left()).length === 0, graceMs)) return
   // What forks faster than it is ended is given up at some time.
   await gone(async () => signal(await left(), 'SIGKILL') === 0, 5 * graceMs)
+}
+
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
 }
 
 function signal(all: number[], name: NodeJS.Signals): number {

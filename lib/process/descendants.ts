@@ -7,6 +7,8 @@
  *   session is not looked at.
  * - Windows: the tree of the child's children, by `taskkill`.
  *
+ * - Elsewhere, and where there is no /proc: the group.
+ *
  * Not found is a process that left group and session, whose parent is gone, and that cleared or
  * overwrote its environment; nor is one of another user.
  */
@@ -57,7 +59,7 @@ export function isLeftOver(marks: string): boolean {
   })
 }
 
-/** All processes of this machine that can be seen, zombies apart. */
+/** All processes of this machine that can be seen, zombies apart; none where nothing can. */
 export async function processes(): Promise<Process[]> {
   if (process.platform === 'linux') return fromProc()
   if (process.platform === 'win32') return []
@@ -85,7 +87,12 @@ const AT_ONCE = 100
 
 async function fromProc(): Promise<Process[]> {
   const found: Process[] = []
-  const names = readdirSync('/proc').filter((name) => /^[0-9]/.test(name))
+  let names: string[]
+  try {
+    names = readdirSync('/proc').filter((name) => /^[0-9]/.test(name))
+  } catch {
+    return []
+  }
   for (const [i, name] of names.entries()) {
     if (i % AT_ONCE === AT_ONCE - 1) await turn()
     const fields = fieldsOf(name)

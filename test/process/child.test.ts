@@ -1,5 +1,6 @@
 /** Children end with everything that they started: real processes, of every kind that leaves its group. */
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,6 +8,7 @@ import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { endChild, startChild } from '../../lib/process/child.ts'
 import { fromPs, MARK, soughtIn } from '../../lib/process/descendants.ts'
+import { withoutMounts } from '../servers/in-shell.ts'
 import { lives, pidsIn, until } from '../servers/processes.ts'
 
 const made = mkdtempSync(join(tmpdir(), 'touchstone-child-'))
@@ -88,6 +90,28 @@ describe('a child that ends leaves nothing', { skip: linux ? false : 'needs sets
     await endChild(second, { graceMs: 300 })
     assert.deepEqual(pidsIn(two).map(lives), [false])
   })
+})
+
+it('where nothing can be seen of other processes a child ends with its group all the same', {
+  skip: withoutMounts() ?? false,
+}, () => {
+  const code = `import { startChild, endChild } from './lib/process/child.ts'
+    const child = startChild('sh', ['-c', 'trap "" TERM; sleep 1000 & wait; sleep 1000'], { env: { PATH: process.env.PATH }, stdio: ['ignore', 'pipe', 'ignore'], where: 'test' })
+    const closed = new Promise((done) => child.stdout.once('close', done).resume())
+    await endChild(child, { graceMs: 100 })
+    // Both held the pipe.
+    await closed
+    console.log(child.signalCode)`
+  const words = [
+    '-m',
+    'sh',
+    '-ec',
+    'mount -t tmpfs none /proc; exec "$0" --import tsx --input-type=module -e "$1"',
+    process.execPath,
+    code,
+  ]
+  const { stdout, stderr } = spawnSync('unshare', words, { encoding: 'utf8', timeout: 60_000 })
+  assert.deepEqual([stdout, stderr], ['SIGKILL\n', ''])
 })
 
 describe('a word that no program can be handed is refused before anything starts', () => {
