@@ -5,6 +5,8 @@
  * packages are loaded on first use.
  */
 
+import './node-version.ts'
+
 export * as chart from './chart/index.ts'
 export { type ErrorCode, TouchstoneError } from './errors.ts'
 export * as cases from './harness/case/cases.ts'

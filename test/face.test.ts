@@ -1,7 +1,7 @@
 /** The faces of the package: importing one does no work, and a bundle holds what is used and nothing else. */
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, describe, it } from 'node:test'
@@ -81,5 +81,37 @@ describe('faces', () => {
       assert.equal(to.default, `./lib/${room}/index.ts`)
       assert.equal(await import(`../lib/${room}/index.ts`), whole[room])
     }
+  })
+})
+
+describe('an older Node', () => {
+  it('is told which one is needed when it imports the package', () => {
+    const old =
+      "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '22.18.0' } })"
+    const told = spawnSync(
+      process.execPath,
+      [
+        ...['--import', `data:text/javascript,${encodeURIComponent(old)}`],
+        ...['--input-type=module', '-e', `import ${JSON.stringify(join(root, 'lib/index.ts'))}`],
+      ],
+      { encoding: 'utf8' },
+    )
+    assert.match(told.stderr, /expected Node 22\.19 or later, got 22\.18\.0: npm i -D node@24/)
+    assert.equal(told.status, 1)
+  })
+
+  // A name that Node does not export ends the import before a line of ours has run.
+  it('lacks nothing that is imported by name', () => {
+    const newer = /\b(?:registerHooks|stripTypeScriptTypes|enableCompileCache|\w*[Zz]std\w*)\b/
+    const named = readdirSync(join(root, 'lib'), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .filter((file) =>
+        [
+          ...readFileSync(join(root, 'lib', file), 'utf8').matchAll(
+            /^import \{([^}]*)\} from 'node:/gm,
+          ),
+        ].some(([, names = '']) => newer.test(names)),
+      )
+    assert.deepEqual(named, [])
   })
 })

@@ -2,7 +2,7 @@
  * Lets notebooks, scripts and lines at the prompt import 'touchstone' wherever they lie, also from
  * an empty folder.
  */
-import { registerHooks } from 'node:module'
+import * as modules from 'node:module'
 
 const NAME = /^touchstone(?:\/(stats|receipt|probe|harness|chart))?$/
 let hooked = false
@@ -15,7 +15,7 @@ export function resolveSelf(): void {
   if (hooked) return
   hooked = true
   const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js'
-  registerHooks({
+  modules.registerHooks({
     resolve(specifier, context, nextResolve) {
       const named = NAME.exec(specifier)
       if (!named) return nextResolve(specifier, context)

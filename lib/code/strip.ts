@@ -4,14 +4,15 @@
  * Types are blanked, not removed, so that offsets in the tree are offsets in what was typed. Shared
  * by notebooks and the prompt.
  */
-import { createRequire, stripTypeScriptTypes } from 'node:module'
+// By its name it could not be linked on a Node that lacks it, and no sentence would say why.
+import * as modules from 'node:module'
 import type { Options, Program } from 'acorn'
 import { TouchstoneError } from '../errors.ts'
 
 // It comes with the first text that is read: a prompt is there before.
 let parser: typeof import('acorn') | undefined
 function acorn(): typeof import('acorn') {
-  parser ??= createRequire(import.meta.url)('acorn') as typeof import('acorn')
+  parser ??= modules.createRequire(import.meta.url)('acorn') as typeof import('acorn')
   return parser
 }
 
@@ -50,7 +51,7 @@ export function readSource(text: string): Source | SyntaxFault {
   }
   let code: string
   try {
-    code = quietly(() => stripTypeScriptTypes(text))
+    code = quietly(() => modules.stripTypeScriptTypes(text))
   } catch (error) {
     return faultOf(error, text)
   }

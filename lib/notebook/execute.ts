@@ -5,7 +5,7 @@
  * one notebook at a time.
  */
 
-import { registerHooks } from 'node:module'
+import * as modules from 'node:module'
 import { basename, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { onlyMembers } from '../arguments.ts'
@@ -215,7 +215,7 @@ export function titleOf(cells: readonly Cell[], file: string): string {
 function hookLoader(): void {
   if (hooked) return
   hooked = true
-  registerHooks({
+  modules.registerHooks({
     // A notebook is a module wherever it lies; resolving it here keeps other loaders from deciding
     // otherwise.
     resolve(specifier, context, nextResolve) {

@@ -2,7 +2,7 @@
  * What travels over a queue: one opaque text per message, since a server may store structured data
  * in another order than it was given.
  */
-import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import * as zlib from 'node:zlib'
 
 /** All runs that are going on: a job each, which nobody takes. */
 export const RUNS = 'touchstone-runs'
@@ -18,12 +18,12 @@ const MOST_BYTES = 256 << 20
 
 export function pack(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return zstdCompressSync(Buffer.from(text)).toString('base64')
+  return zlib.zstdCompressSync(Buffer.from(text)).toString('base64')
 }
 
 /** The value of a message. @throws Error when it is none: whatever a server hands out is checked */
 export function unpack(message: string): unknown {
-  const bytes = zstdDecompressSync(Buffer.from(message, 'base64'), {
+  const bytes = zlib.zstdDecompressSync(Buffer.from(message, 'base64'), {
     maxOutputLength: MOST_BYTES,
   })
   return JSON.parse(bytes.toString('utf8'))

@@ -1,5 +1,5 @@
 /** The body of a thread that runs trials of the process that started it. */
-import { enableCompileCache } from 'node:module'
+import * as modules from 'node:module'
 import { setImmediate } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { LIMITERS } from '../model/limiter.ts'
@@ -8,7 +8,7 @@ import { madeFrom } from '../queue/travel.ts'
 import { attemptWith, madeReady, planFrom } from './made-again.ts'
 import type { FromThread, ThreadStart, ToThread } from './threads.ts'
 
-enableCompileCache?.()
+modules.enableCompileCache?.()
 const port = parentPort
 if (port === null) throw new Error('this file is the body of a worker thread')
 const say = (message: FromThread) => port.postMessage(message)

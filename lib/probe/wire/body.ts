@@ -6,20 +6,15 @@
  * looks at it.
  */
 import type { Readable, Transform } from 'node:stream'
-import {
-  createBrotliDecompress,
-  createGunzip,
-  createInflate,
-  createZstdDecompress,
-} from 'node:zlib'
+import * as zlib from 'node:zlib'
 import { Shortfall, shortfallOf } from '../judge/outcome.ts'
 
 const DECODERS: Record<string, () => Transform> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-  zstd: createZstdDecompress,
+  gzip: zlib.createGunzip,
+  'x-gzip': zlib.createGunzip,
+  deflate: zlib.createInflate,
+  br: zlib.createBrotliDecompress,
+  zstd: zlib.createZstdDecompress,
 }
 
 /** How long a connection is kept for re-use while a body runs out after its answer was found. */
