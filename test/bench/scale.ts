@@ -29,6 +29,9 @@ const BUDGETS: { [what: string]: [seconds: number, peakMB: number] } = {
   'verify 5': [30, 500],
 }
 
+/** Peak of a run of 10^6 simulated trials, in MB. */
+const MOST_RUNNING_MB = 400
+
 /** The lines of a trial in each file, cut where its key stands. */
 type Template = {
   key: string
@@ -106,9 +109,41 @@ function multiply(from: string, to: string, repeats: number): number {
   return planned
 }
 
+/** What the program sets, `repl.ts`. */
+const HEAP = ['--max-semi-space-size=8', '--heap-growing-percent=20']
+
+/** What running takes. With two sizes also where a line through them is at 10^6 trials. */
+async function running(million: boolean): Promise<Row[]> {
+  const sizes = million ? [10_000, 100_000] : [10_000]
+  const rows: Row[] = []
+  const seen: { trials: number; peakMB: number }[] = []
+  for (const size of sizes) {
+    const repeats = Math.round(size / 2 / (await simulated()).length)
+    const { seconds, peakMB, trials = 0 } = await child(HEAP, 'run', String(repeats))
+    seen.push({ trials, peakMB })
+    const label = `run, ${trials.toLocaleString('en-US')} simulated trials`
+    rows.push({ label, value: seconds, unit: 'CPU s' })
+    rows.push({ label: '  peak memory', value: peakMB, unit: 'MB' })
+  }
+  const [a, b] = seen
+  if (!a || !b) return rows
+  const slope = (b.peakMB - a.peakMB) / (b.trials - a.trials)
+  const value = Math.round(b.peakMB + slope * (1e6 - b.trials))
+  const label = '  at 1,000,000 trials, on the line through both'
+  return [
+    ...rows,
+    { label, value, unit: 'MB', budget: MOST_RUNNING_MB, ok: value <= MOST_RUNNING_MB },
+  ]
+}
+
+async function simulated() {
+  return (await cases.load()).filter(({ servers }) => servers.every(({ world }) => world))
+}
+
 /** Measure. With `--million` among the arguments of the process, 10^6 trials too. */
 export async function bench(): Promise<{ name: string; rows: Row[] }> {
-  const rows: Row[] = []
+  const million = process.argv.includes('--million')
+  const rows = await running(million)
   const folder = mkdtempSync(join(tmpdir(), 'touchstone-scale-'))
   const sets = join(folder, 'sets')
   try {
@@ -123,12 +158,12 @@ export async function bench(): Promise<{ name: string; rows: Row[] }> {
       .out(real)
       .quiet()
     const before = new Map<string, number>()
-    for (const power of process.argv.includes('--million') ? [4, 5, 6] : [4, 5]) {
+    for (const power of million ? [4, 5, 6] : [4, 5]) {
       const dir = join(folder, `run-${power}`)
       const repeats = Math.round(10 ** power / (2 * tested.length))
       const trials = multiply(real, dir, repeats)
       for (const what of ['open', 'summary', 'issue', 'verify'] as const) {
-        const { seconds, peakMB } = await child(what, dir, sets)
+        const { seconds, peakMB } = await child([], what, dir, sets)
         const [most, mostMB] = BUDGETS[`${what} ${power}`] ?? []
         const label = `${what}, ${trials.toLocaleString('en-US')} trials`
         rows.push({
@@ -162,16 +197,28 @@ export async function bench(): Promise<{ name: string; rows: Row[] }> {
   return { name: 'scale', rows }
 }
 
-type Measured = { seconds: number; peakMB: number }
+type Measured = { seconds: number; peakMB: number; trials?: number }
 
-async function child(...args: string[]): Promise<Measured> {
+async function child(flags: string[], ...args: string[]): Promise<Measured> {
   const tsx = fileURLToPath(import.meta.resolve('tsx'))
-  const all = ['--import', tsx, fileURLToPath(import.meta.url), ...args]
+  const all = [...flags, '--import', tsx, fileURLToPath(import.meta.url), ...args]
   const { stdout } = await promisify(execFile)(process.execPath, all)
+  // The whole takes long, and what was measured is not to be lost with it.
+  process.stderr.write(`${args[0]}: ${stdout}\n`)
   return JSON.parse(stdout)
 }
 
 const WORK: { [what: string]: (dir: string, root: string) => Promise<unknown> } = {
+  run: async (repeats) => {
+    const run = await harness
+      .run(await simulated())
+      .config('naive', { model: 'sim/naive' })
+      .config('careful', { model: 'sim/careful' })
+      .repeat(Number(repeats))
+      .out(null)
+      .quiet()
+    return { trials: run.manifest.planned }
+  },
   open: (dir) => harness.open(dir),
   summary: async (dir) => (await harness.open(dir)).summary(),
   issue: async (dir, root) => (await receipt.issueRun(dir, { root })).save(dir),
@@ -185,9 +232,9 @@ const WORK: { [what: string]: (dir: string, root: string) => Promise<unknown> } 
 const [, , what = '', dir = '', root = ''] = process.argv
 if (import.meta.filename === process.argv[1] && WORK[what]) {
   const start = process.cpuUsage()
-  await WORK[what](dir, root)
+  const made = await WORK[what](dir, root)
   const { user, system } = process.cpuUsage(start)
   const seconds = (user + system) / 1e6
   const peakMB = Math.round(process.resourceUsage().maxRSS / 1024)
-  process.stdout.write(JSON.stringify({ seconds, peakMB }))
+  process.stdout.write(JSON.stringify({ seconds, peakMB, ...(what === 'run' && (made as object)) }))
 }
