@@ -8,6 +8,7 @@ import {
   fsyncSync,
   linkSync,
   lstatSync,
+  mkdirSync,
   openSync,
   readFileSync,
   readSync,
@@ -17,6 +18,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { TouchstoneError } from './errors.ts'
 import { type Json, parse } from './json.ts'
 
@@ -58,6 +60,23 @@ function refused(
 function systemCode(cause: unknown): string | undefined {
   const code = (cause as NodeJS.ErrnoException | null | undefined)?.code
   return typeof code === 'string' ? code : undefined
+}
+
+/**
+ * Make a folder and those above it. Node's own `recursive` never ends where a file system answers
+ * ENOENT for a folder whose parent is there, as /proc does.
+ */
+export function makeFolder(path: string): void {
+  const isFolder = () => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  if (isFolder()) return
+  const above = dirname(resolve(path))
+  if (above !== resolve(path)) makeFolder(above)
+  try {
+    mkdirSync(path)
+  } catch (cause) {
+    // Somebody else may have made it meanwhile.
+    if (!isFolder()) throw cause
+  }
 }
 
 /** What writing gives. @throws TouchstoneError `file_unwritable` */

@@ -4,6 +4,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
   chmodSync,
+  existsSync,
   lstatSync,
   mkdtempSync,
   readdirSync,
@@ -16,7 +17,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, describe, it } from 'node:test'
-import { replaceFile, writeNew } from '../lib/files.ts'
+import { makeFolder, replaceFile, writeNew } from '../lib/files.ts'
 import { cases, harness, receipt } from '../lib/index.ts'
 
 const root = resolve(import.meta.dirname, '..')
@@ -145,5 +146,24 @@ describe('on a disk that is full', () => {
     const issued = await run.receipt({ key: privateKey })
     issued.save(dir)
     assert.equal((await receipt.verify(dir, { key: publicKey })).verdict, 'verified')
+  })
+})
+
+describe('makeFolder', () => {
+  it('makes a folder with those above it, and leaves one that is there', () => {
+    const root = mkdtempSync(join(tmpdir(), 'touchstone-folder-'))
+    const path = join(root, 'a b', 'é\nc', 'd')
+    makeFolder(path)
+    writeFileSync(join(path, 'kept'), 'kept')
+    makeFolder(path)
+    assert.equal(readFileSync(join(path, 'kept'), 'utf8'), 'kept')
+    assert.throws(() => makeFolder(join(path, 'kept', 'under')), { code: 'EEXIST' })
+  })
+
+  // Node's own `recursive` asks again for ever (24.21).
+  it('ends where a file system has no room for a folder', {
+    skip: !existsSync('/proc/self'),
+  }, () => {
+    assert.throws(() => makeFolder('/proc/none/of/these'), { code: 'ENOENT' })
   })
 })

@@ -1,8 +1,8 @@
 /** `touchstone init`: a first case, configurations, and a workflow, in a folder of one's own. */
-import { existsSync, lstatSync, mkdirSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { TouchstoneError } from '../errors.ts'
-import { readText, writeNew, writing } from '../files.ts'
+import { makeFolder, readText, writeNew, writing } from '../files.ts'
 import { ownVersion } from '../harness/run/packages.ts'
 import { packaged } from '../packaged.ts'
 import { ownName, quoted } from './verb/own-name.ts'
@@ -30,7 +30,7 @@ export const init: Verb = {
     for (const path of Object.keys(FILES)) requireFree(folder, path)
     for (const [path, from] of Object.entries(FILES)) {
       const to = join(folder, path)
-      writing(to, () => mkdirSync(dirname(to), { recursive: true }))
+      writing(to, () => makeFolder(dirname(to)))
       const text = readText(
         from.startsWith('first/') ? join(import.meta.dirname, from) : packaged(from),
       )

@@ -1,9 +1,9 @@
 /** `touchstone serve`: the servers of one case for any MCP client, and the judgement at the end. */
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { foreign, lookOf, wrap } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
-import { writeNew, writing } from '../files.ts'
+import { makeFolder, writeNew, writing } from '../files.ts'
 import {
   CONFIG_FORMATS,
   type ConfigFormat,
@@ -88,7 +88,7 @@ function requirePlace(file: string): void {
     throw new TouchstoneError('file_exists', 'expected a path where nothing is yet, got a file', {
       where: file,
     })
-  writing(file, () => mkdirSync(dirname(file), { recursive: true }))
+  writing(file, () => makeFolder(dirname(file)))
 }
 
 function formatOf(words: Words, stdio: boolean): ConfigFormat {

@@ -8,7 +8,6 @@ import {
   appendFileSync,
   existsSync,
   lstatSync,
-  mkdirSync,
   readdirSync,
   renameSync,
   statSync,
@@ -17,7 +16,7 @@ import {
 import { join } from 'node:path'
 import { type Digest, digest } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
-import { readJson, unwritable, writing } from '../files.ts'
+import { makeFolder, readJson, unwritable, writing } from '../files.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { LineWriter } from '../lines.ts'
 import type { Lock } from '../lock.ts'
@@ -119,9 +118,9 @@ export class RunWriter {
       )
     }
     try {
-      mkdirSync(dir, { recursive: true })
+      makeFolder(dir)
     } catch (cause) {
-      throw unwritable(dir, causeOf(dir) ?? cause, 'a folder for the run')
+      throw unwritable(dir, cause, 'a folder for the run')
     }
     const held = await lock(dir, options)
     try {
@@ -272,16 +271,6 @@ export class RunWriter {
       cause,
       'a folder that can be written (what is there stays, and resume goes on from it)',
     )
-  }
-}
-
-/** Why a folder cannot be made: `recursive` tells ENOENT of a read-only file system. */
-function causeOf(dir: string): unknown {
-  try {
-    mkdirSync(dir)
-    return null
-  } catch (cause) {
-    return cause
   }
 }
 

@@ -1,9 +1,9 @@
 /** The files of a run on disk, and the run in a few lines for a terminal. */
-import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
 import { onlyMembers } from '../arguments.ts'
 import { duration, foreign, type Look, tone } from '../display.ts'
-import { replaceFile, unwritable } from '../files.ts'
+import { makeFolder, replaceFile, unwritable } from '../files.ts'
 import type { NotebookResult } from './execute.ts'
 import { html } from './html.ts'
 import { ipynb } from './ipynb.ts'
@@ -35,7 +35,7 @@ export async function write(result: NotebookResult, options: Write): Promise<str
   if (options.ipynb) files.set(`${name}.ipynb`, ipynb(result))
   let path = options.folder
   try {
-    mkdirSync(options.folder, { recursive: true })
+    makeFolder(options.folder)
     for (const [file, text] of files) {
       path = join(options.folder, file)
       replaceFile(path, text)

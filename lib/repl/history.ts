@@ -2,11 +2,11 @@
  * What was typed in earlier sessions. One JSON string per entry and line, so that an entry of many
  * lines stays one entry, and two sessions that append at once lose nothing.
  */
-import { appendFileSync, mkdirSync, readFileSync } from 'node:fs'
+import { appendFileSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { printable } from '../errors.ts'
-import { replaceFile } from '../files.ts'
+import { makeFolder, replaceFile } from '../files.ts'
 
 export type History = {
   /** Entries, newest first. */
@@ -53,7 +53,7 @@ export function openHistory(path: string | null): History {
       entries.unshift(entry)
       if (!path) return
       try {
-        mkdirSync(dirname(path), { recursive: true })
+        makeFolder(dirname(path))
         // It may hold what a person pasted: for their eyes only.
         appendFileSync(path, `${JSON.stringify(entry)}\n`, { mode: 0o600 })
       } catch {

@@ -2,12 +2,12 @@
  * Publishing scenario sets: their RFC 8785 text and its digest, written under the archive's lock.
  */
 
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { onlyMembers } from '../arguments.ts'
 import { canonical, type Digest } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
-import { readBytes, replaceFile, writing } from '../files.ts'
+import { makeFolder, readBytes, replaceFile, writing } from '../files.ts'
 import { type JsonObject, parse } from '../json.ts'
 import { hold } from '../lock.ts'
 import {
@@ -90,7 +90,7 @@ export function publish(
   // refused before.
   parse(text, `${made.id}@${made.version}`)
   const digest = digestOfSet(text)
-  writing(root, () => mkdirSync(join(root, made.id), { recursive: true }))
+  writing(root, () => makeFolder(join(root, made.id)))
   const lock = join(root, `${ARCHIVE}.lock`)
   const busy = (who: string) =>
     new TouchstoneError(

@@ -2,12 +2,12 @@
  * The words of `touchstone run` that hold a run to something, and the files in which other programs
  * read how it went.
  */
-import { accessSync, appendFileSync, constants, existsSync, mkdirSync } from 'node:fs'
+import { accessSync, appendFileSync, constants, existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { gotWord } from '../../choice.ts'
 import { foreign } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
-import { replaceFile, writing } from '../../files.ts'
+import { makeFolder, replaceFile, writing } from '../../files.ts'
 import {
   type Gate,
   type Held,
@@ -123,7 +123,7 @@ export function requirePlaces(words: Words): void {
     const path = words.text(name)
     if (path === undefined) continue
     writing(path, () => {
-      mkdirSync(dirname(path), { recursive: true })
+      makeFolder(dirname(path))
       accessSync(existsSync(path) ? path : dirname(path), constants.W_OK)
     })
   }

@@ -5,12 +5,12 @@
  * trial's seed. So the trials that a cassette can answer are those that were recorded, each with
  * the answers that it had; nothing is guessed, and a replay adds no fact.
  */
-import { appendFileSync, existsSync, mkdirSync } from 'node:fs'
+import { appendFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import { type Digest, digest, isDigest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
-import { readBytes, writing } from '../../files.ts'
+import { makeFolder, readBytes, writing } from '../../files.ts'
 import type { JsonObject } from '../../json.ts'
 import { readLinesSync } from '../../lines.ts'
 import { redactedJson } from '../../secrets.ts'
@@ -45,7 +45,7 @@ export type Cassette = {
 export function recording(dir: string): Cassette {
   const path = join(dir, FILE)
   writing(path, () => {
-    mkdirSync(dir, { recursive: true })
+    makeFolder(dir)
     appendFileSync(path, '')
   })
   return {

@@ -1,8 +1,8 @@
 /** A run as one page: a file that needs no server and asks for nothing. */
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { count, escapeMarkup } from '../../display.ts'
-import { replaceFile, writing } from '../../files.ts'
+import { makeFolder, replaceFile, writing } from '../../files.ts'
 import type { Json } from '../../json.ts'
 import { MARKS, METRICS, type Metric, type TrialRecord, trialKey } from '../../log/index.ts'
 import { Shown } from '../../shown.ts'
@@ -60,11 +60,11 @@ export class RunPage extends Shown {
     const file = resolve(path)
     const folder = file.replace(/\.html?$/i, '') + '-trials'
     const draft = `${folder}.${process.pid}.draft`
-    writing(path, () => mkdirSync(dirname(file), { recursive: true }))
+    writing(path, () => makeFolder(dirname(file)))
     let beside = false
     const write = (part: number, text: string) =>
       writing(folder, () => {
-        if (!beside) mkdirSync(draft, { recursive: true })
+        if (!beside) makeFolder(draft)
         beside = true
         const name = `${String(part).padStart(5, '0')}.js`
         writeFileSync(join(draft, name), `touchstonePart(${part}, '${text}')\n`)
