@@ -3,6 +3,7 @@ import { gotWord } from '../choice.ts'
 import { count, lookOf } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { type Run, type TrialRecord, trialText, why } from '../harness/index.ts'
+import { withoutPass } from '../harness/page/why.ts'
 import { isRun, namesIn, openRun, RUN_OPTION } from './finished.ts'
 import { ownName, quoted } from './verb/own-name.ts'
 import { EXIT, JSON_OPTION, print, type Verb } from './verb/verb.ts'
@@ -33,8 +34,8 @@ export const show: Verb = {
     const name = named ? first : words.text('run')
     const run = await openRun(name)
     const meant = trialsMeant(run, words.positionals.slice(named ? 1 : 0))
-    const failed = meant.filter(({ outcome }) => outcome !== 'pass')
-    const record = failed[0] ?? (meant[0] as TrialRecord)
+    const failed = withoutPass(meant)
+    const record = failed.rows[0] ?? (meant[0] as TrialRecord)
     const transcript = run.transcript(record.key)
     const look = { ...lookOf(process.stdout), full: words.flag('full') }
     print(
@@ -93,12 +94,12 @@ function trialsMeant(run: Run, given: readonly string[]): TrialRecord[] {
 /** What can be looked at next, as a command. */
 function whereNext(
   run: string | undefined,
-  failed: readonly TrialRecord[],
+  failed: ReturnType<typeof withoutPass<TrialRecord>>,
   meant: readonly TrialRecord[],
 ): string {
-  if (failed.length === 0)
+  if (failed.rows.length === 0)
     return meant.length > 1 ? `Each of these ${count(meant.length, 'trial')} passed.` : ''
-  const [, next] = failed
+  const [, next] = failed.rows
   if (!next) return ''
   const command = [
     'show',
@@ -107,5 +108,5 @@ function whereNext(
     String(next.trial),
     ...(run === undefined ? [] : ['--run', run]),
   ]
-  return `1 of ${count(failed.length, 'trial')} that did not pass. The next: ${ownName()} ${quoted(command)}`
+  return `1 of ${count(failed.rows.length, 'trial')} without a pass: ${failed.text}. The next: ${ownName()} ${quoted(command)}`
 }

@@ -96,7 +96,7 @@ describe('action.yml', () => {
     )
     assert.match(
       stderr,
-      /^::warning title=lying_success\/\S+%2C naive::\d of 2 trials did not pass\. Trial \d: goal not met/m,
+      /^::warning title=lying_success\/\S+%2C naive::\d of 2 trials without a pass: \d failed\. Trial \d: goal not met/m,
     )
     assert.match(summary, /^## Touchstone: fell short/)
     for (const file of ['report.md', 'manifest.json'])

@@ -1,6 +1,7 @@
 /** A run as workflow commands: what GitHub shows beside the job and in its log. */
 import { count, foreign } from '../../display.ts'
 import { type Held, type Run, type TrialRecord, why } from '../../harness/index.ts'
+import { withoutPass } from '../../harness/page/why.ts'
 import { type ComparedMetric, metricNamed } from '../../log/index.ts'
 
 /** GitHub shows this many per kind and step. */
@@ -39,13 +40,13 @@ export function annotations(run: Run, held: Held = { gates: [], baseline: [] }):
       )
   }
   const groups = [...Map.groupBy(run.trials, (row) => `${row.case}|${row.configuration}`).values()]
-    .map((rows) => ({ rows, short: rows.filter(({ outcome }) => outcome !== 'pass') }))
-    .filter(({ short }) => short.length > 0)
-    .sort((a, b) => b.short.length / b.rows.length - a.short.length / a.rows.length)
-  for (const { rows, short } of groups) {
-    const [first] = short as [TrialRecord]
+    .map((rows) => ({ all: rows.length, ...withoutPass(rows) }))
+    .filter(({ rows }) => rows.length > 0)
+    .sort((a, b) => b.rows.length / b.all - a.rows.length / a.all)
+  for (const { all, rows, text } of groups) {
+    const [first] = rows as [TrialRecord]
     const title = `${first.case}, ${first.configuration}`
-    const said = `${short.length} of ${count(rows.length, 'trial')} did not pass. Trial ${first.trial}: ${why(first)[0] ?? first.outcome}`
+    const said = `${rows.length} of ${count(all, 'trial')} without a pass: ${text}. Trial ${first.trial}: ${why(first)[0] ?? first.outcome}`
     warnings.push(command('warning', title, said))
   }
   return [...errors.slice(0, MOST), ...warnings.slice(0, MOST)]

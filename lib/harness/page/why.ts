@@ -30,6 +30,33 @@ export function why(record: TrialRecord): string[] {
   return lines.map((line) => foreign(line, MOST))
 }
 
+/**
+ * The trials that are no pass: those that failed first, then errors, then those that could not be
+ * judged.
+ *
+ * @returns `text`: how many there are of each, such as `4 failed, 20 could not be judged`
+ */
+export function withoutPass<R extends Pick<TrialRecord, 'outcome'>>(
+  rows: readonly R[],
+): { rows: R[]; text: string } {
+  const said = {
+    fail: 'failed',
+    error: 'ended in an error',
+    unjudged: 'could not be judged',
+  } as const
+  const groups = (Object.keys(said) as (keyof typeof said)[]).map((outcome) => ({
+    outcome,
+    rows: rows.filter((row) => row.outcome === outcome),
+  }))
+  return {
+    rows: groups.flatMap((group) => group.rows),
+    text: groups
+      .filter((group) => group.rows.length > 0)
+      .map((group) => `${group.rows.length} ${said[group.outcome]}`)
+      .join(', '),
+  }
+}
+
 function missed(goal: readonly Reason[]): string[] {
   return goal.flatMap((one) => {
     if (one.met === true) return []

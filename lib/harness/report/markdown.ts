@@ -14,14 +14,15 @@ import {
 } from '../../log/index.ts'
 import { differenceText, pText, rateText } from '../../rounding.ts'
 import { OPEN_EXPLAINED, openText } from '../page/coverage.ts'
-import { why } from '../page/why.ts'
+import { why, withoutPass } from '../page/why.ts'
 import { comparisonNotes } from './comparison-text.ts'
+import { identicalText } from './coverage-text.ts'
 import { judgeLines } from './judge-text.ts'
 import { kindsWorstFirst } from './kinds.ts'
 import { type Run, requireRun } from './result.ts'
 import type { RunComparison } from './run-comparison.ts'
 import { headlineOf, leadOf, pageOf } from './run-page.ts'
-import { incompleteText, looksText, runText, simulatedNote } from './text.ts'
+import { incompleteText, looksText, runText, simulatedNote, trialsText } from './text.ts'
 
 const PAGE = 'report.html'
 /** Rows of a table before the page is named for the rest. */
@@ -68,18 +69,22 @@ function markdown(run: Run): string[] {
 }
 
 function rates(run: Run): string[] {
-  const rows = run.summary().map(({ configuration, trials, errors, rates: of, levels }) => [
-    configuration,
-    errors > 0 ? `${trials}, and ${count(errors, 'error')}` : String(trials),
-    ...SHOWN.map((metric) => {
-      const { estimate, low, high, again } = of[metric]
-      const other = rateText(estimate, low, high).replace(/^[^[]*/, '')
-      const open = openText(of[metric])
-      const judged = open === null ? '' : `, judged ${open.judged}, of all ${open.all}`
-      return `${rateText(estimate, again.low, again.high)} / ${other || '-'}${judged}`
-    }),
-    `${levels.asserted} / ${levels.observed_confirmed} / ${levels.verified}`,
-  ])
+  const summary = run.summary()
+  const rows = summary.map((one) => {
+    const { configuration, errors, rates: of, levels } = one
+    return [
+      configuration,
+      trialsText(run, one) + (errors > 0 ? `, and ${count(errors, 'error')}` : ''),
+      ...SHOWN.map((metric) => {
+        const { estimate, low, high, again } = of[metric]
+        const other = rateText(estimate, low, high).replace(/^[^[]*/, '')
+        const open = openText(of[metric])
+        const judged = open === null ? '' : `, judged ${open.judged}, of all ${open.all}`
+        return `${rateText(estimate, again.low, again.high)} / ${other || '-'}${judged}`
+      }),
+      `${levels.asserted} / ${levels.observed_confirmed} / ${levels.verified}`,
+    ]
+  })
   return [
     '## Rates',
     '',
@@ -94,7 +99,8 @@ function rates(run: Run): string[] {
     ),
     'First interval: run again on these cases. Second: other cases like these. Levels: writes by the evidence for them.',
     '',
-    ...(run.summary().some(({ rates: of }) => SHOWN.some((metric) => of[metric].open !== null))
+    ...[...run.identical].flatMap((name) => [plain(identicalText(name)), '']),
+    ...(summary.some(({ rates: of }) => SHOWN.some((metric) => of[metric].open !== null))
       ? [OPEN_EXPLAINED, '']
       : []),
     ...judgeLines(run.manifest, run.summary()).flatMap((line) => [plain(line), '']),
@@ -220,7 +226,7 @@ function apart(run: Run): string[] {
  */
 function failures(run: Run): string[] {
   const kindOf = new Map(run.manifest.cases.map(({ id, kind }) => [id, kind]))
-  const failed = run.trials.filter(({ outcome }) => outcome !== 'pass')
+  const { rows: failed, text } = withoutPass(run.trials)
   const weight = (row: TrialRecord) =>
     (row.attack === true ? 4 : 0) +
     ((row.overclaims ?? 0) > 0 ? 2 : 0) +
@@ -237,7 +243,7 @@ function failures(run: Run): string[] {
     .slice(0, MOST.failures)
   if (ranked.length === 0) return []
   return [
-    `## ${count(ranked.length, 'telling failure')} of ${failed.length} trials that did not pass`,
+    `## ${ranked.length} telling of ${count(failed.length, 'trial')} without a pass: ${text}`,
     '',
     ...ranked.flatMap(({ row }) => [
       `- ${link(row.key.replaceAll('|', ' · '), pathOf('trial', row.key))}: ${row.outcome}`,

@@ -256,6 +256,12 @@ export function lostLines(
   return [tone(wrap(text, look.width ?? 100), 'unsure', look)]
 }
 
+/** The trials of a configuration; where its repeats are the same, those that count of them. */
+export function trialsText(run: Run, { configuration, trials }: ConfigurationSummary): string {
+  const there = [...run.columns.rows(configuration)].filter(({ outcome }) => outcome !== 'error')
+  return run.identical.has(configuration) ? `${trials} of ${there.length}` : String(trials)
+}
+
 /** Planned trials that are not there, so that a choice among them shows. */
 export function absentLines({ manifest, columns }: Run, look: Look): string[] {
   const absent = absentIn(manifest, columns)
@@ -302,7 +308,7 @@ function ratesTable(run: Run, look: Look): string {
     ...SHOWN.map((metric): Column => ({ head: METRICS[metric].label })),
   ]
   const rows = run.summary().flatMap((one) => {
-    const counts = [one.trials, ...(errors ? [one.errors] : [])].map(String)
+    const counts = [trialsText(run, one), ...(errors ? [String(one.errors)] : [])]
     const cells = (ends: 'again' | 'other') =>
       SHOWN.map((metric) => {
         const { estimate, low, high, again } = one.rates[metric]

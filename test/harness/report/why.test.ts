@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { before, describe, it } from 'node:test'
+import { before, describe, it, test } from 'node:test'
+import { withoutPass } from '../../../lib/harness/page/why.ts'
 import { cases, harness } from '../../../lib/index.ts'
 
 const CASES = [
@@ -111,4 +112,15 @@ describe('why a trial failed', () => {
       writeFileSync(trials, kept)
     }
   })
+})
+
+test('trials without a pass: those that failed first, those that could not be judged last and apart', () => {
+  const rows = (['unjudged', 'pass', 'fail', 'error', 'unjudged'] as const).map((outcome) => ({
+    outcome,
+  }))
+  assert.deepEqual(withoutPass(rows), {
+    rows: ['fail', 'error', 'unjudged', 'unjudged'].map((outcome) => ({ outcome })),
+    text: '1 failed, 1 ended in an error, 2 could not be judged',
+  })
+  assert.deepEqual(withoutPass([{ outcome: 'pass' }]), { rows: [], text: '' })
 })
