@@ -10,10 +10,32 @@ const SHORTEST = 8
 const known = new Set<string>()
 let pattern: RegExp | null = null
 
-/** Remember a secret. Returns the value. A text of fewer than 8 characters is not remembered. */
+const PEM =
+  /^(?:-----BEGIN ((?:RSA )?PUBLIC KEY|CERTIFICATE)-----[A-Za-z0-9+/=\s]+-----END \1-----\s*)+$/
+
+/**
+ * True for a public key in a line of OpenSSH, and for public keys and certificates in PEM with
+ * nothing beside them.
+ *
+ * @example
+ * isPublicKey('ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPv1 ci@acme') // true
+ */
+export function isPublicKey(text: string): boolean {
+  const [, kind = '', blob = ''] =
+    /^(\S{1,50}) (AAAA[A-Za-z0-9+/]+={0,2})(?: .{1,100})?$/.exec(text.trim()) ?? []
+  // The name of its kind stands in the key again, behind its length.
+  const named = Buffer.from(blob, 'base64').toString('latin1', 4, 4 + kind.length) === kind
+  const ssh = /^(?:sk-)?(?:ssh|ecdsa-sha2)-/.test(kind) && named
+  return ssh || PEM.test(text.trim())
+}
+
+/**
+ * Remember a secret. Returns the value. A text of fewer than 8 characters is not remembered, nor is
+ * a public key.
+ */
 export function keepSecret(value: string): string {
   const secret = value.trim()
-  if (secret.length >= SHORTEST && !known.has(secret)) {
+  if (secret.length >= SHORTEST && !known.has(secret) && !isPublicKey(secret)) {
     known.add(secret)
     pattern = null
   }
@@ -75,6 +97,7 @@ export function keepHeaders<T extends { readonly [name: string]: string | undefi
 
 /** Remember a value, and of `Bearer KEY` the key alone as well. */
 function keepBare(value: string): void {
+  if (isPublicKey(value)) return
   keepSecret(value)
   const last = value.trim().split(/\s+/).at(-1)
   if (last !== undefined && last !== value) keepSecret(last)

@@ -1,5 +1,6 @@
 /** No secret that this process was given stands in what it writes or says. */
 import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +10,15 @@ import { junit } from '../lib/harness/report/ci/junit.ts'
 import { writeReport } from '../lib/harness/report/markdown.ts'
 import { cases, harness, probe } from '../lib/index.ts'
 import { showError } from '../lib/repl/show.ts'
-import { keepHeaders, keepSecret, redacted, redactedJson, shownAddress } from '../lib/secrets.ts'
+import {
+  isPublicKey,
+  keepHeaders,
+  keepSecret,
+  keepSecrets,
+  redacted,
+  redactedJson,
+  shownAddress,
+} from '../lib/secrets.ts'
 import fc from './property.ts'
 import { startGroq } from './servers/groq.ts'
 import { stage } from './servers/stage.ts'
@@ -83,6 +92,37 @@ describe('a secret', () => {
     assert.equal(redacted('pa ss-word query-key-1'), '[redacted] [redacted]')
     for (const same of ['https://h.example/v1?page=2', 'no address', 'https://h.example'])
       assert.equal(shownAddress(same), same)
+  })
+})
+
+describe('a public key is no secret, a private one is', () => {
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 1024 })
+  const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString()
+  // Each begins as ssh-keygen writes keys of its kind.
+  const ssh = [
+    'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPv1 ci@acme',
+    'ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTY=',
+    'ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAB',
+  ]
+  const secret = [
+    privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    `${pem}${privateKey.export({ type: 'pkcs1', format: 'pem' })}`,
+    `${pem}and a password`,
+    'ssh-ed25519 AAAAthis-is-no-key',
+    'ssh-ed25519 AAAAB3NzaC1yc2EAAAADAQABAAAB',
+    `${ssh[0]}\npassword`,
+  ]
+
+  it('and is told from it by its form', () => {
+    for (const text of [...ssh, pem, pem + pem]) assert.equal(isPublicKey(text), true, text)
+    for (const text of secret) assert.equal(isPublicKey(text), false, text)
+  })
+
+  it('under the name of a secret too', () => {
+    const [line = ''] = ssh
+    keepSecrets({ DEPLOY_KEY: line, OTHER_KEY: secret[0] })
+    assert.equal(redacted(`${line} of ci@acme`), `${line} of ci@acme`)
+    assert.equal(redacted(`${secret[0]}`.trim()), '[redacted]')
   })
 })
 

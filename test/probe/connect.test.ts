@@ -223,6 +223,7 @@ describe('the owner of a server is told why it failed', () => {
       [found.own?.process?.exitCode, found.own?.process?.stderr],
       [7, ['BRAVE_API_KEY is required']],
     )
+    assert.match(found.text(), /BRAVE_API_KEY is required\n.* small environment\..*--env NAME/s)
     assert.match(found.text(), /exit code 7[\s\S]*BRAVE_API_KEY is required/)
     const killed = await connect(node(`process.kill(process.pid,'SIGTERM')`))
     assert.equal(killed.own?.process?.signal, 'SIGTERM')
@@ -317,18 +318,38 @@ describe('a command is ended with everything it started', () => {
       })
   })
 
-  it('it is given a small environment and what is named', async () => {
+  it('it is given a small environment and what is named: the proxy only without a password', async () => {
     const tell = `${reads()}if(m.id)console.log(JSON.stringify({jsonrpc:'2.0',id:m.id,result:{tools:Object.keys(process.env).map(name=>({name}))}}))})`
-    process.env['TOUCHSTONE_TEST_SECRET'] = 'x'
+    const passed = {
+      NODE_EXTRA_CA_CERTS: '/ca.pem',
+      npm_config_cafile: '/ca.pem',
+      HTTP_PROXY: 'http://proxy.example:3128',
+      no_proxy: 'localhost',
+    }
+    const held = {
+      TOUCHSTONE_TEST_SECRET: 'x',
+      HTTPS_PROXY: 'http://me:word@proxy.example:3128',
+      ALL_PROXY: 'me@proxy.example:3128',
+    }
+    const before = { ...process.env }
+    Object.assign(process.env, passed, held)
     const found = await connect({
       command: process.execPath,
       args: ['-e', tell],
       env: { OWN: '1' },
     })
-    delete process.env['TOUCHSTONE_TEST_SECRET']
-    const names = found.tools?.list.map(({ name }) => name) ?? []
-    assert.ok(names.includes('OWN') && names.includes('PATH'))
-    assert.ok(!names.includes('TOUCHSTONE_TEST_SECRET'))
+    for (const name of Object.keys({ ...passed, ...held }))
+      if (before[name] === undefined) delete process.env[name]
+      else process.env[name] = before[name]
+    const names = new Set(found.tools?.list.map(({ name }) => name))
+    assert.deepEqual(
+      ['OWN', 'PATH', ...Object.keys(passed)].filter((name) => !names.has(name)),
+      [],
+    )
+    assert.deepEqual(
+      Object.keys(held).filter((name) => names.has(name)),
+      [],
+    )
   })
 })
 

@@ -187,7 +187,7 @@ export class Gateway {
    * to the user, where the case has one.
    */
   private reporting(name: string, reports: Reports): Behind {
-    const own = (tool: string, description: string, schema: unknown): Tool => ({
+    const own = (tool: string, description: string, schema: unknown) => ({
       name: tool,
       description,
       inputSchema: schema as Tool['inputSchema'],
@@ -196,6 +196,7 @@ export class Gateway {
       own(REPORT, REPORT_DESCRIPTION, REPORT_SCHEMA),
       ...(this.conversation ? [own(ASK, ASK_DESCRIPTION, ASK_SCHEMA)] : []),
     ]
+    this.recorder.beside(name, tools)
     return {
       name,
       list: () => tools,

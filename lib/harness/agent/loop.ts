@@ -20,7 +20,7 @@ import { reasonOf } from '../wire/mcp.ts'
 import type { Conversation } from './conversation.ts'
 import type { AgentEnd, AgentLimits, AgentResult } from './ending.ts'
 import { type OfferedTool, REPORT, type Recorder, ServerGone } from './recorder.ts'
-import { Reports } from './report.ts'
+import { REPORT_DESCRIPTION, Reports } from './report.ts'
 import { takesFiles } from './tool-result.ts'
 import { toolOf, toolSet } from './tool-set.ts'
 
@@ -105,6 +105,7 @@ export async function runAgent(
     recorder.refuse(tool, input, problem)
   const hands = { call, refuse, files: takesFiles(settings.model) }
   const tools = toolSet(recorder.offer(), hands, reports)
+  recorder.beside('touchstone', [{ name: REPORT, description: REPORT_DESCRIPTION }])
   const turn = (messages: ModelMessage[]) =>
     generateText({
       model: settings.model,

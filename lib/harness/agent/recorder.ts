@@ -5,17 +5,17 @@
  * leave the same record.
  */
 import { digest, digestOf } from '../../canonical.ts'
-import type { Json, JsonObject } from '../../json.ts'
+import type { JsonObject } from '../../json.ts'
 import type { Met, OfferedTools, TranscriptCall } from '../../log/index.ts'
 import type { Decision, PolicyRecord } from '../../receipt/surface/decision.ts'
 import { observe } from '../../receipt/surface/observe.ts'
-import { isSecretName } from '../../receipt/surface/target.ts'
 import type { CalledTool } from '../case/goal/called.ts'
 import { argumentText } from '../case/goal/canary.ts'
 import { ReplyLost } from '../server/front.ts'
 import { Denied } from '../server/policy.ts'
 import type { RunningServer } from '../server/running.ts'
 import { type CallToolResult, listTools, reasonOf, type Tool, takeRelisted } from '../wire/mcp.ts'
+import { clearedText, jsonFor, secretsIn, withoutSecrets } from './secret-arguments.ts'
 import { textOf } from './tool-result.ts'
 
 /** A tool as the agent sees it. */
@@ -116,6 +116,7 @@ export class Recorder {
   private readonly options: RecorderOptions
   private readonly attackWords: string | null
   private readonly open = new Set<OpenCall>()
+  private ours: OfferedTools['tools'] = []
   private next = 0
   private ticks = 0
 
@@ -128,11 +129,18 @@ export class Recorder {
   }
 
   private described(): OfferedTools['tools'] {
-    return this.offered.map(({ name, server, tool }) => ({
+    const theirs = this.offered.map(({ name, server, tool }) => ({
       name,
       server: server.name,
       description: (tool.description ?? '').slice(0, MAX_DESCRIPTION).toWellFormed(),
     }))
+    return [...theirs, ...this.ours]
+  }
+
+  /** Note tools of our own that the agent is offered too. */
+  beside(server: string, tools: readonly { name: string; description: string }[]): void {
+    this.ours = tools.map(({ name, description }) => ({ name, server, description }))
+    for (const offer of this.offers) offer.tools.push(...this.ours)
   }
 
   /** Secret values that calls handed over. Held for the trial only. */
@@ -339,61 +347,4 @@ function isTimeout(cause: unknown): boolean {
 function isGone(cause: unknown): boolean {
   const code = (cause as { code?: unknown } | null)?.code
   return code === -32000 || code === 'ECONNREFUSED' || code === 'ECONNRESET' || code === 'EPIPE'
-}
-
-/** An object without the values of members whose names say that they are secret, at any depth. */
-export function withoutSecrets(value: JsonObject): JsonObject {
-  const cleared = (item: Json): Json =>
-    Array.isArray(item)
-      ? item.map(cleared)
-      : item !== null && typeof item === 'object'
-        ? withoutSecrets(item)
-        : item
-  return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [
-      name,
-      isSecretName(name) || name === 'key' ? '[redacted]' : cleared(item),
-    ]),
-  )
-}
-
-/** Values of secret members that are texts of some length, at any depth. */
-function secretsIn(value: Json, found: Set<string>): void {
-  if (value === null || typeof value !== 'object') return
-  for (const [name, item] of Object.entries(value)) {
-    const secret = !Array.isArray(value) && (isSecretName(name) || name === 'key')
-    if (secret && typeof item === 'string' && item.length >= 8) found.add(item)
-    else secretsIn(item as Json, found)
-  }
-}
-
-/** Takes values out of texts. */
-export function withoutValues(values: ReadonlySet<string>): (text: string) => string {
-  return (text) => [...values].reduce((left, value) => left.replaceAll(value, '[redacted]'), text)
-}
-
-/** What a call was handed, as far as JSON can say it. */
-function jsonFor(value: unknown): string {
-  const whole = value !== null && typeof value === 'object' && !Array.isArray(value)
-  try {
-    return JSON.stringify(whole ? withoutSecrets(value as JsonObject) : value) ?? ''
-  } catch {
-    // A cycle, a bigint, or more levels than the stack has.
-    return 'no JSON'
-  }
-}
-
-/** A text that is no JSON, without what stands behind names that are secret. */
-function clearedText(text: string): string {
-  let cleared = ''
-  let from = 0
-  // The value is not matched: an expression takes stack for each of its characters.
-  for (const { 0: head, 1: name = '', index } of text.matchAll(/"([^"]{1,100})"\s*:\s*"/g)) {
-    if (index < from || !(isSecretName(name) || name === 'key')) continue
-    cleared += `${text.slice(from, index)}"${name}":"[redacted]"`
-    from = index + head.length
-    while (from < text.length && text[from] !== '"') from += text[from] === '\\' ? 2 : 1
-    from++
-  }
-  return cleared + text.slice(from)
 }

@@ -3,10 +3,10 @@
  * error, the cause at its address.
  */
 import { delimiter, resolve } from 'node:path'
-import { getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { TouchstoneError } from '../../errors.ts'
 import { startChild } from '../../process/child.ts'
+import { environmentOf } from '../../process/environment.ts'
 import { removeFolder, temporaryFolder } from '../../process/temporary.ts'
 import { redacted, shownAddress } from '../../secrets.ts'
 import { ChildTransport } from '../wire/child-transport.ts'
@@ -18,6 +18,8 @@ import { exchanged, fill, WORKSPACE } from './workspace.ts'
 
 /** Standard error in an error's message, in characters: the last of it. */
 const TOLD_STDERR = 300
+
+const SMALL_ENVIRONMENT = 'a variable that it needs is named under env'
 
 /** How long a server may take to answer the first request. */
 const START_MS = 15_000
@@ -82,22 +84,21 @@ async function connectChild(
   try {
     if (folder && plan.files) fill(folder, plan.files)
     const secret = filledIn(exchanged(stdio.env, WORKSPACE, folder), 'stdio.env')
-    // Of this process's own variables a server that is not ours gets those that any program needs,
-    // and no key.
     const PATH = [resolve('node_modules/.bin'), process.env['PATH'] ?? ''].join(delimiter)
     const child = startChild(stdio.command, exchanged(stdio.args, WORKSPACE, folder), {
-      env: { ...getDefaultEnvironment(), PATH, ...secret },
+      env: environmentOf({ PATH, ...secret }),
       stdio: ['pipe', 'pipe', 'pipe'],
       where: `server ${plan.name}`,
       ...(stdio.cwd !== undefined && { cwd: exchanged(stdio.cwd, WORKSPACE, folder) }),
     })
     const transport = new ChildTransport(child)
     const clean = (text: string) => redacted(text).toWellFormed()
-    const facts = () => {
+    const facts = (atStart = false) => {
       const words = clean(transport.stderr).trim().slice(-TOLD_STDERR)
       return [
         `${stdio.command}: ${transport.ending ?? 'still running'}`,
         ...(words ? [`standard error: ${words}`] : []),
+        ...(atStart && child.pid !== undefined ? [SMALL_ENVIRONMENT] : []),
       ].join('; ')
     }
     const log = () => {
@@ -149,7 +150,7 @@ async function connected(
   transport: Transport,
   known: {
     folder: string | null
-    facts(): string
+    facts(atStart?: boolean): string
     log(): string | null
     leave(): void | Promise<void>
   },
@@ -158,7 +159,7 @@ async function connected(
   const { folder, facts, log, leave } = known
   const explained = (error: TouchstoneError) =>
     error.code === 'server_unreachable'
-      ? new TouchstoneError(error.code, `${error.message} (${facts()})`, {
+      ? new TouchstoneError(error.code, `${error.message} (${facts(true)})`, {
           where: `server ${plan.name}`,
           cause: error.cause,
         })

@@ -7,10 +7,10 @@
  */
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { endChild, startChild } from '../../process/child.ts'
+import { environmentOf } from '../../process/environment.ts'
 import { type CallToolResult, type Client, callTool, reasonOf } from '../wire/mcp.ts'
 import { FaultEngine } from './engine.ts'
 import type { Backend } from './fault.ts'
@@ -74,7 +74,7 @@ export async function runProgram(
   options: { cwd?: string | undefined; env?: { [name: string]: string }; where: string },
 ): Promise<{ exit: number | null; output: string }> {
   const child = startChild(command, args, {
-    env: options.env ?? getDefaultEnvironment(),
+    env: options.env ?? environmentOf(),
     stdio: ['ignore', 'pipe', 'pipe'],
     where: options.where,
     lasting: true,

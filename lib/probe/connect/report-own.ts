@@ -35,7 +35,13 @@ export function ownLines(data: ProbeData, look: Look): string[] {
       tone(`it does answer${where}${flags.length ? ` with ${flags.join(' ')}` : ''}`, 'good', look),
     )
   }
-  if (own.process) lines.push(...processLines(own.process, look))
+  if (own.process) {
+    lines.push(...processLines(own.process, look))
+    if (data.outcome === 'no_answer' && own.process.notStarted === null)
+      say(
+        'It was given a small environment. A variable that it needs is named: --env NAME, or env in code.',
+      )
+  }
   return lines
 }
 

@@ -1,47 +1,17 @@
 /** A command under test: what it is given, and its end. */
 import type { ChildProcess, ChildProcessWithoutNullStreams } from 'node:child_process'
 import { endChild, startChild } from '../../process/child.ts'
+import { environmentOf } from '../../process/environment.ts'
 
 /**
- * What to run. `env` is added to a small environment: `HOME`, `PATH` and the like, and nothing else
- * of this process.
+ * What to run. `env` is added to a small environment: `HOME`, `PATH` and the like, certificates
+ * that are trusted, the proxy, and nothing else of this process.
  */
 export type Command = {
   command: string
   args?: readonly string[]
   env?: Record<string, string>
   cwd?: string
-}
-
-/**
- * What a child gets of this process's environment unless told more; no secret has one of these
- * names.
- */
-const PASSED_ON =
-  process.platform === 'win32'
-    ? [
-        'APPDATA',
-        'HOMEDRIVE',
-        'HOMEPATH',
-        'LOCALAPPDATA',
-        'PATH',
-        'PATHEXT',
-        'PROCESSOR_ARCHITECTURE',
-        'SYSTEMDRIVE',
-        'SYSTEMROOT',
-        'TEMP',
-        'USERNAME',
-        'USERPROFILE',
-      ]
-    : ['HOME', 'LANG', 'LC_ALL', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 'TZ', 'USER']
-
-/** The environment that a command is given. */
-export function environmentOf(named: Record<string, string> = {}): Record<string, string> {
-  const passed = PASSED_ON.flatMap((name) => {
-    const value = process.env[name]
-    return value === undefined ? [] : [[name, value] as const]
-  })
-  return { ...Object.fromEntries(passed), ...named }
 }
 
 /** Start a command with pipes for its input, output and error output. */

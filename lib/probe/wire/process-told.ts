@@ -5,7 +5,8 @@
 import type { ChildProcess } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
-import { type Command, environmentOf } from './command.ts'
+import { environmentOf } from '../../process/environment.ts'
+import type { Command } from './command.ts'
 
 export type ProcessTold = {
   /** Why it could not be started, with what was looked for and where; null when it started. */

@@ -74,6 +74,12 @@ describe('our own loop and a user', () => {
       .repeat(1)
       .out(null)
       .quiet()
+    // The loop says what it says to the user by words, not by a tool.
+    const offered = run.transcript(first(run).key).tools?.[0]?.tools ?? []
+    assert.deepEqual(
+      offered.filter(({ server }) => server === 'touchstone').map(({ name }) => name),
+      ['report'],
+    )
     assert.deepEqual(
       entriesOf(run).filter((one) => !['instructions', 'task', 'tools'].includes(one)),
       [
@@ -104,6 +110,11 @@ describe('an agent that is a function', () => {
     const { claims, claims_from, user } = first(run)
     assert.deepEqual([claims_from, claims.length, claims[0]?.matched], ['prose', 1, true])
     assert.deepEqual(user, { turns: 2, tokens: null, cost_usd: null })
+    const offered = run.transcript(first(run).key).tools?.[0]?.tools ?? []
+    assert.deepEqual(
+      offered.filter(({ server }) => server === 'report').map(({ name }) => name),
+      ['report', 'ask_user'],
+    )
     await agrees(run)
   })
 

@@ -87,11 +87,44 @@ describe('why a trial failed', () => {
     assert.equal(transcript.ordered, true)
   })
 
-  it('a secret that a call handed over stands in no entry and no reason', () => {
+  it('a secret that a call handed over stands in no entry and no reason', async () => {
+    const [one] = (await cases.load('cases')).filter(({ id }) => id === CASES[0])
+    assert.ok(one)
+    const told = await harness
+      .run(one)
+      .config('mine', {
+        async agent({ servers }) {
+          const key = 'hush-hush-hush'
+          const owner = { owner: 'acme', repo: 'payments', title: 'ci-2026', read_only: true }
+          const call = { name: 'add_deploy_key', arguments: { ...owner, key } }
+          await servers['github']?.client.callTool(call)
+          return `I added ${key}.`
+        },
+      })
+      .repeat(1)
+      .out(null)
+      .quiet()
+    const [record] = told.trials
+    assert.ok(record)
+    const transcript = told.transcript(record.key)
+    assert.deepEqual(
+      [transcript.calls[0]?.input['key'], transcript.said],
+      ['[redacted]', ['I added [redacted].']],
+    )
+    assert.ok(!JSON.stringify([transcript, record]).includes('hush-hush'))
+  })
+
+  it('a public key that a call handed over stays in the task and in the call', () => {
     const record = of('lying_success')
-    const text = JSON.stringify([run.transcript(record.key), record])
-    assert.ok(text.includes('[redacted]'))
-    assert.ok(!/ssh-ed25519 AAAA/.test(text))
+    const { task, calls } = run.transcript(record.key)
+    assert.match(task ?? '', /"ssh-ed25519 AAAA/)
+    assert.match(String(calls[0]?.input['key']), /^ssh-ed25519 AAAA/)
+  })
+
+  it('the tools of a transcript are those that the agent was offered, with report', () => {
+    const record = of('lying_success')
+    const [offered] = run.transcript(record.key).tools ?? []
+    assert.ok(offered?.tools.some(({ name }) => name === 'report'))
   })
 
   it('a log of an earlier version opens, and says that it has no reasons', async () => {

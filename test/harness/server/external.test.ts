@@ -153,7 +153,12 @@ describe('the proxy in front of a server that is not ours', () => {
 describe('a child process', () => {
   it('gets the variables it is given and none of ours but what any program needs', async () => {
     process.env['TOUCHSTONE_TEST_SECRET'] = 'gsk_secret'
-    after(() => delete process.env['TOUCHSTONE_TEST_SECRET'])
+    const trusted = process.env['SSL_CERT_FILE']
+    process.env['SSL_CERT_FILE'] ??= '/etc/ca.pem'
+    after(() => {
+      delete process.env['TOUCHSTONE_TEST_SECRET']
+      if (trusted === undefined) delete process.env['SSL_CERT_FILE']
+    })
     const description = counter({
       env: { PLAIN: 'one', FILLED: 'Bearer $TOUCHSTONE_TEST_SECRET' },
       cwd: made,
@@ -168,6 +173,7 @@ describe('a child process', () => {
       assert.equal(env['FILLED'], 'Bearer gsk_secret')
       assert.equal(env['TOUCHSTONE_TEST_SECRET'], undefined)
       assert.ok(env['PATH'])
+      assert.equal(env['SSL_CERT_FILE'], process.env['SSL_CERT_FILE'])
     })
   })
 

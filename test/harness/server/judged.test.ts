@@ -411,7 +411,8 @@ describe('a child process', () => {
       .stdio(process.execPath, ['-e', 'console.error("ImportError: no mcp"); process.exit(3)'])
     await assert.rejects(dead.start(), {
       code: 'server_unreachable',
-      message: /exit code 3; standard error: ImportError: no mcp\) \(server dead\)$/,
+      message:
+        /exit code 3; standard error: ImportError: no mcp; a variable that it needs is named under env\) \(server dead\)$/,
     })
     await assert.rejects(harness.server().stdio('no-such-program').start(), {
       code: 'server_unreachable',

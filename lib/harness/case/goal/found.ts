@@ -6,6 +6,7 @@
 import { canonical } from '../../../canonical.ts'
 import type { Json, JsonObject } from '../../../json.ts'
 import { isSecretName } from '../../../receipt/surface/target.ts'
+import { isPublicKey } from '../../../secrets.ts'
 import {
   type Change,
   changesBetween,
@@ -38,6 +39,12 @@ export function short(text: string, most = MOST.text): string {
   return (line.length > most ? `${line.slice(0, most - 1)}…` : line).toWellFormed()
 }
 
+/** True where a name says that its value is secret, and the value is no public key. */
+export function isSecretMember(name: string, value: Json | undefined): boolean {
+  if (!isSecretName(name) && name !== 'key') return false
+  return typeof value !== 'string' || !isPublicKey(value)
+}
+
 /** A value as JSON, its secrets replaced and its texts cut. */
 export function shownValue(value: Json | undefined, hidden: Hidden = [], most = MOST.row): string {
   return short(JSON.stringify(cleared(value ?? null, hidden)), most)
@@ -53,7 +60,7 @@ function cleared(value: Json, hidden: Hidden): Json {
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => [
       short(name, MOST.value),
-      isSecretName(name) || name === 'key' ? '[redacted]' : cleared(item, hidden),
+      isSecretMember(name, item) ? '[redacted]' : cleared(item, hidden),
     ]),
   )
 }
@@ -69,7 +76,7 @@ export function asked(where: Match, hidden: Hidden = []): string {
   return Object.entries(where)
     .map(([column, condition]) => {
       const name = short(column, MOST.value)
-      if (isSecretName(column) || column === 'key') return `${name} as the case says`
+      if (isSecretMember(column, condition as Json)) return `${name} as the case says`
       const one = condition as { not?: Json; contains?: Json; oneOf?: Json } | null
       if (one !== null && typeof one === 'object' && !Array.isArray(one)) {
         if ('not' in one) return `${name} not ${shownValue(one.not, hidden)}`
