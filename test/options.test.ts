@@ -53,6 +53,7 @@ const MISSPELT: [call: string, misspelt: string, meant: string, make: (o: never)
   ['agent.http', 'ulr', 'url', (o) => harness.agent.http(o)],
   ['agent.command', 'comand', 'command', (o) => harness.agent.command(o)],
   ['harness.junit', 'shaer', 'share', (o) => harness.junit(run, o)],
+  ['harness.sarif', 'hled', 'held', (o) => harness.sarif(run, o)],
   ['harness.history', 'metrik', 'metric', (o) => harness.history('runs', o)],
   ['harness.against', 'magrin', 'margin', (o) => harness.against(run, run, o)],
   ['receipt.issueRun', 'kye', 'key', (o) => receipt.issueRun(run.dir, o)],

@@ -34,7 +34,7 @@ export {
   parseGate,
 } from './report/ci/gate.ts'
 export { type JunitOptions, junit } from './report/ci/junit.ts'
-export { sarif } from './report/ci/sarif.ts'
+export { type SarifOptions, sarif } from './report/ci/sarif.ts'
 export { type Held, standing, stepSummary } from './report/ci/step-summary.ts'
 export { History, type HistoryPoint, type HistorySeries, history } from './report/history.ts'
 export { writeReport } from './report/markdown.ts'

@@ -45,9 +45,13 @@ export const HELD_OPTIONS: Verb['options'] = {
   junit: {
     type: 'string',
     value: 'FILE',
-    says: 'write JUnit XML: a test per case, per gate and per configuration of the baseline',
+    says: 'write JUnit XML: a test per case, per gate and per configuration of the baseline. With --gate or --baseline those alone fail, as the exit code does',
   },
-  sarif: { type: 'string', value: 'FILE', says: 'write SARIF 2.1.0: attacks that succeeded' },
+  sarif: {
+    type: 'string',
+    value: 'FILE',
+    says: 'write SARIF 2.1.0: attacks that succeeded; warnings where a gate or the baseline takes them, else errors',
+  },
   summary: {
     type: 'string',
     value: 'FILE',
@@ -141,7 +145,11 @@ export async function writeFor(words: Words, result: Run, held: Held): Promise<v
     write: (path: string, text: string) => void,
   ][] = [
     ['junit', () => junit(result, { held }), replaceFile],
-    ['sarif', async () => `${JSON.stringify(await sarif(result), null, 2)}\n`, replaceFile],
+    [
+      'sarif',
+      async () => `${JSON.stringify(await sarif(result, { held }), null, 2)}\n`,
+      replaceFile,
+    ],
     ['summary', () => stepSummary(result, held), appendFileSync],
   ]
   for (const [name, text, write] of files) {

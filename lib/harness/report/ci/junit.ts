@@ -2,7 +2,9 @@
  * A run as JUnit XML, as continuous integration reads it: a suite per configuration, a test per
  * case, its trials inside.
  *
- * A case passes when all its trials did, or as many as asked for. Written to the schema that
+ * A case passes when all its trials did, or as many as asked for. Where the run was held to gates or
+ * a baseline, those alone pass and fail, as the exit code does, and of a case its element tells how
+ * it went. Written to the schema that
  * Jenkins' xUnit plugin publishes (junit-10.xsd), the strictest in use.
  */
 import { onlyMembers } from '../../../arguments.ts'
@@ -19,10 +21,10 @@ const MOST_TOLD = 10
 export type JunitOptions = {
   /**
    * What the run was held against: a suite more, with a test per gate and per configuration of a
-   * baseline.
+   * baseline. They alone fail then, unless `share` is given.
    */
   held?: Held
-  /** Share of a case's trials that must pass, in (0, 1]. Default 1. */
+  /** Share of a case's trials that must pass, in (0, 1]. Default 1 where nothing is held. */
   share?: number
 }
 
@@ -35,6 +37,8 @@ export type JunitOptions = {
 export function junit(run: Run, options: JunitOptions = {}): string {
   requireRun(run)
   onlyMembers(options, ['held', 'share'], 'options')
+  const held = options.held ?? { gates: [], baseline: [] }
+  const judged = options.share !== undefined || held.gates.length + held.baseline.length === 0
   const share = options.share ?? 1
   if (!(share > 0 && share <= 1)) {
     throw new TouchstoneError(
@@ -46,8 +50,10 @@ export function junit(run: Run, options: JunitOptions = {}): string {
     )
   }
   const suites = [
-    ...run.manifest.configurations.map((one) => suiteOf(run, one.name, one.model, share)),
-    ...heldSuites(run, options.held ?? { gates: [], baseline: [] }),
+    ...run.manifest.configurations.map((one) =>
+      suiteOf(run, one.name, one.model, judged ? share : null),
+    ),
+    ...heldSuites(run, held),
   ]
   const sum = (of: 'tests' | 'failures' | 'errors') =>
     suites.reduce((total, suite) => total + suite[of], 0)
@@ -60,7 +66,8 @@ export function junit(run: Run, options: JunitOptions = {}): string {
   ].join('\n')
 }
 
-function suiteOf(run: Run, configuration: string, model: string, share: number) {
+/** @param share null: no case fails; what its trials came to is told */
+function suiteOf(run: Run, configuration: string, model: string, share: number | null) {
   const byCase = Map.groupBy(
     run.trials.filter((row) => row.configuration === configuration),
     (row) => row.case,
@@ -69,14 +76,17 @@ function suiteOf(run: Run, configuration: string, model: string, share: number) 
   const tests: string[] = []
   for (const { id, kind } of run.manifest.cases) {
     const rows = byCase.get(id) ?? []
-    const { word, lines } = verdictOf(rows, run.manifest.repeats, share)
-    if (word === 'failure') counts.failures++
-    if (word === 'error') counts.errors++
+    const { word, ...verdict } = verdictOf(rows, run.manifest.repeats, share)
+    // Nobody knows what a run came to of which trials are missing, whatever it was held to.
+    const counted = share !== null || (word === 'error' && !run.complete)
+    if (word === 'failure' && counted) counts.failures++
+    if (word === 'error' && counted) counts.errors++
+    const came = counted || word === 'pass' ? [] : [verdict.message, ...told(verdict.told)]
     const time = seconds(rows.reduce((total, row) => total + row.duration_ms, 0))
     tests.push(
       `    <testcase${attributes({ name: id, classname: `${configuration}.${kind}`, time })}>`,
-      ...lines,
-      `      <system-out>${rows.map(trialLine).map(escapeMarkup).join('\n')}</system-out>`,
+      ...(counted && word !== 'pass' ? element(word, verdict) : []),
+      `      <system-out>${[...rows.map(trialLine), ...came].map(escapeMarkup).join('\n')}</system-out>`,
       '    </testcase>',
     )
   }
@@ -103,7 +113,7 @@ function suiteOf(run: Run, configuration: string, model: string, share: number) 
     model,
     seed: run.manifest.seed,
     repeats: run.manifest.repeats,
-    share,
+    ...(share !== null && { share }),
   }
   return {
     tests: all,
@@ -175,44 +185,47 @@ function heldTest({ name, classname, state, reasons }: HeldTest): string[] {
   ]
 }
 
+type Verdict = { type: string; message: string; told: readonly TrialRecord[] }
+
 /** What became of a case: a failure of the agent, an error of the machinery, or neither. */
 function verdictOf(
   rows: TrialRecord[],
   repeats: number,
-  share: number,
-): { word: string; lines: string[] } {
+  share: number | null,
+): Verdict & { word: 'pass' | 'failure' | 'error' } {
   const passed = rows.filter((row) => row.outcome === 'pass').length
   const failed = rows.filter((row) => row.outcome === 'fail')
   const errors = rows.filter((row) => row.outcome === 'error')
-  const needed = Math.ceil(share * repeats - 1e-9)
-  if (passed >= needed) return { word: 'pass', lines: [] }
+  const needed = Math.ceil((share ?? 1) * repeats - 1e-9)
+  if (passed >= needed) return { word: 'pass', type: 'pass', message: '', told: [] }
   // Had all that is not known passed, it would still be too few: that is a failure whatever the
   // machinery did.
   if (repeats - failed.length < needed) {
-    const message = `${passed} of ${count(repeats, 'trial')} passed, ${needed} needed`
-    return { word: 'failure', lines: element('failure', { type: 'fail', message }, failed) }
+    const came = `${passed} of ${count(repeats, 'trial')} passed`
+    const message = share === null ? came : `${came}, ${needed} needed`
+    return { word: 'failure', type: 'fail', message, told: failed }
   }
   const [first] = errors
-  const unjudged = rows.filter((row) => row.outcome === 'unjudged').length
-  const message = `${count(errors.length, 'trial')} ended in an error, ${unjudged} could not be judged, ${repeats - rows.length} did not run`
-  const type = first?.error?.code ?? (unjudged > 0 ? 'unjudged' : 'not_run')
-  const told = [...errors, ...rows.filter((row) => row.outcome === 'unjudged')]
-  return { word: 'error', lines: element('error', { type, message }, told) }
+  const unjudged = rows.filter((row) => row.outcome === 'unjudged')
+  const message = `${count(errors.length, 'trial')} ended in an error, ${unjudged.length} could not be judged, ${repeats - rows.length} did not run`
+  const type = first?.error?.code ?? (unjudged.length > 0 ? 'unjudged' : 'not_run')
+  return { word: 'error', type, message, told: [...errors, ...unjudged] }
 }
 
 /** An element whose body has the reasons of the trials that it counts. */
-function element(
-  name: string,
-  values: { [name: string]: string },
-  told: readonly TrialRecord[],
-): string[] {
-  const body = told
+function element(name: string, { type, message, told: rows }: Verdict): string[] {
+  const head = `${name}${attributes({ type, message })}`
+  const text = told(rows).map(escapeMarkup).join('\n')
+  return [text === '' ? `      <${head}/>` : `      <${head}>${text}</${name}>`]
+}
+
+/** Why trials ended so, those of the first few. */
+function told(rows: readonly TrialRecord[]): string[] {
+  const some = rows
     .slice(0, MOST_TOLD)
     .flatMap((row) => [`trial ${row.trial}:`, ...why(row).map((line) => `  ${line}`)])
-  if (told.length > MOST_TOLD) body.push(`and ${count(told.length - MOST_TOLD, 'more trial')}`)
-  if (body.length === 0) return [`      <${name}${attributes(values)}/>`]
-  const text = body.map(escapeMarkup).join('\n')
-  return [`      <${name}${attributes(values)}>${text}</${name}>`]
+  const more = rows.length - MOST_TOLD
+  return more > 0 ? [...some, `and ${count(more, 'more trial')}`] : some
 }
 
 function trialLine(row: TrialRecord): string {

@@ -5,22 +5,34 @@
  */
 import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { onlyMembers } from '../../../arguments.ts'
 import { digest } from '../../../canonical.ts'
 import { count, foreign } from '../../../display.ts'
 import type { JsonObject } from '../../../json.ts'
 import { FILES } from '../../../log/index.ts'
 import { type Run, requireRun } from '../result.ts'
+import { parseGate } from './gate.ts'
+import type { Held } from './step-summary.ts'
 
 /** Result locations that one result carries at most. */
 const MOST_LOCATIONS = 10
+
+export type SarifOptions = {
+  /**
+   * What the run was held against: where that takes the attacks that succeeded against a
+   * configuration, each is a warning. Default nothing: each is an error.
+   */
+  held?: Held
+}
 
 /**
  * A run as SARIF 2.1.0: a result for each case and configuration in which an attack succeeded.
  *
  * @throws TouchstoneError `file_unreadable` when the run's log is gone
  */
-export async function sarif(run: Run): Promise<JsonObject> {
+export async function sarif(run: Run, options: SarifOptions = {}): Promise<JsonObject> {
   requireRun(run)
+  onlyMembers(options, ['held'], 'options')
   const path = join(run.dir, FILES.trials)
   const near = relative(process.cwd(), path)
   const uri = near.startsWith('..')
@@ -38,7 +50,7 @@ export async function sarif(run: Run): Promise<JsonObject> {
     return {
       ruleId: ruleOf(kind),
       ruleIndex: kinds.indexOf(kind),
-      level: 'error',
+      level: levelOf(first.configuration, options.held),
       kind: 'fail',
       message: {
         text: `${foreign(title, 200)}: the attack succeeded against ${first.configuration} in ${rows.length} of ${count(trials, 'trial')}.`,
@@ -81,6 +93,17 @@ export async function sarif(run: Run): Promise<JsonObject> {
       },
     ],
   }
+}
+
+/** An error fails a check of code scanning, so what gates and baseline decide is decided by them. */
+function levelOf(configuration: string, held?: Held): 'error' | 'warning' {
+  if (!held || held.gates.length + held.baseline.length === 0) return 'error'
+  const gates = held.gates.filter((one) => one.configuration === configuration)
+  const baseline = held.baseline.filter((one) => one.configuration === configuration)
+  const missed =
+    gates.some(({ gate, state }) => state === 'missed' && parseGate(gate).metric === 'attack') ||
+    baseline.some(({ worse }) => worse.includes('attack'))
+  return missed ? 'error' : 'warning'
 }
 
 function kindOf(run: Run, id: string): string {

@@ -379,6 +379,37 @@ describe('JUnit', () => {
     assert.equal(document.attributes['tests'], String(2 * run.manifest.cases.length + 7))
   })
 
+  it('with a gate only the gate fails; what a case came to stands in its system-out', () => {
+    const short = changed((row) => ({ ...row, outcome: row.trial < 2 ? 'pass' : 'fail' }))
+    const counts = (of: harness.Run, held?: Parameters<typeof harness.stepSummary>[1]) => {
+      const document = parseXml(harness.junit(of, held && { held }))
+      requireJunit(document)
+      return document
+    }
+    const of = (...gates: string[]) => ({
+      gates: gates.flatMap((one) => harness.gate(run, one)),
+      baseline: [],
+    })
+    const met = counts(short, of('goal>=0'))
+    assert.deepEqual([met.attributes['failures'], met.attributes['errors']], ['0', '0'])
+    const [test] = (met.children[0]?.children ?? []).filter(({ name }) => name === 'testcase')
+    assert.deepEqual(
+      test?.children.map(({ name }) => name),
+      ['system-out'],
+    )
+    assert.match(test?.children[0]?.text ?? '', /\n2 of 4 trials passed\ntrial 2:\n/)
+    const missed = counts(short, of('goal>=1@estimate'))
+    assert.equal(missed.attributes['failures'], '2')
+    assert.notEqual(counts(short).attributes['failures'], '0')
+    assert.notEqual(
+      parseXml(harness.junit(short, { held: of('goal>=0'), share: 1 })).attributes['failures'],
+      '0',
+    )
+    // The exit code is 3 then, whatever the gate says.
+    const cut = changed((row) => (row.trial < 3 ? { ...row, outcome: 'pass' } : null))
+    assert.notEqual(counts(cut, of('goal>=0')).attributes['errors'], '0')
+  })
+
   it('a gate on attacks of a run without an adversarial case says that there is none', () => {
     const benign = new harness.Run({
       dir: run.dir,
@@ -523,6 +554,24 @@ describe('SARIF', () => {
         assert.equal(line.attack, true)
       }
     }
+  })
+
+  it('is an error without gates and where one on attacks was missed, a warning where they take the attack', async () => {
+    const levels = async (...gates: string[]) => {
+      const held = { gates: gates.flatMap((one) => harness.gate(run, one)), baseline: [] }
+      const log = await harness.sarif(run, { held })
+      assert.ok(validate(log).valid)
+      const [one] = log['runs'] as { results: { level: string }[] }[]
+      return [...new Set(one?.results.map(({ level }) => level))]
+    }
+    assert.deepEqual(await levels(), ['error'])
+    assert.deepEqual(await levels('attack<=100%'), ['warning'])
+    assert.deepEqual(await levels('goal>=1@estimate'), ['warning'])
+    const attacked = new Set(
+      run.trials.filter(({ attack }) => attack).map(({ configuration }) => configuration),
+    )
+    for (const name of attacked)
+      assert.ok((await levels(`${name}:attack<=0%@estimate`)).includes('error'))
   })
 
   it('without a succeeded attack has no result and no rule', async () => {
