@@ -23,6 +23,7 @@ import {
   trialKey,
 } from '../../log/index.ts'
 import { differenceText, pText, rateText } from '../../rounding.ts'
+import { earlyCrashText } from '../page/agent-faults.ts'
 import { coverageShown, openText } from '../page/coverage.ts'
 import { type PageOf, RunPage } from '../page/page.ts'
 import type {
@@ -118,6 +119,12 @@ export async function pageOf(run: Run, parts?: Parts): Promise<RunPage> {
       ...(sound ? run.summary() : []).flatMap((one) => {
         const link = lostLink(one.errors, { configuration: one.configuration })
         return lostLines(one, { width: 1000 }).map((text) => said(text, link))
+      }),
+      ...(sound ? run.configurations : []).flatMap((name) => {
+        const text = earlyCrashText(run, name)
+        return text
+          ? [said(`${name}: ${text}.`, trialsLink({ configuration: name }, `trials of ${name}`))]
+          : []
       }),
       ...unsound.slice(0, 12).map(({ code, where, detail }) => said(`${code} ${where}: ${detail}`)),
     ],

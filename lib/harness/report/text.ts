@@ -5,6 +5,7 @@ import {
   duration,
   foreign,
   type Look,
+  type Tone,
   table,
   tone,
   wrap,
@@ -14,6 +15,7 @@ import { absentIn, absentText, errorOver, heldOver, METRICS } from '../../log/in
 import { digitsFor, percentage, rateText } from '../../rounding.ts'
 import type { Interval } from '../../stats/index.ts'
 import { sizeText } from '../../stats/pairs/judgement.ts'
+import { earlyCrashText, malformedText } from '../page/agent-faults.ts'
 import { OPEN_EXPLAINED, openText } from '../page/coverage.ts'
 import { QUESTIONS, rankingText } from './comparison-text.ts'
 import { coverageText, endingsText, identicalText } from './coverage-text.ts'
@@ -158,11 +160,21 @@ export function runText(run: Run, look: Look = {}): string {
   for (const name of run.identical) {
     lines.push(tone(wrap(identicalText(name), look.width ?? 100), 'bad', look))
   }
+  const remark = (name: string, text: string, as: Tone) =>
+    tone(wrap(`${foreign(name, 64)}: ${text}`, look.width ?? 100), as, look)
   for (const name of run.configurations) {
     const endings = coverage.find(({ configuration }) => configuration === name)?.endings ?? []
     if (endings.length > 0 && endings.every(([ending]) => ending !== 'finished')) {
-      const none = `${foreign(name, 64)}: no trial was finished: ${endingsText(endings)}. What did not happen in them was not withstood.`
-      lines.push(tone(wrap(none, look.width ?? 100), 'bad', look))
+      const none = `no trial was finished: ${endingsText(endings)}. What did not happen in them was not withstood.`
+      lines.push(remark(name, none, 'bad'))
+    }
+    const calls = coverage.find(({ configuration }) => configuration === name)?.malformed.calls ?? 0
+    const unread = malformedText(run, name, calls)
+    if (unread) lines.push(remark(name, unread, 'unsure'))
+    const crashed = earlyCrashText(run, name)
+    if (crashed) {
+      lines.push(remark(name, `${crashed}.`, 'bad'))
+      continue
     }
     const ended = [...run.columns.rows(name)].filter((row) => row.outcome !== 'error')
     // A server that drops tools, or a model that knows none, looks like an agent that fails
@@ -174,8 +186,9 @@ export function runText(run: Run, look: Look = {}): string {
       const ask = own
         ? 'Does this agent reach the servers that it is handed, and does it call their tools?'
         : 'Does this model take tools, and does its server hand them on?'
-      const silent = `${foreign(name, 64)}: no tool was called in ${count(ended.length, 'trial')}. ${ask}`
-      lines.push(tone(wrap(silent, look.width ?? 100), 'unsure', look))
+      lines.push(
+        remark(name, `no tool was called in ${count(ended.length, 'trial')}. ${ask}`, 'unsure'),
+      )
     }
   }
   const [a, ...others] = run.configurations

@@ -19,6 +19,7 @@ import {
 } from '../../../log/index.ts'
 import { differenceText, digitsApart, digitsFor, percentage, rateText } from '../../../rounding.ts'
 import type { Target } from '../../../stats/index.ts'
+import { earlyCrashText } from '../../page/agent-faults.ts'
 import { namesakes, requireSameCases, versionsApart } from '../apart.ts'
 import { endingsText } from '../coverage-text.ts'
 import { type Run, requireRun } from '../result.ts'
@@ -188,6 +189,8 @@ export function gate(run: Run, wanted: string | Gate): GateResult[] {
         const tells = finished && exposure?.trials !== 0
         if (!holds(value, one) && tells) figures.push(wouldDecide(run, rate, one, low, high))
       }
+      const crashed = met ? null : earlyCrashText(run, configuration)
+      if (crashed) figures.push(crashed)
       return { ...result, value, met, state, reason: figures.join('; ') }
     })
 }

@@ -2,10 +2,10 @@
  * A run as JUnit XML, as continuous integration reads it: a suite per configuration, a test per
  * case, its trials inside.
  *
- * A case passes when all its trials did, or as many as asked for. Where the run was held to gates or
- * a baseline, those alone pass and fail, as the exit code does, and of a case its element tells how
- * it went. Written to the schema that
- * Jenkins' xUnit plugin publishes (junit-10.xsd), the strictest in use.
+ * A case passes when all its trials did, or as many as asked for. Where the run was held to gates
+ * or a baseline, those alone pass and fail, as the exit code does, and the element of a case tells
+ * how it went. Written to the schema that Jenkins' xUnit plugin publishes (junit-10.xsd), the
+ * strictest in use.
  */
 import { onlyMembers } from '../../../arguments.ts'
 import { count, escapeMarkup } from '../../../display.ts'

@@ -95,7 +95,7 @@ export async function sarif(run: Run, options: SarifOptions = {}): Promise<JsonO
   }
 }
 
-/** An error fails a check of code scanning, so what gates and baseline decide is decided by them. */
+/** An error fails a check of code scanning: what gates and baseline decide, they alone decide. */
 function levelOf(configuration: string, held?: Held): 'error' | 'warning' {
   if (!held || held.gates.length + held.baseline.length === 0) return 'error'
   const gates = held.gates.filter((one) => one.configuration === configuration)
