@@ -143,10 +143,10 @@ export function startEditor(options: EditorOptions): Editor {
   const ttyWrite = rl._ttyWrite.bind(rl)
   const press = (text: string | undefined, key: Key) => {
     if (searching(text, key)) return
+    const many = setLine && !key.ctrl && !key.meta && rl.line.includes('\n')
     if (key.ctrl && key.name === 'r' && able && setLine && pasting === null) startSearch()
-    else if (key.name === 'paste-start') {
-      pasting = ''
-    } else if (key.name === 'paste-end') {
+    else if (key.name === 'paste-start') pasting = ''
+    else if (key.name === 'paste-end') {
       const pasted = pasting ?? ''
       pasting = null
       if (search) {
@@ -161,6 +161,8 @@ export function startEditor(options: EditorOptions): Editor {
       wantsMore(rl.line, key)
     ) {
       insert('\n')
+    } else if (many && (key.name === 'up' || key.name === 'down')) {
+      upOrDown(key.name)
     } else {
       if (!(key.ctrl && key.name === 'c')) askedToLeave = false
       ttyWrite(text, key)
@@ -168,6 +170,16 @@ export function startEditor(options: EditorOptions): Editor {
       // Readline forgets the row when a character at the end of the line begins a new one.
       if (able) (rl as unknown as { prevRows: number }).prevRows = rl.getCursorPos().rows
     }
+  }
+  // Readline takes the rows of a long line for lines, and throws: keys that came with it were lost.
+  const upOrDown = (name: string) => {
+    const [before, lines] = [rl.line.slice(0, rl.cursor).split('\n'), rl.line.split('\n')]
+    const to = before.length - (name === 'up' ? 2 : 0)
+    const column = Math.min(before.at(-1)!.length, lines[to]?.length ?? 0)
+    if (to in lines) rl.cursor = lines.slice(0, to).join('\n').length + Math.min(to, 1) + column
+    const then = to in lines ? '_refreshLine' : to < 0 ? '_historyPrev' : '_historyNext'
+    methodNamed(rl, then)?.call(rl)
+    paint()
   }
   const wantsMore = (line: string, key: Key) =>
     key.meta === true || (line.trim() !== '' && !options.isComplete(line))
@@ -269,9 +281,7 @@ export function startEditor(options: EditorOptions): Editor {
         if (!closed) rl.resume()
       })
     },
-    refresh: () => {
-      if (!atWork && !closed) rl.prompt(true)
-    },
+    refresh: () => void (atWork || closed || rl.prompt(true)),
     close: () => rl.close(),
   }
 }

@@ -372,6 +372,21 @@ describe('the prompt in a terminal', { skip: withoutTmux(), concurrency: 4 }, ()
       for (const one of both) one.close()
     }
   })
+  atPrompt(
+    'Up and Down go a line up and down in an edit of many lines, also past one that is wider than the screen',
+    async (terminal) => {
+      terminal.type(`const a = '${'wide '.repeat(14)}' + `)
+      terminal.press('M-Enter')
+      terminal.type('`bc`')
+      terminal.press('M-Enter')
+      terminal.type('+ 0')
+      // In one go, so that they come in one piece.
+      terminal.press('Up', 'BSpace', 'BSpace', 'd', 'Down', 'e', 'Up', 'Up', '~')
+      const screen = await terminal.shows(/~/)
+      assert.match(screen.replaceAll('\n', ''), /> con~st a = .*\| `d`\| \+ e0/)
+    },
+    { size: { columns: 30, rows: 20 } },
+  )
   atPrompt('Ctrl-D leaves', async (terminal) => {
     terminal.press('C-d')
     await terminal.ends()
