@@ -44,7 +44,7 @@ describe('eight processes under one quota', { concurrency: 2 }, () => {
     it(`over ${engine}: while the server is gone all go on, say so, and share again when it is back`, {
       skip: missing(engine),
     }, async (t) => {
-      const { told, answered, ratio, callers } = await underQuota(
+      const { told, answered, callers } = await underQuota(
         engine,
         quota('openai'),
         async (server, all) => {
@@ -59,7 +59,6 @@ describe('eight processes under one quota', { concurrency: 2 }, () => {
       )
       t.diagnostic(told)
       assert.equal(answered, CALLS)
-      assert.ok(ratio <= MOST, `${ratio}`)
       for (const { said } of callers)
         if (said.length > 0) assert.match(said[0] as string, /pace of this process alone/)
       assert.ok(callers.some(({ said }) => said.includes('again')))
