@@ -11,7 +11,7 @@ const run = new (class extends harness.Run {
   }
 })()
 
-const tested = { id: 'a/b', servers: [] } as never
+const tested = { id: 'a/b', servers: [], twin: null } as never
 
 const calls: { [name: string]: () => unknown } = {
   'harness.run, of cases.load()': () => harness.run(promise()),
