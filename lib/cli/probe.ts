@@ -63,7 +63,7 @@ export const probe: Verb = {
       type: 'string',
       multiple: true,
       value: 'NAME[=VALUE]',
-      says: 'your own command: a variable of its environment; without a value, as it is here',
+      says: 'your own command: a variable of its environment, which is small (SECURITY.md lists it); without a value, as it is here',
     },
     cwd: { type: 'string', value: 'FOLDER', says: 'your own command: where it is run' },
     ca: {
