@@ -302,6 +302,7 @@ describe('a command is ended with everything it started', () => {
     }
     const found = await connect(behind, { timeoutMs: 1_500 })
     assert.equal(found.outcome, 'no_answer')
+    assert.match(found.text(), /small environment.*--env NAME/s)
     assert.equal(lives(Number(readFileSync(pid, 'utf8'))), false)
   })
 

@@ -22,7 +22,7 @@ export function earlyCrashText(run: Trials, configuration: string): string | nul
   for (const row of run.records(silent))
     if (row.configuration === configuration && row.error?.code === 'agent_crashed') crashed++
   if (2 * crashed <= ended.length) return null
-  return `the agent crashed before its first call in ${crashed} of ${count(ended.length, 'trial')}, which counts as its failure; where its model was not to be had, a program ends with exit code 75 or prints a text that unavailable: names, and a function throws an error with the provider’s statusCode (docs/agents.md)`
+  return `the agent crashed before its first call in ${crashed} of ${count(ended.length, 'trial')}, which counts as its failure; if its model was not to be had, say so by exit code 75, unavailable: or a thrown statusCode (docs/agents.md)`
 }
 
 /** Says that calls of a configuration were none, and of the first one why. Null where none was. */
