@@ -3,7 +3,8 @@ import { worldNamed } from '../../lib/world/index.ts'
 
 const tool = worldNamed('github').tools['add_deploy_key'] as { run: unknown }
 tool.run = () => {
-  const held: unknown[] = []
-  for (;;) held.push({ next: held.length })
+  // By small pieces: V8 ends a thread at its limit, and the whole process where one piece passes it by far.
+  let held: unknown = null
+  for (;;) held = { held }
 }
 await import('../../lib/harness/run/thread.ts')
