@@ -96,7 +96,7 @@ export const verify: Verb = {
   exits: {
     0: 'every step holds, every call reaches --min-level, the bundle is valid',
     1: 'something does not hold',
-    3: 'nothing failed, and a step of a receipt could not be checked',
+    3: 'nothing failed, and a step of a receipt could not be checked, or a line of the decisions could not be read',
   },
   examples: [
     'verify checked',
@@ -184,7 +184,8 @@ export const verify: Verb = {
         receipt.verifyStream(file, { ...options, ...used }),
       )
       print(report, words.flag('json'), report.text(lookOf(process.stdout)))
-      short ||= !report.ok
+      short ||= report.errors.length > 0 || report.min_level?.met === false
+      open ||= report.unread.lines > 0
     }
     return short ? EXIT.fellShort : open ? EXIT.incomplete : EXIT.asHoped
   },

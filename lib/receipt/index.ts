@@ -57,6 +57,7 @@ export {
   type Rejection,
   Report,
   type ReportData,
+  type Unread,
   type Weakest,
 } from './ladder/report.ts'
 export type { GivenSet } from './recompute/check-set.ts'

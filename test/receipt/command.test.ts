@@ -302,6 +302,22 @@ test('verify: 1 when a read contradicts, and the contradiction is named first', 
   assert.match(stdout.split('\n')[1] ?? '', /error: read_does_not_show, #0 add_deploy_key/)
 })
 
+test('verify: 3 when a line of the decisions could not be read, and 1 beside --min-level', async () => {
+  const torn = fresh('torn.ndjson')
+  const whole = readFileSync(decisions, 'utf8')
+  writeFileSync(torn, whole + whole.slice(0, 30))
+  const { status, stdout } = await touchstone('verify', torn)
+  assert.equal(status, 3)
+  assert.match(stdout, /1 line of the decisions could not be read/)
+  assert.match(
+    stdout,
+    /unread json_syntax: expected a closing quote, got the end\s+\(\S*torn\.ndjson:2:1:31\)/,
+  )
+  assert.match(stdout, /asserted +1 /)
+  assert.equal((await touchstone('verify', torn, '--min-level', 'asserted')).status, 1)
+  assert.equal((await touchstone('verify', decisions, '--min-level', 'asserted')).status, 0)
+})
+
 test('audit import: 1 when no entry is a record, with what the others are', async () => {
   const log = fresh('hooks.json')
   writeFileSync(log, JSON.stringify([{ action: 'hook.create', _document_id: 'e0' }]))

@@ -9,7 +9,7 @@ import { gotShape, onlyMembers, requireAwaited } from '../../arguments.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { readBytes } from '../../files.ts'
 import { parse } from '../../json.ts'
-import { documentsIn, isDocument, streamLines, textOf } from '../../lines.ts'
+import { documentsIn, isDocument, type Line, linesIn, streamLines, textOf } from '../../lines.ts'
 import { unpack } from '../audit/entries.ts'
 import { type Audit, type AuditOptions, type Evidence, evidenceOf } from '../audit/evidence.ts'
 import { compacting } from '../audit/strings.ts'
@@ -25,7 +25,7 @@ import {
   type Surface,
 } from '../surface/decision.ts'
 import { type Ledger, usedIn } from './ledger.ts'
-import type { Report } from './report.ts'
+import type { Report, Unread } from './report.ts'
 import { derive } from './rungs.ts'
 
 /** ISO 8601 times or epoch milliseconds, both inclusive. */
@@ -68,9 +68,11 @@ export type Decisions = string | Surface | readonly unknown[] | { decisions: rea
  * of the same run that shows the effect. One record serves one call. Everything that did not count
  * is listed with its reason. The same inputs in any order give the same report.
  *
+ * A line of a file that is no decision stands in the report's `unread`, and the report is not `ok`.
+ *
  * @throws TouchstoneError `surface_invalid`, `record_invalid`, `export_invalid`,
- *   `argument_invalid`, `file_unreadable` and the `json_*` codes for input that cannot be read;
- *   never for evidence that is only bad
+ *   `argument_invalid`, `file_unreadable` and the `json_*` codes for input that cannot be read, and
+ *   for a file without one decision; never for evidence that is only bad
  * @example
  * const call = receipt.observe({
  *   server: 'github', tool: 'add_deploy_key', status: 'success', runId: 'run-1', seq: 0,
@@ -82,9 +84,14 @@ export type Decisions = string | Surface | readonly unknown[] | { decisions: rea
  */
 export function verify(decisions: Decisions, options: VerifyOptions = {}): Report {
   const checked = optionsOf(options)
+  if (typeof decisions === 'string' && NDJSON.test(decisions)) {
+    const read = new Reading(decisions)
+    for (const line of linesIn(unpack(readBytes(decisions), decisions))) read.line(line)
+    return judged(read.end(), options, checked)
+  }
   const calls: ReadDecision[] = []
   for (const { value, where } of decisionsOf(decisions)) calls.push(readDecision(value, where))
-  return derive(calls, recordsOf(evidenceOf(options.audit, options.auditOptions)), checked)
+  return judged({ calls }, options, checked)
 }
 
 /**
@@ -99,20 +106,71 @@ export async function verifyStream(
   options: VerifyOptions & { signal?: AbortSignal } = {},
 ): Promise<Report> {
   const checked = optionsOf(options)
-  const compact = compacting()
-  const calls: ReadDecision[] = []
   if (typeof path !== 'string' || path.includes('\0'))
     throw new TouchstoneError('argument_invalid', `expected a path, ${gotShape(path)}`, {
       where: 'path',
     })
+  const read = new Reading(path, compacting())
   for await (const one of streamLines(path, { signal: options.signal })) {
-    const [text, line, where] = [textOf(one, path), one.line, `${path}:${one.line}`]
-    if (text.trim() === '') continue
-    if (line === 1 && !NDJSON.test(path) && !isDocument(text)) return verify(path, options)
-    for (const value of decisionsIn(parse(text, where), where))
-      calls.push(compact(readDecision(value, where)))
+    if (one.line === 1 && !NDJSON.test(path)) {
+      const text = textOf(one, path)
+      if (text.trim() !== '' && !isDocument(text)) return verify(path, options)
+    }
+    read.line(one)
   }
-  return derive(calls, recordsOf(evidenceOf(options.audit, options.auditOptions)), checked)
+  return judged(read.end(), options, checked)
+}
+
+/** Lines of which the report tells the place and the reason; the others are counted. */
+const MOST_UNREAD = 20
+
+/** The decisions of a file's lines, with the lines that hold none. */
+class Reading {
+  private readonly path: string
+  private readonly compact: (one: ReadDecision) => ReadDecision
+  private readonly calls: ReadDecision[] = []
+  private readonly unread: Unread = { lines: 0, first: [] }
+  private refused: TouchstoneError | null = null
+
+  constructor(path: string, compact = (one: ReadDecision) => one) {
+    this.path = path
+    this.compact = compact
+  }
+
+  line(one: Line): void {
+    const where = `${this.path}:${one.line}`
+    try {
+      const text = textOf(one, this.path)
+      if (text.trim() === '') return
+      const read = decisionsIn(parse(text, where), where).map((value) => readDecision(value, where))
+      for (const call of read) this.calls.push(this.compact(call))
+    } catch (error) {
+      if (!(error instanceof TouchstoneError)) throw error
+      this.refused ??= error
+      this.unread.lines++
+      if (this.unread.first.length < MOST_UNREAD)
+        this.unread.first.push({
+          where: error.where ?? where,
+          reason: `${error.code}: ${error.message}`,
+        })
+    }
+  }
+
+  /** @throws the refusal of the first line, where no line is a decision: the file is another one */
+  end(): { calls: ReadDecision[]; unread: Unread } {
+    const { calls, unread, refused } = this
+    if (calls.length === 0 && refused) throw refused
+    return { calls, unread }
+  }
+}
+
+function judged(
+  { calls, unread = { lines: 0, first: [] } }: { calls: ReadDecision[]; unread?: Unread },
+  options: VerifyOptions,
+  checked: ReturnType<typeof optionsOf>,
+): Report {
+  const evidence = recordsOf(evidenceOf(options.audit, options.auditOptions))
+  return derive(calls, { ...evidence, unread }, checked)
 }
 
 function recordsOf(evidence: Evidence) {

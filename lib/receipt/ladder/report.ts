@@ -81,6 +81,9 @@ export type RecordRow = {
   detail: string
 }
 
+/** Lines of a file of decisions that are none, and the place and reason of the first 20. */
+export type Unread = { lines: number; first: { where: string; reason: string }[] }
+
 export type Weakest = { state: 'nothing_claimed' } | { state: 'rung'; level: Level }
 
 export type ReportData = {
@@ -100,12 +103,17 @@ export type ReportData = {
   /** What stands against the claims, gravest first. */
   findings: FindingGroup[]
   weakest: Weakest
-  /** Null unless a level was asked for. A report in which nothing was claimed does not meet it. */
+  /**
+   * Null unless a level was asked for. A report in which nothing was claimed does not meet it, nor
+   * does one with lines that could not be read.
+   */
   min_level: { required: Level; met: boolean } | null
   records: { imported: number; used: number; unused: RecordRow[]; rejected: RecordRow[] }
   imports: Omit<Imported, 'records'>[]
   /** Files of a folder of evidence that hold none, with the reason. */
   ignored: { name: string; reason: string }[]
+  /** What could not be read of the decisions: calls may be missing from the report. */
+  unread: Unread
   window: { from: string | null; to: string | null } | null
   /** How far the time of a record may lie from that of its call, where both have one. */
   tolerance_ms: number
@@ -126,6 +134,7 @@ export class Report extends Shown implements ReportData {
   readonly records: ReportData['records']
   readonly imports: ReportData['imports']
   readonly ignored: ReportData['ignored']
+  readonly unread: Unread
   readonly window: ReportData['window']
   readonly tolerance_ms: number
   readonly claims_not_made: string[]
@@ -140,17 +149,18 @@ export class Report extends Shown implements ReportData {
     this.records = data.records
     this.imports = data.imports
     this.ignored = data.ignored
+    this.unread = data.unread
     this.window = data.window
     this.tolerance_ms = data.tolerance_ms
     this.claims_not_made = data.claims_not_made
   }
 
   /**
-   * True when nothing contradicts the claims, and every claiming call reached the level that was
-   * asked for.
+   * True when nothing contradicts the claims, every line of the decisions could be read, and every
+   * claiming call reached the level that was asked for.
    */
   get ok(): boolean {
-    return (this.min_level?.met ?? true) && this.errors.length === 0
+    return (this.min_level?.met ?? true) && this.errors.length === 0 && this.unread.lines === 0
   }
 
   /** Findings of severity `error`. */
@@ -160,7 +170,7 @@ export class Report extends Shown implements ReportData {
 
   toJSON(): ReportData {
     const { schema, calls, counts, findings, weakest, min_level, records, imports, window } = this
-    const { ignored, tolerance_ms, claims_not_made } = this
+    const { ignored, unread, tolerance_ms, claims_not_made } = this
     return {
       schema,
       findings,
@@ -171,6 +181,7 @@ export class Report extends Shown implements ReportData {
       records,
       imports,
       ignored,
+      unread,
       window,
       tolerance_ms,
       claims_not_made,
@@ -208,7 +219,7 @@ function render(report: Report, look: Look): string {
   )
   for (const one of report.findings)
     if (one.severity !== 'note') lines.push(findingLine(one, width, look))
-  lines.push('')
+  lines.push(...unreadLines(report.unread, width, look), '')
   // Calls of several runs have the same numbers: which run it was is then said too.
   const several = new Set(report.calls.map((call) => call.run_id)).size > 1
   const heads = LEVELS.map((level) => level.length)
@@ -246,6 +257,17 @@ function byAction({ calls, counts }: Report): string {
   const n = calls.filter((call) => call.binding_strength === 'action').length
   if (n === 0) return ''
   return n === counts.levels.verified ? ', by action alone' : `, ${n} of them by action alone`
+}
+
+function unreadLines({ lines, first }: Unread, width: number, look: Look): string[] {
+  if (lines === 0) return []
+  const head = `${count(lines, 'line')} of the decisions could not be read, and what ${lines === 1 ? 'it' : 'they'} may hold is not judged:`
+  const more = lines - first.length
+  return [
+    tone(wrap(head, width, '  '), 'bad', look),
+    ...first.map(({ reason }) => wrap(`unread ${foreign(reason, 300)}`, width, '  ')),
+    ...(more > 0 ? [`  and ${more} more`] : []),
+  ]
 }
 
 const SEVERITY_TONES: Record<Severity, Tone> = { error: 'bad', warning: 'unsure', note: 'quiet' }

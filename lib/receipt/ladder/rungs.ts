@@ -24,7 +24,14 @@ import {
   unbound,
   type Window,
 } from './refused-record.ts'
-import { type CallRow, CLAIMS_NOT_MADE, type RecordRow, Report, type ReportData } from './report.ts'
+import {
+  type CallRow,
+  CLAIMS_NOT_MADE,
+  type RecordRow,
+  Report,
+  type ReportData,
+  type Unread,
+} from './report.ts'
 import { rowOf } from './row.ts'
 
 export type Settings = {
@@ -37,7 +44,7 @@ export type Settings = {
 
 export function derive(
   input: readonly ReadDecision[],
-  evidence: Omit<Evidence, 'records'> & { records: readonly ReadRecord[] },
+  evidence: Omit<Evidence, 'records'> & { records: readonly ReadRecord[]; unread: Unread },
   settings: Settings,
 ): Report {
   const { toleranceMs } = settings
@@ -145,7 +152,7 @@ function assemble(
   rows: CallRow[],
   gaps: ReadonlyMap<string, number>,
   records: ReportData['records'],
-  { imports, ignored }: Omit<Evidence, 'records'>,
+  { imports, ignored, unread }: Omit<Evidence, 'records'> & { unread: Unread },
   { window, minLevel, toleranceMs }: Settings,
 ): Report {
   const claiming = rows.filter((row) => row.asserted && row.kind !== 'read')
@@ -166,11 +173,15 @@ function assemble(
     weakest: weakest ? { state: 'rung', level: weakest } : { state: 'nothing_claimed' },
     min_level: minLevel && {
       required: minLevel,
-      met: weakest !== undefined && LEVELS.indexOf(weakest) >= LEVELS.indexOf(minLevel),
+      met:
+        unread.lines === 0 &&
+        weakest !== undefined &&
+        LEVELS.indexOf(weakest) >= LEVELS.indexOf(minLevel),
     },
     records,
     imports,
     ignored,
+    unread,
     window: window && { from: iso(window.from), to: iso(window.to) },
     tolerance_ms: toleranceMs,
     claims_not_made: [...CLAIMS_NOT_MADE],

@@ -447,13 +447,47 @@ describe('files', () => {
     )
   })
 
-  test('a bad line of a stream is an error with its number', async () => {
+  test('a line that is no decision is told with its place, and the others are judged', async () => {
     const lines = join(folder, 'bad.ndjson')
-    writeFileSync(lines, `${JSON.stringify(decisions[0])}\n\n{"a":1,"a":2}\n`)
-    await assert.rejects(receipt.verifyStream(lines), {
-      code: 'json_duplicate_key',
-      where: `${lines}:3:1:8`,
-    })
+    const whole = decisions.map((one) => JSON.stringify(one))
+    const torn = JSON.stringify(decisions[0]).slice(0, 40)
+    const text = [torn, whole[0], '', '{"a":1,"a":2}', ...whole.slice(1), '{"tool":1}', torn]
+    writeFileSync(lines, text.join('\n'))
+    const options = { audit: { provider: 'github', bytes }, minLevel: 'asserted' } as const
+    const sound = receipt.verify(decisions, options)
+    assert.equal(sound.ok, true)
+    for (const report of [
+      receipt.verify(lines, options),
+      await receipt.verifyStream(lines, options),
+    ]) {
+      assert.deepEqual(report.calls, sound.calls)
+      const last = text.length
+      assert.equal(report.unread.lines, 4)
+      assert.deepEqual(
+        report.unread.first.map(({ where, reason }) => [where, reason.split(':')[0]]),
+        [
+          [`${lines}:1:1:41`, 'json_syntax'],
+          [`${lines}:4:1:8`, 'json_duplicate_key'],
+          [`${lines}:${last - 1}: schema`, 'surface_invalid'],
+          [`${lines}:${last}:1:41`, 'json_syntax'],
+        ],
+      )
+      assert.equal(report.ok, false)
+      assert.equal(report.min_level?.met, false)
+      assert.match(report.text(), /4 lines of the decisions could not be read/)
+    }
+    writeFileSync(lines, `${'{\n'.repeat(30)}${whole[0]}`)
+    const many = receipt.verify(lines)
+    assert.deepEqual([many.unread.lines, many.unread.first.length, many.calls.length], [30, 20, 1])
+    assert.match(many.text(), /and 10 more/)
+  })
+
+  test('a file without one decision is refused where it begins', async () => {
+    const lines = join(folder, 'foreign.ndjson')
+    writeFileSync(lines, '\n{"a":1,"a":2}\n{\n')
+    const refusal = { code: 'json_duplicate_key', where: `${lines}:2:1:8` }
+    assert.throws(() => receipt.verify(lines), refusal)
+    await assert.rejects(receipt.verifyStream(lines), refusal)
     await assert.rejects(receipt.verifyStream(join(folder, 'none.ndjson')), {
       code: 'file_unreadable',
     })
