@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname, networkInterfaces, uptime } from 'node:os'
+import { startOf } from './process-start.ts'
 
 export type Owner = {
   /** Of this lock, not of the process. */
@@ -104,15 +105,4 @@ function runs({ pid, started }: Owner): boolean {
 
 export function sign(): string {
   return uptime().toFixed(2).padStart(16, '0')
-}
-
-/**
- * When a process was started, in the kernel's ticks since boot; null where there is no /proc. A
- * zombie has ended.
- */
-function startOf(pid: number): string | null {
-  const stat = readOr(() => readFileSync(`/proc/${pid}/stat`, 'utf8'))
-  if (stat === null) return null
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return fields[0] === 'Z' ? 'ended' : (fields[19] ?? null)
 }

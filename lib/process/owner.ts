@@ -6,10 +6,10 @@
  * the machine, and on Linux the namespace. Of another place nothing is known, so what belongs there
  * is never taken for left over.
  */
-import { spawnSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { readFileSync, readlinkSync } from 'node:fs'
+import { readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
+import { startOf } from '../process-start.ts'
 
 /** `PID.START.PLACE`, each in letters and digits. */
 export const OWNER = /[0-9a-z]+\.[0-9a-z]+\.[0-9a-z]{5}/
@@ -59,28 +59,4 @@ function namespace(): string {
   } catch {
     return process.platform
   }
-}
-
-/**
- * When a process was started: in ticks since the start of the machine, or in seconds where there is
- * no /proc. A zombie has ended. Null where it is not known, as on Windows.
- */
-function startOf(pid: number): string | null {
-  if (process.platform === 'linux') {
-    try {
-      const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-      return fields[0] === 'Z' ? 'ended' : Number(fields[19]).toString(36)
-    } catch {
-      return null
-    }
-  }
-  if (process.platform === 'win32') return null
-  const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' }
-  const { stdout } = spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], {
-    encoding: 'utf8',
-    env,
-  })
-  const ms = Date.parse(`${stdout ?? ''} UTC`)
-  return Number.isNaN(ms) ? null : (ms / 1000).toString(36)
 }
