@@ -44,6 +44,21 @@ export function gotWord(word: unknown, known: Iterable<string>): string {
 }
 
 /**
+ * "expected X, got Y" for a word that is not among those there are. What was probably meant stands
+ * before the list, which may be long.
+ *
+ * @example
+ * amongText('a verb', 'rnu', ['run', 'probe']) // 'expected a verb, got "rnu"; did you mean "run"? Others are probe'
+ * amongText('a verb', 'xyz', ['run', 'probe']) // 'expected a verb (run, probe), got "xyz"'
+ */
+export function amongText(what: string, word: string, known: readonly string[]): string {
+  const meant = nearest(word, known)
+  if (meant === null) return `expected ${what} (${known.join(', ')}), got "${word}"`
+  const others = known.filter((one) => one !== meant).join(', ')
+  return `expected ${what}, ${gotWord(word, known)}${others === '' ? '' : ` Others are ${others}`}`
+}
+
+/**
  * Optimal string alignment distance: insertions, deletions, replacements, and neighbours that
  * changed places.
  */

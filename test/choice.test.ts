@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { gotWord, nearest } from '../lib/choice.ts'
+import { amongText, gotWord, nearest } from '../lib/choice.ts'
 import { cases, harness, receipt, scenarios } from '../lib/index.ts'
 import fc from './property.ts'
 import { startCommands } from './servers/commands.ts'
@@ -54,6 +54,19 @@ describe('what was probably meant', () => {
     assert.equal(gotWord('rnu', WORDS), 'got "rnu"; did you mean "run"?')
     assert.equal(gotWord('xyz', WORDS), 'got "xyz"')
     assert.equal(gotWord(undefined, WORDS), 'got undefined')
+  })
+
+  it('stands before the list of the others', () => {
+    const known = ['run', 'probe', 'list']
+    assert.equal(
+      amongText('a verb', 'rnu', known),
+      'expected a verb, got "rnu"; did you mean "run"? Others are probe, list',
+    )
+    assert.equal(
+      amongText('a verb', 'rnu', ['run']),
+      'expected a verb, got "rnu"; did you mean "run"?',
+    )
+    assert.equal(amongText('a verb', 'xyz', known), 'expected a verb (run, probe, list), got "xyz"')
   })
 })
 

@@ -4,8 +4,10 @@
  */
 import { isAbsolute, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { types } from 'node:util'
 import { constants, Script } from 'node:vm'
 import { untilAborted } from '../abort.ts'
+import { nearest } from '../choice.ts'
 import { TouchstoneError } from '../errors.ts'
 import { withSignal } from '../signal.ts'
 import { type Frame, framesOf, type Typed } from './frames.ts'
@@ -128,7 +130,7 @@ export function createEvaluator(options: { scope?: Names; cwd?: string } = {}): 
       await untilAborted(running as Promise<void>, signal)
     } catch (error) {
       for (const name of fresh) if (scope[name] === undefined) delete scope[name]
-      throw readable(error)
+      throw readable(error, scope)
     } finally {
       delete lines[LINE]
     }
@@ -207,9 +209,9 @@ function readExpressionFirst(code: string): ReturnType<typeof readSource> {
 /** A scope whose missing names throw as missing variables do. */
 function scopeOf(given: Names): Names {
   const missing = new Proxy(Object.create(null) as Names, {
-    get(_, name) {
+    get(_, name, receiver: Names) {
       if (typeof name === 'symbol') return undefined
-      throw new ReferenceError(`${name} is not defined`)
+      throw new ReferenceError(`${name} is not defined${meant(name, Object.keys(receiver))}`)
     },
     set: (_, name, value, receiver) =>
       Reflect.defineProperty(receiver, name, {
@@ -280,14 +282,47 @@ function asTyped(message: string): string {
 }
 
 /** Say in the words of the code what went wrong, keeping the error itself. */
-function readable(error: unknown): unknown {
+function readable(error: unknown, scope: Names): unknown {
   if (error instanceof Error && !(error instanceof TouchstoneError)) {
-    const message = asTyped(error.message)
+    const message = noMember(asTyped(error.message), scope)
     if (message !== error.message) {
-      const stack = error.stack
+      const [stack, before] = [error.stack, error.message]
       error.message = message
-      if (stack) error.stack = asTyped(stack)
+      if (stack) error.stack = asTyped(stack).replace(asTyped(before), () => message)
     }
   }
   return error
+}
+
+/**
+ * `run.nope is not a function` -> `run has no member nope; did you mean ...?`, where a member of
+ * that object has nearly that name. Nothing of the code runs again: of values only what a name
+ * holds is read.
+ */
+function noMember(message: string, scope: Names): string {
+  const named =
+    /^([\p{ID_Continue}$]+(?:\.[\p{ID_Continue}$]+)*) is not a (?:function|constructor)$/u
+  const path = named.exec(message)?.[1]?.split('.') ?? []
+  const name = path.pop() as string
+  let at: unknown = scope
+  for (const [i, part] of path.entries()) {
+    if (Object(at) !== at || (i > 0 && types.isProxy(at))) return message
+    const held = Object.getOwnPropertyDescriptor(at, part)
+    if (held?.get && i > 0) return message
+    at = held?.get ? scope[part] : held?.value
+  }
+  if (path.length === 0 || at === null || at === undefined || types.isProxy(at)) return message
+  const names = new Set<string>()
+  for (let of = Object(at); of && of !== Object.prototype; of = Object.getPrototypeOf(of)) {
+    if (types.isProxy(of)) return message
+    for (const one of Object.getOwnPropertyNames(of)) names.add(one)
+  }
+  names.delete('constructor')
+  const hint = names.has(name) ? '' : meant(name, names)
+  return hint === '' ? message : `${path.join('.')} has no member ${name}${hint}`
+}
+
+function meant(name: string, known: Iterable<string>): string {
+  const near = nearest(name, known)
+  return near === null ? '' : `; did you mean ${near}?`
 }

@@ -171,6 +171,29 @@ test('this package can be imported from a folder that has no packages', async ()
 describe('errors', () => {
   const rows: [rule: string, line: string, message: RegExp][] = [
     ['a missing name is named', 'missing', /^missing is not defined$/],
+    ['... with the name that was meant', 'lonng', /^lonng is not defined; did you mean long\?$/],
+    [
+      'a missing member is named with the one that was meant',
+      'class A { compare() {} }; const a = { b: new A() }; a.b.comapre()',
+      /^a\.b has no member comapre; did you mean compare\?$/,
+    ],
+    [
+      '... of a text too',
+      "'x'; const s = 'x'; s.lenght()",
+      /^s has no member lenght; did you mean length\?$/,
+    ],
+    [
+      '... and as a class',
+      'const n = { Map }; new n.Mpa()',
+      /^n has no member Mpa; did you mean Map\?$/,
+    ],
+    ['a member that is like no other is none', 'long.xyz()', /^long\.xyz is not a function$/],
+    ['a member that is there is not missing', 'long.map()', /^long\.map is not a function$/],
+    [
+      'a getter is not run again for a hint, nor is a proxy asked',
+      'let ran = 0; const g = { get a() { ran++; return { bcd: ran } } }; try { g.a.bce() } catch (error) { if (ran !== 1) throw "twice"; throw error }',
+      /^g\.a\.bce is not a function$/,
+    ],
     ['what is no function is named as it was typed', 'n()', /^n is not a function$/],
     [
       'a syntax error tells line and column',
@@ -181,7 +204,7 @@ describe('errors', () => {
   ]
   for (const [rule, line, message] of rows) {
     test(rule, async () => {
-      const evaluator = createEvaluator({ scope: { n: 1 } })
+      const evaluator = createEvaluator({ scope: { n: 1, long: { map: 1, maps: 2 } } })
       await assert.rejects(
         evaluator.evaluate(line),
         (error: Error) => message.test(error.message) || assert.fail(error.message),

@@ -2,7 +2,7 @@
  * Checks a case, and says what is wrong with it in one line with its place: "expected X, got Y".
  */
 import { z } from 'zod'
-import { gotWord } from '../../choice.ts'
+import { amongText, gotWord, nearest } from '../../choice.ts'
 import { count } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { Json, JsonObject } from '../../json.ts'
@@ -89,8 +89,8 @@ function isObject(value: unknown): value is JsonObject {
 
 /** The worlds, tools, arguments, tables and columns that a case names are there. */
 function requireNames(test: Case, locate: Locate, single: boolean): void {
-  const wrong = (expected: string, got: string, path: Path, known: readonly string[] = []): never =>
-    invalid(`expected ${expected}, ${gotWord(got, known)}`, locate(path))
+  const wrong = (what: string, got: string, path: Path, known: readonly string[]): never =>
+    invalid(amongText(what, got, known), locate(path))
   const kind = kindMeant(test.kind)
   if (kind) wrong('a kind that is known, or one that is unlike each', test.kind, ['kind'], [kind])
   const first = test.servers[0]?.name as string
@@ -100,12 +100,7 @@ function requireNames(test: Case, locate: Locate, single: boolean): void {
     const definition = worlds.get(server ?? first)
     if (!definition) return undefined
     if (Object.hasOwn(definition.tools, name)) return definition.tools[name]
-    return wrong(
-      `a tool of ${definition.name} (${Object.keys(definition.tools).join(', ')})`,
-      name,
-      path,
-      Object.keys(definition.tools),
-    )
+    return wrong(`a tool of ${definition.name}`, name, path, Object.keys(definition.tools))
   }
   const requireCall = (server: string | undefined, name: string, input: JsonObject, path: Path) => {
     const tool = toolOf(server, name, [...path, 'call'])
@@ -117,16 +112,23 @@ function requireNames(test: Case, locate: Locate, single: boolean): void {
       ([key]) => own.includes(key) || !Object.hasOwn(offered, key),
     )
     const given = Object.fromEntries(known)
-    // An argument that does not belong there is often one that is missing, misspelt.
     const issues = tool.input.safeParse(given).error?.issues ?? []
-    const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]
+    const strict = issues.find((one) => one.code === 'unrecognized_keys')
+    const issue = strict ?? issues[0]
     if (!issue) return
+    // An argument that does not belong there is often one that is missing, misspelt. A schema of
+    // somebody's own may let it pass.
+    const strange =
+      strict?.keys[0] ??
+      Object.keys(given).find((key) => !names.includes(key) && nearest(key, names) !== null)
     const mistake = told(issue, given)
-    const place = ['with', ...mistake.path]
+    const place = ['with', ...(strict || strange === undefined ? mistake.path : [strange])]
     const message =
-      issue.code === 'unrecognized_keys'
-        ? `expected ${names.length ? `one of ${names.join(', ')}` : 'no arguments'}, ${gotWord(issue.keys[0], names)}`
-        : mistake.message
+      strange === undefined
+        ? mistake.message
+        : names.length
+          ? amongText(`an argument of ${name}`, strange, names)
+          : `expected no arguments, got "${strange}"`
     invalid(`${[...path, ...place].map(String).join('.')}: ${message}`, locate([...path, ...place]))
   }
 
@@ -142,12 +144,7 @@ function requireNames(test: Case, locate: Locate, single: boolean): void {
       const own = tool ? parametersOf(tool.input) : []
       for (const key of Object.keys(fault.set ?? {}))
         if (!own.includes(key))
-          wrong(
-            `a parameter of ${fault.tool} (${own.join(', ')})`,
-            key,
-            [...here, 'faults', f, 'set', key],
-            own,
-          )
+          wrong(`a parameter of ${fault.tool}`, key, [...here, 'faults', f, 'set', key], own)
     }
     for (const part of ['describe', 'parameters', 'inject'] as const)
       for (const tool of Object.keys(spec[part])) toolOf(spec.name, tool, [...here, part, tool])
@@ -155,11 +152,9 @@ function requireNames(test: Case, locate: Locate, single: boolean): void {
       for (const [name, schema] of Object.entries(shown))
         for (const member of Object.keys(schema))
           if (!KEYWORDS.includes(member) && !member.startsWith('x-'))
-            wrong(
-              'a keyword of JSON Schema, or one of your own behind x-',
-              member,
-              [...here, 'parameters', tool, name, member],
-              KEYWORDS,
+            invalid(
+              `expected a keyword of JSON Schema, or one of your own behind x-, ${gotWord(member, KEYWORDS)}`,
+              locate([...here, 'parameters', tool, name, member]),
             )
     for (const tool of Object.keys(spec.policy?.deny ?? {}))
       toolOf(spec.name, tool, [...here, 'policy', 'deny', tool])
@@ -196,29 +191,22 @@ function requireNames(test: Case, locate: Locate, single: boolean): void {
       const names = Object.keys(tables)
       const unchanged = Array.isArray(predicate.unchanged) ? predicate.unchanged : []
       for (const [n, table] of unchanged.entries())
-        if (!names.includes(table))
-          wrong(`a table (${names.join(', ')})`, table, [...path, i, 'unchanged', n], names)
+        if (!names.includes(table)) wrong('a table', table, [...path, i, 'unchanged', n], names)
       if (predicate.table === undefined) continue
       const columns = Object.hasOwn(tables, predicate.table) ? tables[predicate.table] : undefined
-      if (!columns)
-        wrong(`a table (${names.join(', ')})`, predicate.table, [...path, i, 'table'], names)
+      if (!columns) wrong('a table', predicate.table, [...path, i, 'table'], names)
       const kinds = columnTypes(definition, predicate.table)
       for (const [column, wanted] of Object.entries(predicate.where ?? {})) {
         const place = [...path, i, 'where', column]
         if (columns?.length && !columns.includes(column))
-          wrong(`a column of ${predicate.table} (${columns.join(', ')})`, column, place, columns)
+          wrong(`a column of ${predicate.table}`, column, place, columns)
         // A list never equals a text: such a goal could not be met, and every agent would seem to
         // fail it.
         const kind = kinds[column]
         const words = isObject(wanted) ? Object.keys(wanted) : []
         const other = words.find((word) => !CONDITIONS.includes(word))
         if (kind && kind !== 'object' && isObject(wanted) && other !== undefined)
-          wrong(
-            `a value, or a condition (${CONDITIONS.join(', ')})`,
-            other,
-            [...place, other],
-            CONDITIONS,
-          )
+          wrong('a value, or a condition', other, [...place, other], CONDITIONS)
         if (
           kind &&
           wanted !== null &&
@@ -271,17 +259,14 @@ function startedWorld(spec: ServerSpec, locate: Locate): WorldDefinition {
   for (const [table, rows] of Object.entries(spec.state ?? {})) {
     const columns = Object.hasOwn(tables, table) ? tables[table] : undefined
     if (!columns)
-      invalid(
-        `expected a table (${Object.keys(tables).join(', ')}), ${gotWord(table, Object.keys(tables))}`,
-        locate(['state', table]),
-      )
+      invalid(amongText('a table', table, Object.keys(tables)), locate(['state', table]))
     for (const [i, row] of rows.entries()) {
       const unknown = Object.keys(row).find(
         (column) => columns.length > 0 && !columns.includes(column),
       )
       if (unknown !== undefined)
         invalid(
-          `expected a column of ${table} (${columns.join(', ')}), ${gotWord(unknown, columns)}`,
+          amongText(`a column of ${table}`, unknown, columns),
           locate(['state', table, i, unknown]),
         )
     }

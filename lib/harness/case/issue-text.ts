@@ -1,6 +1,6 @@
 /** zod's issues in this project's words: "expected X, got Y". */
 import type { z } from 'zod'
-import { gotWord, nearest } from '../../choice.ts'
+import { amongText, nearest } from '../../choice.ts'
 import type { Path } from './check.ts'
 import { caseJsonSchema } from './schema/case-schema.ts'
 
@@ -14,7 +14,9 @@ export function told(issue: Issue, value: unknown): { path: Path; message: strin
       const key = issue.keys.find((one) => nearest(one, names)) ?? (issue.keys[0] as string)
       return {
         path: [...issue.path, key],
-        message: `expected ${names.length ? `one of ${names.join(', ')}` : 'no such member'}, ${gotWord(key, names)}`,
+        message: names.length
+          ? amongText('a member', key, names)
+          : `expected no such member, got "${key}"`,
       }
     }
     case 'invalid_union': {
@@ -42,11 +44,16 @@ export function told(issue: Issue, value: unknown): { path: Path; message: strin
         message: `expected ${[...new Set(forms)].join(' or ')}, got ${kindOf(at(value, issue.path))}`,
       }
     }
-    case 'invalid_value':
+    case 'invalid_value': {
+      const [found, known] = [at(value, issue.path), issue.values.map(String)]
+      const near = typeof found === 'string' && nearest(found, known) !== null
       return {
         path: issue.path,
-        message: `expected ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map(String).join(', ')}, got ${shown(at(value, issue.path))}${meant(at(value, issue.path), issue.values)}`,
+        message: near
+          ? amongText('a known value', found, known)
+          : `expected ${known.length > 1 ? 'one of ' : ''}${known.join(', ')}, got ${shown(found)}`,
       }
+    }
     case 'invalid_type':
       return {
         path: issue.path,
@@ -59,12 +66,6 @@ export function told(issue: Issue, value: unknown): { path: Path; message: strin
       return { path: issue.path, message: told ? message : `${message}, got ${shown(found)}` }
     }
   }
-}
-
-/** What was perhaps meant by a value that is not among those there are. */
-function meant(value: unknown, known: readonly unknown[]): string {
-  const near = typeof value === 'string' ? nearest(value, known.map(String)) : null
-  return near === null ? '' : `; did you mean ${near}?`
 }
 
 /** The members that may stand at a place of a case, out of its JSON Schema. */

@@ -3,7 +3,7 @@
  * comes from the log.
  */
 
-import { onlyMembers, requireInstance } from '../../arguments.ts'
+import { onlyMembers, requireInstance, requireText } from '../../arguments.ts'
 import type { Chart } from '../../chart/index.ts'
 import { count, type Look } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
@@ -183,9 +183,12 @@ export class Run extends RunTrials {
    *   `these`
    * @param choice.equivalence half-width in (0, 1] of differences that do not matter
    * @throws TouchstoneError `configuration_unknown`, `argument_invalid`
+   * @see harness.against two runs of the same cases, as `touchstone compare RUN LATER_RUN`
    */
   compare(a: string, b: string, choice: CompareChoice = {}): RunComparison {
     this.requireSound()
+    for (const one of [a, b])
+      requireText(one, "a configuration's name (harness.against compares two runs)", 'compare')
     onlyMembers(choice, ['metric', 'target', 'level', 'equivalence', 'among'], 'choice')
     return new RunComparison(compareAll(this.manifest, this.counted, a, b, choice), (measure) =>
       compareMeasure(this.manifest, this.counted, a, b, measure),

@@ -74,7 +74,7 @@ const MISTAKES: [rule: string, from: string, to: string, said: string][] = [
     'a misspelt member, before the one that is missing for it',
     'task:',
     'tasks:',
-    'tasks: expected one of id, title, kind, twin, family, requires, server, servers, task, user, solution, attack, goal, got "tasks"; did you mean "task"?; and 1 more mistake: task: expected text, got nothing at x.yaml:1:1 (x.yaml:10:8)',
+    'tasks: expected a member, got "tasks"; did you mean "task"? Others are id, title, kind, twin, family, requires, server, servers, user, solution, attack, goal; and 1 more mistake: task: expected text, got nothing at x.yaml:1:1 (x.yaml:10:8)',
   ],
   [
     'a value of another type than its column holds, which no row can match',
@@ -86,7 +86,7 @@ const MISTAKES: [rule: string, from: string, to: string, said: string][] = [
     'a misspelt member of a check',
     'shows:',
     'show:',
-    'solution.0.check.show: expected one of call, with, shows, gone, says, got "show"; did you mean "shows"? (x.yaml:17:13)',
+    'solution.0.check.show: expected a member, got "show"; did you mean "shows"? Others are call, with, gone, says (x.yaml:17:13)',
   ],
   [
     'a check of another form',
@@ -152,7 +152,7 @@ const MISTAKES: [rule: string, from: string, to: string, said: string][] = [
     'an unknown kind of fault',
     FAULT,
     'kind: lying }',
-    'malformed_result, got "lying"; did you mean lying_success? (x.yaml:9:37)',
+    'server.faults.0.kind: expected a known value, got "lying"; did you mean "lying_success"? Others are partial_success, reply_lost, error_after_commit, duplicate_on_retry, stale_read, cached_read, slow_reply, hang, flapping_error, rug_pull, oversized_result, malformed_result (x.yaml:9:37)',
   ],
   [
     'a parameter of another fault',
@@ -188,7 +188,7 @@ const MISTAKES: [rule: string, from: string, to: string, said: string][] = [
     'a misspelt member of an injection',
     '  faults:',
     '  inject: { get_repo: { text: x, afer: 1 } }\n  faults:',
-    'server.inject.get_repo.afer: expected one of text, after, times, got "afer"; did you mean "after"? (x.yaml:8:40)',
+    'server.inject.get_repo.afer: expected a member, got "afer"; did you mean "after"? Others are text, times (x.yaml:8:40)',
   ],
   [
     'a parameter that is no schema',
@@ -212,7 +212,7 @@ const MISTAKES: [rule: string, from: string, to: string, said: string][] = [
     'an unknown tool in the attack',
     'call: get_repo',
     'call: get_repos',
-    'got "get_repos"; did you mean "get_repo"? (x.yaml:23:13)',
+    'expected a tool of github, got "get_repos"; did you mean "get_repo"? Others are list_deploy_keys, add_deploy_key, delete_deploy_key, list_collaborators, add_collaborator, remove_collaborator, update_repo, get_branch_protection, set_branch_protection (x.yaml:23:13)',
   ],
   [
     'a missing argument',
@@ -224,7 +224,7 @@ const MISTAKES: [rule: string, from: string, to: string, said: string][] = [
     'an unknown argument',
     'key: k }',
     'key: k, colour: red }',
-    'solution.0.with.colour: expected one of owner, repo, title, key, read_only, got "colour" (x.yaml:13:64)',
+    'solution.0.with.colour: expected an argument of add_deploy_key (owner, repo, title, key, read_only), got "colour" (x.yaml:13:64)',
   ],
   [
     'an argument of the wrong type',

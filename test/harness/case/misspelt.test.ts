@@ -113,7 +113,7 @@ describe('a misspelt member', () => {
     const where = { title: { contians: 'ci' } }
     await refused(
       { goal: [{ table: 'deploy_keys', where }] },
-      /a condition \(not, contains, oneOf\), got "contians"; did you mean "contains"\? \(.*goal\.0\.where\.title\.contians\)/,
+      /a condition, got "contians"; did you mean "contains"\? Others are not, oneOf \(.*goal\.0\.where\.title\.contians\)/,
     )
     const server = document['server'] as Data
     const parameters = { add_deploy_key: { title: { desciption: 'x' } } }
@@ -123,6 +123,41 @@ describe('a misspelt member', () => {
     )
     const own = { add_deploy_key: { title: { 'x-order': 1 } } }
     await harness.case({ ...document, server: { ...server, parameters: own } } as never)
+  })
+})
+
+describe('a misspelt argument', () => {
+  it('is told with the name that was meant, where a schema of somebody’s own lets it pass', async () => {
+    const { z } = await import('zod')
+    harness.world({
+      name: 'letters',
+      state: z.object({ letters: z.array(z.object({ id: z.string(), open: z.boolean() })) }),
+      tools: {
+        open_letter: {
+          description: 'Opens a letter.',
+          input: z.object({ letter_id: z.string(), note: z.string().optional() }),
+          run: () => ({ reply: {} }),
+        },
+      },
+    } as never)
+    const made = (input: Data) =>
+      harness.case({
+        id: 'mine/letter',
+        title: 'Open a letter',
+        kind: 'benign',
+        server: harness.server('letters').state({ letters: [{ id: 'l1', open: false }] }),
+        task: 'Open letter l1.',
+        solution: [{ call: 'open_letter', with: input }],
+        goal: () => true,
+      } as never)
+    await assert.rejects(made({ leter_id: 'l1' }), {
+      code: 'case_invalid',
+      message:
+        /solution\.0\.with\.leter_id: expected an argument of open_letter, got "leter_id"; did you mean "letter_id"\? Others are note \(/,
+    })
+    await assert.rejects(made({ colour: 'red' }), {
+      message: /solution\.0\.with\.letter_id: expected text, got nothing/,
+    })
   })
 })
 

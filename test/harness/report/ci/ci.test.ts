@@ -229,6 +229,10 @@ describe('a baseline', () => {
     assert.deepEqual(result?.worse, ['goal'])
     assert.equal(result?.target, 'these')
     assert.equal(harness.standing(run, { gates: [], baseline: [result as never] }), 'fell short')
+    assert.throws(() => fallen.compare(all as never, fallen as never), {
+      code: 'argument_invalid',
+      message: /expected a configuration's name \(harness\.against compares two runs\), got/,
+    })
   })
 
   it('too small to rule out a fall by the margin is undecided, and says what would decide it', () => {
