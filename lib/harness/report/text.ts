@@ -17,6 +17,7 @@ import type { Interval } from '../../stats/index.ts'
 import { sizeText } from '../../stats/pairs/judgement.ts'
 import { earlyCrashText, malformedText } from '../page/agent-faults.ts'
 import { OPEN_EXPLAINED, openText } from '../page/coverage.ts'
+import { unclassifiedText } from '../page/unclassified.ts'
 import { QUESTIONS, rankingText } from './comparison-text.ts'
 import { coverageText, endingsText, identicalText } from './coverage-text.ts'
 import { judgeLines } from './judge-text.ts'
@@ -65,7 +66,7 @@ function unsoundText({ manifest, unsound, dir }: Run, look: Look): string {
   const width = look.width ?? 100
   const more = unsound.length - MOST_PROBLEMS
   return [
-    tone(`Run ${manifest.id}`, 'strong', look),
+    tone(`Run ${manifest.id}`, 'strong', look) + ` in ${foreign(dir, 400)}`,
     tone(
       `This run does not agree with itself, so that no number is given: ${count(unsound.length, 'problem')}.`,
       'bad',
@@ -84,6 +85,15 @@ function unsoundText({ manifest, unsound, dir }: Run, look: Look): string {
   ].join('\n')
 }
 
+/** The writes of the first 50 trials with one that stayed asserted. */
+function* someWrites(run: Run) {
+  for (const key of [...run.columns.keys(({ levels }) => levels.asserted > 0)].slice(0, 50)) {
+    const places = run.record(key).writes ?? []
+    for (const one of run.eachDecision(key))
+      if (places.includes(one.observation?.seq ?? -1)) yield one
+  }
+}
+
 export function runText(run: Run, look: Look = {}): string {
   const { manifest } = run
   if (run.unsound.length > 0) return unsoundText(run, look)
@@ -92,7 +102,7 @@ export function runText(run: Run, look: Look = {}): string {
     .flatMap((name) => [...run.columns.rows(name)])
     .reduce((sum, row) => sum + row.duration_ms, 0)
   const lines = [
-    tone(`Run ${manifest.id}`, 'strong', look),
+    tone(`Run ${manifest.id}`, 'strong', look) + ` in ${foreign(run.dir, 400)}`,
     `${count(manifest.cases.length, 'case')} x ${count(manifest.configurations.length, 'configuration')} x ${count(manifest.repeats, 'repeat')} = ${count(manifest.planned, 'trial')}, seed ${manifest.seed}, ${duration(took)} of trials`,
   ]
   const levels = run.problems.filter(({ code }) => code.startsWith('level_')).length
@@ -156,6 +166,8 @@ export function runText(run: Run, look: Look = {}): string {
       ),
     )
   }
+  const unknown = unclassifiedText(someWrites(run))
+  if (unknown) lines.push(tone(wrap(unknown, look.width ?? 100), 'quiet', look))
   for (const one of summary) lines.push(...lostLines(one, look))
   for (const name of run.identical) {
     lines.push(tone(wrap(identicalText(name), look.width ?? 100), 'bad', look))

@@ -110,6 +110,21 @@ describe('a goal that asks', () => {
       .out(null)
     assert.deepEqual(done.trials[0]?.levels, { asserted: 1, observed_confirmed: 0, verified: 0 })
     assert.equal(done.trials[0]?.calls, 1)
+    // The text says why beside the number, and what mends it.
+    const text = done.text({ width: 1000 })
+    assert.match(
+      text,
+      /1 asserted, 0 .*\nNo classifier knows place_order of shop: .*touchstone classify/,
+    )
+    assert.ok(text.startsWith(`Run ${done.id} in ${done.dir}\n`), text.slice(0, 200))
+    const [known] = await cases.load('cases/lying_success/deploy-key.yaml')
+    const ours = await harness
+      .run([known as harness.Case])
+      .config('p', { model: 'sim/perfect' })
+      .repeat(1)
+      .quiet()
+      .out(null)
+    assert.doesNotMatch(ours.text(), /No classifier/)
   })
 
   it('beside a misspelt argument, of an effect or of a call, is no trial: it says what was meant', async () => {
