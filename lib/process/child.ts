@@ -129,12 +129,14 @@ export async function endAll(sought: Sought, graceMs: number): Promise<void> {
     await Promise.all([...sought.leaders].map(endTree))
     return
   }
+  let before = new Set<number>()
   const left = async () => {
     const all = await processes()
     // Where nothing can be seen of other processes there are still their groups.
-    return all.length > 0
-      ? soughtIn(all, sought)
-      : [...sought.leaders].map((one) => -one).filter(isThere)
+    if (all.length === 0) return [...sought.leaders].map((one) => -one).filter(isThere)
+    const found = soughtIn(all, sought, before)
+    before = new Set(found)
+    return found
   }
   if (signal(await left(), 'SIGTERM') === 0) return
   if (await gone(async () => (await left()).length === 0, graceMs)) return

@@ -38,13 +38,22 @@ export function ownMark(): string {
 /** Processes that are to end: by the leaders of their groups, and by a text in their marks. */
 export type Sought = { leaders: ReadonlySet<number>; marked(marks: string): boolean }
 
-/** Those of all processes that are sought, and what they started. */
-export function soughtIn(all: readonly Process[], { leaders, marked }: Sought): number[] {
+/**
+ * Those of all processes that are sought, and what they started.
+ *
+ * @param before found at the look before: still sought, also where its parent has ended since
+ */
+export function soughtIn(
+  all: readonly Process[],
+  { leaders, marked }: Sought,
+  before: ReadonlySet<number> = new Set(),
+): number[] {
   const found = new Set<number>()
   for (const { pid, group, session, marks } of all)
-    if (leaders.has(group) || leaders.has(session) || marked(marks)) found.add(pid)
-  for (let before = -1; before !== found.size; ) {
-    before = found.size
+    if (leaders.has(group) || leaders.has(session) || marked(marks) || before.has(pid))
+      found.add(pid)
+  for (let size = -1; size !== found.size; ) {
+    size = found.size
     for (const { pid, parent } of all) if (found.has(parent)) found.add(pid)
   }
   found.delete(process.pid)

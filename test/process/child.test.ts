@@ -24,6 +24,7 @@ const LEAVES: { [how: string]: string } = {
   'behind a double fork': `(setsid sh -c '${NAMED}' &) ; (sh -c '${NAMED}' &)`,
   'deaf to SIGTERM, in another session': `setsid sh -c 'trap "" TERM; ${NAMED}' &`,
   'with an empty environment, below a parent that lives': `setsid sh -c 'env -i F="$F" setsid -f true; env -i F="$F" sh -c '"'"'${NAMED}'"'"' & wait' &`,
+  'deaf to SIGTERM, with an empty environment, below a parent that ends': `setsid sh -c 'env -i F="$F" sh -c '"'"'trap "" TERM; ${NAMED}'"'"' & wait' &`,
 }
 
 const linux = process.platform === 'linux'
