@@ -31,8 +31,6 @@ const SHOWN = 5
 export function readCase(value: unknown, locate: Locate, functions: CaseFunctions = {}): Case {
   const parsed = caseSchema.safeParse(value)
   if (!parsed.success) {
-    // A member that does not belong there is often one that is missing, misspelt: it is named
-    // first.
     const { issues } = parsed.error
     // A member that does not belong there is often one that is missing, misspelt: it is named
     // first.
