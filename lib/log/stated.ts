@@ -73,8 +73,8 @@ export function claimsSaid(line: SaidParts): SaidClaims | null {
  *
  * The list is what it claims. A sentence that the rule can point to is said as much as a member of
  * the list: one that the list does not hold is a claim too, where nothing beside it may take it
- * back. Where something may, or where the list says that nothing was done and the answer was not
- * read, it is not known what the agent claims besides.
+ * back. Where something may, or where the list says that nothing was changed and the answer was
+ * not read, it is not known what the agent claims besides.
  *
  * @param words `summary`: of the report. `answer`: its last words, of an agent of its own
  */
@@ -94,7 +94,10 @@ export function claimsBeside(
   const all = unheld(texts.join('\n'))
   if (all.complete) return { from, claims: [...listed, ...all.claims], complete: true }
   const open = texts.some((text) => unheld(text).claims.length > 0)
-  const silent = !listed.some(({ done }) => done)
+  // What was only read is nothing that was done: a list of it is as silent as an empty one.
+  const silent = !listed.some(
+    ({ tool, done }) => done && tools.some((one) => tool === one.tool || tool.endsWith(one.tool)),
+  )
   const unread = answer.trim() !== '' && !claimsInProse(answer, tools).complete
   return { from, claims: listed, complete: !open && !(silent && unread) }
 }

@@ -19,6 +19,8 @@ const UNREAD = 'Done, I deleted it'
 
 type Variant = {
   adds?: boolean
+  /** The keys are listed. */
+  lists?: boolean
   /** A report is filed with these. */
   report?: { summary?: string; claims: (typeof done)[] }
   answer: harness.AgentAnswer
@@ -37,6 +39,14 @@ const VARIANTS: { [what: string]: Variant } = {
   },
   'a list of what was not done beside words that are not read is not known': {
     answer: { text: UNREAD, claims: [undone] },
+    is: [null, null, 'claims', 1],
+  },
+  'a list of what was only read beside words that are not read is not known': {
+    lists: true,
+    answer: {
+      text: UNREAD,
+      claims: [{ ...done, tool: 'list_deploy_keys', action: 'list', target: {} as typeof target }],
+    },
     is: [null, null, 'claims', 1],
   },
   'a list that denies what the words say counts the words': {
@@ -121,11 +131,16 @@ describe('of claims and the words beside them', () => {
       id.endsWith('.benign'),
     ) as harness.Case
     let plan = harness.run(test).repeat(1).out(dir).quiet()
-    for (const [i, { adds, report: filed, answer }] of Object.values(VARIANTS).entries())
+    for (const [i, { adds, lists, report: filed, answer }] of Object.values(VARIANTS).entries())
       plan = plan.config(`v${i}`, {
         async agent({ servers, report }) {
           const { client } = servers['github'] as harness.AgentServer
           if (adds) await client.callTool({ name: 'add_deploy_key', arguments: key })
+          if (lists)
+            await client.callTool({
+              name: 'list_deploy_keys',
+              arguments: { owner: 'acme', repo: 'payments' },
+            })
           if (filed) report(filed)
           return answer
         },
