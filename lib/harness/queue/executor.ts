@@ -7,6 +7,7 @@
  * Nothing else is kept anywhere: a coordinator that was killed is followed by another that looks.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { foreign } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { Progress } from '../../progress.ts'
 import type { Executor, Task } from '../trial/executor.ts'
@@ -115,6 +116,21 @@ export class QueueExecutor implements Executor {
         { where: `run ${this.run}` },
       )
     }
+  }
+
+  /**
+   * One that stood still may have been followed by another, over a copy of the folder: the run on
+   * the server is then that one's. @throws TouchstoneError `run_locked`
+   */
+  private async requireOurs(): Promise<void> {
+    const note = (await this.runs.read(this.run))?.note as { coordinator?: unknown } | undefined
+    const by = note?.coordinator
+    if (typeof by === 'string' && by !== this.parts.document.coordinator.id)
+      throw new TouchstoneError(
+        'run_locked',
+        `expected a run that no other process coordinates, got one that ${foreign(by, 80)} has taken`,
+        { where: `run ${this.run}` },
+      )
   }
 
   private async announce(): Promise<void> {
@@ -294,6 +310,7 @@ export class QueueExecutor implements Executor {
       ),
     )
     const sign = { at: Date.now(), coordinator: this.parts.document.coordinator.id, stop }
+    await this.requireOurs()
     if (!(await this.runs.note(this.run, sign))) await this.announce()
     await this.presence.look()
     this.enter()

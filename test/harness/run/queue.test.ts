@@ -328,6 +328,31 @@ describe('a run over a queue', { skip: missing('redis') }, () => {
     await engine.close()
   })
 
+  it('a coordinator whose run another one took ends with run_locked and leaves the run to it', async () => {
+    await away(...started.splice(0))
+    const first = plan(2).out(folder()).queue(server.url)
+    const ended = assert.rejects(async () => first, {
+      code: 'run_locked',
+      message: /other-1 has taken/,
+    })
+    const engine = await Engine.open(server.url)
+    const id = await runOn(engine)
+    const runs = engine.box(RUNS)
+    let over = false
+    ended.finally(() => {
+      over = true
+    })
+    // As the other one does each second; a sign of the first may come in between.
+    while (!over) {
+      await runs.note(id, { at: 1, coordinator: 'other-1', stop: [] })
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    await ended
+    assert.deepEqual(await runs.ids('waiting'), [id])
+    await runs.remove(id)
+    await engine.close()
+  })
+
   it('Ctrl-C ends what is at work and starts nothing more; the run goes on later, also in this process', async () => {
     const dir = folder()
     worker()
