@@ -55,13 +55,14 @@ export function lostOf(attempts: readonly TrialRecord[]): LostAttempts {
 export function hadActed(
   attempt: Pick<
     TrialRecord,
-    'start_digest' | 'end_digest' | 'calls' | 'levels' | 'malformed' | 'user' | 'error'
+    'start_digest' | 'end_digest' | 'calls' | 'levels' | 'malformed' | 'user' | 'reported' | 'error'
   >,
 ): boolean {
-  const { calls, malformed, user, error } = attempt
+  const { calls, malformed, user, reported, error } = attempt
   // Nothing is known of an attempt whose worker is gone.
   if (error?.code === 'worker_lost') return true
-  return calls > 0 || (malformed ?? 0) > 0 || (user?.turns ?? 0) > 0 || changedWorld(attempt)
+  if (reported || calls > 0 || (malformed ?? 0) > 0) return true
+  return (user?.turns ?? 0) > 0 || changedWorld(attempt)
 }
 
 /** True unless it is known that the attempt left its world as it was. */

@@ -20,7 +20,7 @@ import { reasonOf } from '../wire/mcp.ts'
 import type { Conversation } from './conversation.ts'
 import type { AgentEnd, AgentLimits, AgentResult } from './ending.ts'
 import { type OfferedTool, REPORT, type Recorder, ServerGone } from './recorder.ts'
-import { REPORT_DESCRIPTION, Reports } from './report.ts'
+import { REPORT_DESCRIPTION } from './report.ts'
 import { takesFiles } from './tool-result.ts'
 import { toolOf, toolSet } from './tool-set.ts'
 
@@ -63,7 +63,7 @@ export async function runAgent(
   drain: AbortSignal,
   conversation: Conversation | null = null,
 ): Promise<AgentResult> {
-  const reports = new Reports()
+  const { reports } = recorder
   const responses: JsonObject[] = []
   const said: AgentResult['said'] = conversation?.words ?? []
   // Calls that had begun when the step began: what a step says stands before its own.

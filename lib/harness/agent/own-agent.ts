@@ -16,7 +16,6 @@ import type { AgentEnd, AgentLimits, AgentResult } from './ending.ts'
 import { Gateway, type GatewayEnd } from './gateway.ts'
 import { runHttp } from './http-agent.ts'
 import type { Recorder } from './recorder.ts'
-import { Reports } from './report.ts'
 import { toolSet } from './tool-set.ts'
 
 /**
@@ -35,7 +34,7 @@ export async function runOwnAgent(
   seed: number,
   conversation: Conversation | null = null,
 ): Promise<{ result: AgentResult; disconnect(): Promise<void> }> {
-  const reports = new Reports()
+  const { reports } = recorder
   const stop = new AbortController()
   const { promise: cut, resolve: cutOff } = Promise.withResolvers<Ended>()
   const gateway = new Gateway(recorder, servers, reports, {
@@ -134,14 +133,29 @@ function started(agent: Agent, trial: Trial): Promise<Ended> {
 
 /**
  * An error that reached us: a provider's refusal says nothing about the agent, anything else is the
- * agent's own.
+ * agent's own, and so is what cannot be read.
  */
-function crashOf(cause: unknown): AgentEnd {
-  if (cause instanceof TouchstoneError)
-    return { how: 'agent_error', code: cause.code, message: cause.message, final: true }
-  const refusal = refusalOf(cause)
-  if (refusal.status !== null && refusal.kind !== 'outcome') return { how: 'model_error', cause }
-  return { how: 'agent_crashed', message: reasonOf(cause) || 'the agent threw without a message' }
+function crashOf(thrown: unknown): AgentEnd {
+  try {
+    if (thrown instanceof TouchstoneError) {
+      const { code, message } = thrown
+      return { how: 'agent_error', code: `${code}`, message: `${message}`, final: true }
+    }
+    const cause = refused(thrown)
+    const { status, kind } = refusalOf(cause)
+    if (status !== null && kind !== 'outcome') return { how: 'model_error', cause }
+  } catch {}
+  return { how: 'agent_crashed', message: reasonOf(thrown) || 'the agent threw without a message' }
+}
+
+/**
+ * What a refusal is told by, read once: a getter of the agent's may say something else the next
+ * time, or throw. @throws whatever such a getter throws
+ */
+function refused(thrown: unknown): Error {
+  const of = (thrown ?? {}) as { [member: string]: unknown }
+  const { message, cause, statusCode, responseBody } = of
+  return Object.assign(new Error(`${message ?? ''}`, { cause }), { statusCode, responseBody })
 }
 
 async function runFunction(

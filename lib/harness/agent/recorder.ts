@@ -15,6 +15,7 @@ import { ReplyLost } from '../server/front.ts'
 import { Denied } from '../server/policy.ts'
 import type { RunningServer } from '../server/running.ts'
 import { type CallToolResult, listTools, reasonOf, type Tool, takeRelisted } from '../wire/mcp.ts'
+import { Reports } from './report.ts'
 import { clearedText, jsonFor, secretsIn, withoutSecrets } from './secret-arguments.ts'
 import { textOf } from './tool-result.ts'
 
@@ -101,6 +102,8 @@ export class Recorder {
   readonly decisions: Decision[] = []
   readonly calls: TranscriptCall[] = []
   readonly malformed: MalformedCall[] = []
+  /** What the agent reported of its work. */
+  readonly reports = new Reports()
   /** What was offered, first and after each change, for the transcript. */
   readonly offers: OfferedTools[]
   /**

@@ -95,6 +95,7 @@ async function carriedOut(
   const refusals: JsonObject[] = []
   const userRefusals: JsonObject[] = []
   let recorder: Recorder | null = null
+  let conversation: Conversation | null = null
   try {
     const plans = plansOf(key.case)
     leaveTurn = await takeTurns(sharedAddresses(plans))
@@ -128,7 +129,7 @@ async function carriedOut(
     const seed = seedOf(key, 'model')
     const { user } = key.case
     const player = user && playerOf(user, users)
-    const conversation =
+    conversation =
       user &&
       new Conversation(
         user,
@@ -214,18 +215,29 @@ async function carriedOut(
       code: cause instanceof TouchstoneError ? cause.code : 'harness_failed',
       message: reasonOf(cause),
     }
-    // What was called before the end is not undone by it.
-    record.calls = recorder?.calls.length ?? 0
+    // What the agent had done before the end is not undone by it.
     if (recorder) {
+      record.calls = recorder.calls.length
+      record.malformed = recorder.malformed.length
+      record.reported = recorder.reports.filed
       record.writes = writesIn(recorder, servers)
       record.levels = levelsIn(recorder, [], record.writes)
+    }
+    if (conversation) {
+      const { turns, tokens } = conversation
+      record.user = { turns, tokens, cost_usd: null }
     }
     return {
       record,
       logs: logsOf(servers),
       decisions: recorder?.decisions ?? [],
       audits: [],
-      transcript: { key: record.key, attempt: key.attempt, calls: recorder?.calls ?? [] },
+      transcript: {
+        key: record.key,
+        attempt: key.attempt,
+        calls: recorder?.calls ?? [],
+        malformed: recorder?.malformed ?? [],
+      },
       stopped: false,
       halt: null,
       final: cause instanceof TouchstoneError && FINAL.has(cause.code),

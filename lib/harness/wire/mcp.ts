@@ -187,8 +187,19 @@ export async function callTool(
   return answer as CallToolResult
 }
 
-/** An error's text with the system's word for its cause, short, without a stack. */
+/**
+ * An error's text with the system's word for its cause, short, without a stack. Never throws: what
+ * was thrown may be anything, with getters of its own.
+ */
 export function reasonOf(cause: unknown): string {
+  try {
+    return wordsOf(cause)
+  } catch {
+    return 'an error that cannot be read'
+  }
+}
+
+function wordsOf(cause: unknown): string {
   if (!(cause instanceof Error)) return redacted(String(cause)).slice(0, 300).toWellFormed()
   const text = redacted(unquoted(cause.message)).slice(0, 300).toWellFormed()
   const { code, message } = (cause.cause ?? {}) as { code?: unknown; message?: unknown }
