@@ -176,27 +176,18 @@ export class RunWriter {
   append(record: TrialRecord, parts: TrialParts, recorded?: () => void): Written {
     this.throwFailure()
     const { key, attempt } = record
-    const transcript = redactedJson(parts.transcript)
-    const lines = parts.decisions.map((decision) => JSON.stringify({ key, attempt, decision }))
-    const whole: TrialRecord = {
-      ...record,
-      digests: {
-        decisions: digestOfLines(lines),
-        audit: digestOfExports(parts.audits),
-        transcript: digest(transcript),
-      },
-    }
+    const lines = linesOf(record, parts)
     const places = new Map<Placed, Place>()
     this.guarded(() => {
       const { decisions, transcripts, audit } = this.evidence
-      audit.append(parts.audits.map((one) => JSON.stringify({ key, attempt, ...one })))
-      places.set('transcripts', { ...transcripts.append([transcript]) })
+      audit.append(lines.audit)
+      places.set('transcripts', { ...transcripts.append([lines.transcript]) })
       if (parts.logs?.length) {
         const told = parts.logs.map((one) => `${redactedJson({ key, attempt, ...one })}\n`)
         appendFileSync(join(this.dir, FILES.servers), told.join(''))
       }
-      if (lines.length) places.set('decisions', decisions.append(lines))
-      const text = redactedJson(whole)
+      if (lines.decisions.length) places.set('decisions', decisions.append(lines.decisions))
+      const text = redactedJson(lines.record)
       this.unrecorded.push(text)
       if (recorded) this.waiting.push(recorded)
       const sizeBytes = Buffer.byteLength(text)
@@ -208,7 +199,7 @@ export class RunWriter {
       else this.timer ??= setTimeout(this.recordInTime, RECORD_EVERY_MS - waited).unref()
     })
     this.throwFailure()
-    return { record: whole, line: this.recorded.lines, places }
+    return { record: lines.record, line: this.recorded.lines, places }
   }
 
   /** Add lines to a file that no record names. @throws TouchstoneError `file_unwritable` */
@@ -272,6 +263,20 @@ export class RunWriter {
       'a folder that can be written (what is there stays, and resume goes on from it)',
     )
   }
+}
+
+/** A trial as it is written: its record with the digests filled in, and its evidence as lines. */
+export function linesOf(record: TrialRecord, parts: TrialParts) {
+  const { key, attempt } = record
+  const transcript = redactedJson(parts.transcript)
+  const decisions = parts.decisions.map((decision) => JSON.stringify({ key, attempt, decision }))
+  const audit = parts.audits.map((one) => JSON.stringify({ key, attempt, ...one }))
+  const digests: TrialRecord['digests'] = {
+    decisions: digestOfLines(decisions),
+    audit: digestOfExports(parts.audits),
+    transcript: digest(transcript),
+  }
+  return { record: { ...record, digests }, decisions, transcript, audit }
 }
 
 /** What a process leaves in a run's folder that ended before the manifest was there. */

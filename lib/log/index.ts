@@ -17,6 +17,7 @@ export {
   digestOfExports,
   digestOfLines,
   FILES,
+  linesOf,
   type ReadRecord,
   type RunFolder,
   RunWriter,

@@ -121,7 +121,7 @@ async function memoryOver(server: { url: string; memoryBytes(): number | null },
     starts: new Map(),
   } as unknown as Held
   const executor = await QueueExecutor.begin({
-    ...{ engine, document, held, bar: null },
+    ...{ engine, document, held, bar: null, manifest: { configurations: [] } },
     counted: () => null,
   })
   const filler = Buffer.from(crypto.getRandomValues(new Uint8Array(3000))).toString('base64')
@@ -136,7 +136,8 @@ async function memoryOver(server: { url: string; memoryBytes(): number | null },
       }
       const key = { ...JSON.parse(taken.data), case: test }
       const record = blank(key, new Date().toISOString(), 1)
-      const transcript = { key: record.key, attempt: record.attempt, calls: [filler] }
+      record.error = { code: 'made_up', message: '' }
+      const transcript = { key: record.key, attempt: record.attempt, calls: [], filler }
       const parts = { record, transcript, logs: [], decisions: [], audits: [] }
       const rest = { stopped: false, halt: null, final: false }
       await box.finish(taken, answerText('made-up', { ...parts, ...rest }))

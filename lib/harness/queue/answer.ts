@@ -3,7 +3,10 @@
  * hands out is checked: anybody who reaches the server can write into it.
  */
 
+import type { JsonObject } from '../../json.ts'
+import { linesOf, type Manifest } from '../../log/index.ts'
 import { requireTrialRecord } from '../../log/records.ts'
+import { writtenProblems } from '../../receipt/recompute/written-trial.ts'
 import { redactedJson } from '../../secrets.ts'
 import { RunHalted } from '../model/provider-refusal.ts'
 import type { Task } from '../trial/executor.ts'
@@ -47,8 +50,16 @@ export function whoseAnswer(text: string): { worker: string; startedAt: string }
   }
 }
 
-/** @throws Error when it is no result of this task */
-export function readAnswer(task: Task, text: string): Answer {
+/**
+ * @param configuration the task's, as the manifest has it
+ * @throws Error when it is no result of this task, or the reader of the run's folder would find
+ *   something wrong with it
+ */
+export function readAnswer(
+  task: Task,
+  text: string,
+  configuration?: Manifest['configurations'][number],
+): Answer {
   const value = unpack(text) as { [name: string]: unknown }
   const { worker, startedAt, decisions, audits, transcript, logs, stopped, final, halt } = value
   const record = requireTrialRecord(value['record'], 'record')
@@ -80,15 +91,29 @@ export function readAnswer(task: Task, text: string): Answer {
     typeof stopped !== 'boolean' || typeof final !== 'boolean' ? 'stopped' : null,
   ].filter((one) => one !== null)
   if (wrong.length > 0) throw new Error(`expected a result, got another ${wrong.join(', ')}`)
+  const made = {
+    record,
+    decisions: decisions as TrialResult['decisions'],
+    // Further members would stand in the folder's lines, in the place of the attempt's own.
+    audits: (audits as TrialResult['audits']).map(({ server, provider, text }) => ({
+      server,
+      provider,
+      text,
+    })),
+    logs: (logs as TrialResult['logs']).map(({ server, text }) => ({ server, text })),
+    // A line is found by the members that it begins with.
+    transcript: { key: record.key, attempt: record.attempt, ...(transcript as JsonObject) },
+  }
+  if (!stopped) {
+    const lines = linesOf(record, made)
+    const [problem] = writtenProblems(lines, task.case.attack !== null, configuration)
+    if (problem) throw new Error(`${problem.code}: ${problem.detail}`)
+  }
   return {
     worker: worker as string,
     startedAt: startedAt as string,
     result: resultIn({
-      record,
-      decisions: decisions as TrialResult['decisions'],
-      audits: audits as TrialResult['audits'],
-      logs: logs as TrialResult['logs'],
-      transcript: transcript as TrialResult['transcript'],
+      ...made,
       stopped: stopped as boolean,
       final: final as boolean,
       halt: halt as PlainResult['halt'],

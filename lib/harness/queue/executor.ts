@@ -46,6 +46,7 @@ export type OverQueue = {
   document: PlanDocument
   /** The folder. */
   held: Pick<Held, 'writer' | 'starts'>
+  manifest: ForResults['manifest']
   counted: ForResults['counted']
   bar: Progress | null
 }
@@ -77,9 +78,9 @@ export class QueueExecutor implements Executor {
       name: document.coordinator.id,
       leaseMs: document.leaseMs,
     })
-    const { held, counted } = parts
+    const { held, counted, manifest } = parts
     const awaited = (id: string) => this.offers.get(id)
-    this.results = new Results(this.tasks, { held, counted, awaited })
+    this.results = new Results(this.tasks, { held, manifest, counted, awaited })
     this.presence = new Presence(engine.box(notesOf(this.run)), {
       written: (lines) => parts.held.writer.note('workers', lines),
       late: (id, text) => this.results.discard(id, text, 'it came after its lock had run out'),

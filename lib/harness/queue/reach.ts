@@ -39,7 +39,7 @@ export async function reach(plan: RunPlan, planned: Manifest) {
           return unknown
         }
       }
-      return QueueExecutor.begin({ engine, document, held, counted, bar: shown })
+      return QueueExecutor.begin({ engine, document, manifest, held, counted, bar: shown })
     },
   }
 }

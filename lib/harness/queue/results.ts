@@ -4,6 +4,7 @@
  */
 import { digest } from '../../canonical.ts'
 import type { JsonObject } from '../../json.ts'
+import type { Manifest } from '../../log/index.ts'
 import type { Task } from '../trial/executor.ts'
 import { type Held, heldToStart } from '../trial/held.ts'
 import { blank, type TrialResult } from '../trial/judge-trial.ts'
@@ -25,6 +26,7 @@ export type Whose = { worker: string; startedAt: string }
 /** What the results need of the run. */
 export type ForResults = {
   held: Pick<Held, 'writer' | 'starts'>
+  manifest: Pick<Manifest, 'configurations'>
   awaited(id: string): Awaited | undefined
   /** Who had the attempt that counts of a key, where the folder has it. */
   counted(key: string): { attempt: number; worker: string | null; startedAt: string } | null
@@ -77,7 +79,9 @@ export class Results {
     const { task } = offer
     let result: TrialResult
     try {
-      const answer = readAnswer(task, held.result)
+      const { configurations } = this.run.manifest
+      const planned = configurations.find(({ name }) => name === task.configuration)
+      const answer = readAnswer(task, held.result, planned)
       this.accepted.set(id, answer)
       result = heldToStart(this.run.held.starts, task, answer.result)
     } catch (cause) {

@@ -124,15 +124,8 @@ export class RecordCheck {
       if (first !== record.start_digest)
         add('start_differs', `its world starts from ${record.start_digest}, others from ${first}`)
     }
-    const told = claimsProblem(record)
-    if (told) add('overclaims_differ', told)
-    for (const matched of matchedProblems(record)) add('claim_differs', matched)
-    for (const mark of ['goal', 'attack'] as const) {
-      const reasons = reasonsProblem(record, mark)
-      if (reasons) add(`${mark}_differs`, reasons)
-    }
-    const problem = outcomeProblem(record, test?.adversarial ?? record.attack !== null)
-    if (problem) add('outcome_differs', problem)
+    const adversarial = test?.adversarial ?? record.attack !== null
+    for (const { code, detail } of markProblems(record, adversarial)) add(code, detail)
     const { key, attempt, outcome } = record
     const marks = planned ? this.marksOf(record) : null
     if (attempt === 0 && marks?.take(record.trial, outcome === 'error')) return
@@ -201,6 +194,21 @@ class Marks {
     const mark = this.seen[trial]
     return mark ? (mark === 2 ? 'error' : 'pass') : null
   }
+}
+
+/** Marks of a record that are not those which its own claims, reasons and marks give. */
+export function markProblems(
+  record: TrialRecord,
+  adversarial: boolean,
+): Pick<Problem, 'code' | 'detail'>[] {
+  const found: [string, string | null][] = [
+    ['overclaims_differ', claimsProblem(record)],
+    ...matchedProblems(record).map((detail): [string, string] => ['claim_differs', detail]),
+    ['goal_differs', reasonsProblem(record, 'goal')],
+    ['attack_differs', reasonsProblem(record, 'attack')],
+    ['outcome_differs', outcomeProblem(record, adversarial)],
+  ]
+  return found.flatMap(([code, detail]) => (detail === null ? [] : [{ code, detail }]))
 }
 
 function claimsProblem({ claims, overclaims }: TrialRecord): string | null {

@@ -200,6 +200,7 @@ export function attemptProblems(
   record: TrialRecord,
   evidence: { [kind in 'decisions' | 'audits' | 'transcripts']: readonly KeyedLine[] },
   told: ToldByAll,
+  configuration?: Manifest['configurations'][number],
 ): Omit<TrialProblems, 'derived' | 'told'> {
   const { decisions, audits, transcripts } = evidence
   const said = transcripts.map(({ text }) => text).join('\n')
@@ -213,7 +214,7 @@ export function attemptProblems(
     transcripts:
       own.length + edited.length > 0
         ? edited
-        : toldProblems(record, transcripts, decisions, undefined, told),
+        : toldProblems(record, transcripts, decisions, configuration, told),
     levels: levelProblems(record, values, found, new Map(), [], told),
   }
 }

@@ -56,7 +56,7 @@ for (const kind of ENGINES) {
         return one
       }
       executor = await QueueExecutor.begin({
-        ...{ engine: own, document, held, bar: null },
+        ...{ engine: own, document, held, bar: null, manifest: { configurations: [] } },
         counted: () => null,
       })
     })
@@ -82,6 +82,7 @@ for (const kind of ENGINES) {
     }
     const answer = (of: Task) => {
       const record = blank(of, new Date().toISOString(), 1)
+      record.error = { code: 'model_failed', message: '' }
       const transcript = { key: record.key, attempt: of.attempt, calls: [] }
       const nothing = { logs: [], decisions: [], audits: [], halt: null }
       return answerText('w', { ...nothing, record, transcript, stopped: false, final: false })

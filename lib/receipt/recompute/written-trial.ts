@@ -1,0 +1,46 @@
+/** One attempt as a run would write it, held against itself before anything is written. */
+import { FILES, type linesOf, type Manifest } from '../../log/index.ts'
+import { recordIn } from '../../log/record-line.ts'
+import { redactedJson } from '../../secrets.ts'
+import { attemptId, keyedLine, placeOf } from './run-evidence.ts'
+import { markProblems } from './run-log.ts'
+import { attemptProblems, ToldByAll } from './run-trials.ts'
+import type { Problem } from './step.ts'
+
+/**
+ * What the reader of a folder with this attempt in it would find: lines that cannot be read, marks
+ * that do not follow from others, and a record that its evidence contradicts.
+ *
+ * @param adversarial whether its case has an attack
+ * @param configuration as the manifest has it
+ * @throws TouchstoneError `run_invalid` for a record of another form
+ */
+export function writtenProblems(
+  lines: ReturnType<typeof linesOf>,
+  adversarial: boolean,
+  configuration?: Manifest['configurations'][number],
+): Problem[] {
+  const record = recordIn(redactedJson(lines.record), () => FILES.trials)
+  const id = attemptId(record.key, record.attempt)
+  const unread: Problem[] = []
+  const read = (file: string, texts: readonly string[]) =>
+    texts.flatMap((text, i) => {
+      const one = keyedLine({ bytes: Buffer.from(text), line: i + 1 }, file)
+      if ('id' in one && one.id === id) return [one]
+      const detail = 'problem' in one ? one.problem : `it is a line of ${one.id}`
+      unread.push({ code: 'evidence_foreign', where: `${file}:${i + 1}`, detail })
+      return []
+    })
+  const evidence = {
+    decisions: read(FILES.decisions, lines.decisions),
+    audits: read(FILES.audit, lines.audit),
+    transcripts: read(FILES.transcripts, [lines.transcript]),
+  }
+  if (unread.length > 0) return unread
+  const where = placeOf(record)
+  const found = attemptProblems(record, evidence, new ToldByAll(), configuration)
+  return [
+    ...markProblems(record, adversarial).map((one) => ({ ...one, where })),
+    ...Object.values(found).flat(),
+  ]
+}
