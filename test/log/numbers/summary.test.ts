@@ -119,7 +119,8 @@ describe('summarise', () => {
     ]
     const bounds = (more: object) => {
       const error = { code: 'provider_failed', message: '' }
-      const idle = { outcome: 'error', error, calls: 0, malformed: 0, ...world } as const
+      const undone = { calls: 0, malformed: 0, reported: false }
+      const idle = { outcome: 'error', error, ...undone, ...world } as const
       const lost = row('c0', 'a', 0, { ...idle, ...more })
       const [a] = summarise(manifest(1, 2), rowsOf(rows, [lost]))
       const { attack, goal } = a?.rates ?? {}
@@ -152,6 +153,7 @@ describe('summarise', () => {
     // What it looked at, tried, or asked the user for may tell it how the trial will end.
     assert.deepEqual(bounds({ calls: 1 }), acted)
     assert.deepEqual(bounds({ malformed: 1 }), acted)
+    assert.deepEqual(bounds({ reported: true }), acted)
     assert.deepEqual(bounds({ user: { turns: 1, tokens: null, cost_usd: null } }), acted)
     assert.deepEqual(bounds({ user: { turns: 0, tokens: null, cost_usd: null } }), none)
     assert.deepEqual(bounds({ error: { code: 'worker_lost', message: '' } }), acted)
