@@ -13,8 +13,10 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { answerText } from '../../../lib/harness/queue/answer.ts'
 import { Engine } from '../../../lib/harness/queue/engine.ts'
 import { notesOf, pack, RUNS, tasksOf, unpack } from '../../../lib/harness/queue/messages.ts'
+import { blank } from '../../../lib/harness/trial/judge-trial.ts'
 import { cases, harness } from '../../../lib/index.ts'
 import type { TrialRecord } from '../../../lib/log/index.ts'
 import { checkFolder } from '../../../lib/receipt/attest/check-folder.ts'
@@ -259,6 +261,10 @@ describe('a run over a queue', { skip: missing('redis') }, () => {
         () => pack('[]'),
         () => pack({ worker: 'liar', startedAt: new Date().toISOString(), record: {} }),
         () => pack({ ...otherResult }),
+        // Whole but for its export, and whole but for its marks.
+        (data: string) =>
+          resultOf(data, { audits: [strange] }, { error: { code: 'c', message: '' } }),
+        (data: string) => resultOf(data, {}, { outcome: 'pass', goal: true, overclaims: 1 }),
       ]) {
         let taken = null
         while (taken === null) {
@@ -266,7 +272,7 @@ describe('a run over a queue', { skip: missing('redis') }, () => {
           if (taken === null) await sleep(50)
         }
         poisoned.push(key(taken.data))
-        assert.equal(await tasks.finish(taken, poison()), true)
+        assert.equal(await tasks.finish(taken, poison(taken.data)), true)
       }
       worker()
       const run = await running
@@ -277,6 +283,12 @@ describe('a run over a queue', { skip: missing('redis') }, () => {
           .sort(),
         poisoned.toSorted(),
       )
+      const whys = discardedIn(dir).map(({ why }) => why)
+      for (const code of ['evidence_unreadable', 'overclaims_differ'])
+        assert.ok(
+          whys.some((why) => why.includes(`: ${code}: `)),
+          whys.join('\n'),
+        )
       for (const key of poisoned) {
         const [first, second] = recordsIn(dir).filter((one) => one.key === key)
         assert.equal(first?.error?.code, 'result_invalid')
@@ -287,6 +299,16 @@ describe('a run over a queue', { skip: missing('redis') }, () => {
       await engine.close()
     }
   })
+  const strange = { server: 's', provider: 'y', text: '{}' }
+  /** Of the trial that was taken, with these parts and marks. */
+  const resultOf = (data: string, parts: object, marks: object) => {
+    const given = JSON.parse(data)
+    const test = all.find(({ id }) => id === given.case) as Case
+    const record = { ...blank({ ...given, case: test }, otherResult.startedAt, 1), ...marks }
+    const { key, attempt } = record
+    const result = { ...otherResult, transcript: { key, attempt, calls: [] }, halt: null, ...parts }
+    return answerText('liar', { ...result, record })
+  }
   /** Whole in its form, and of another trial. */
   const otherResult = {
     worker: 'liar',
