@@ -154,7 +154,13 @@ async function trials(word: string, words: Words): Promise<number> {
     { head: 'outcome' },
     { head: 'because', min: 24 },
   ]
+  const sound = run.unsound.length === 0
+  if (!sound && words.flag('json'))
+    process.stderr.write(
+      `${run.id} does not agree with itself: ${count(run.unsound.length, 'problem')}. touchstone verify has all\n`,
+    )
   const text = [
+    ...(sound ? [] : [run.text(look), '']),
     ...(rows.length ? [table(columns, rows, look)] : []),
     tone(`${count(rows.length, 'trial')} of ${run.trials.length}`, 'quiet', look),
   ].join('\n')

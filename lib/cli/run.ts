@@ -147,6 +147,7 @@ export const run: Verb = {
     }
     const result = await plan.signal(signal)
     await finish(result, words.flag('json'))
+    result.requireSound()
     const held: Held = {
       gates: gates.flatMap((one) => gate(result, one)),
       baseline:
@@ -199,12 +200,12 @@ function howToGoOn(result: Run): string {
 async function finish(result: Run, json: boolean): Promise<void> {
   const report = await writeReport(result)
   const look = lookOf(process.stdout)
-  const strip = json ? '' : (await result.plot('strip')).text(look)
+  const strip = json || result.unsound.length > 0 ? '' : (await result.plot('strip')).text(look)
   const page = near(join(result.dir, 'report.html'))
   const lines = [`Report: ${near(report)}`, `Page, from each number to its trials: ${page}`]
   if (result.trials.some(({ outcome }) => outcome !== 'pass'))
     lines.push(`Why one did not pass: ${oneTrial(result)}`)
-  print(result, json, `${result.text(look)}\n\n${strip}\n\n${lines.join('\n')}`)
+  print(result, json, [result.text(look), strip, lines.join('\n')].filter(Boolean).join('\n\n'))
 }
 
 /** The command that shows the first trial that did not pass. */

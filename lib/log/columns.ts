@@ -93,6 +93,10 @@ export class Columns implements Rows {
     return this.cells.get(`${caseId}|${configuration}`)?.size ?? 0
   }
 
+  absent(caseId: string, configuration: string): number {
+    return this.repeats - this.count(caseId, configuration)
+  }
+
   /** How the planned trials of one configuration at one case ended. */
   outcomes(caseId: string, configuration: string): { [outcome in TrialRecord['outcome']]: number } {
     const counts = { pass: 0, fail: 0, unjudged: 0, error: 0 }

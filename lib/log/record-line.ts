@@ -324,7 +324,7 @@ export function recordOfLine(bytes: Uint8Array, where: () => string): TrialRecor
     if (!(cause instanceof TouchstoneError) || cause.code === 'run_invalid') throw cause
     throw new TouchstoneError(
       'run_damaged',
-      'expected the record of a trial, got a line that cannot be read: put the file back as it was, or delete the line, and resume runs its trial again',
+      'expected the record of a trial, got a line that cannot be read: put the file back as it was, or begin a new run in another folder',
       { where: where(), cause },
     )
   }

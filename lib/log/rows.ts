@@ -31,6 +31,8 @@ export type StatRow = { lost_before?: true } & Pick<
 export type Cells = {
   /** Those of one configuration at one case: by number of the repeat, or in the order given. */
   of(caseId: string, configuration: string): readonly StatRow[]
+  /** Planned trials of the cell that are not there. Without it, nothing was planned. */
+  absent?(caseId: string, configuration: string): number
 }
 
 /** The trials of a run as statistics read them. */

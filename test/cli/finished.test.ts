@@ -1,7 +1,16 @@
 /** Looking at a run that has ended, from a shell. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -140,6 +149,21 @@ describe('touchstone list', () => {
     assert.deepEqual([...new Set(rows.map((one: harness.TrialRecord) => one.outcome))], ['pass'])
   })
 
+  it('of a run that does not agree with itself says so first', async () => {
+    cpSync(join(cwd, 'other'), join(cwd, 'flipped'), { recursive: true })
+    const path = join(cwd, 'flipped', 'trials.ndjson')
+    writeFileSync(
+      path,
+      readFileSync(path, 'utf8').replaceAll('"outcome":"fail"', '"outcome":"pass"'),
+    )
+    const { stdout } = await touchstone('list', 'flipped')
+    assert.match(stdout, /^Run .*\nThis run does not agree with itself/)
+    assert.match(stdout, /8 trials of 8/)
+    const json = await touchstone('list', 'flipped', '--json')
+    assert.match(json.stderr, /does not agree with itself: \d+ problems?\./)
+    assert.equal(JSON.parse(json.stdout).length, 8)
+  })
+
   it('an empty folder is no error', async () => {
     mkdirSync(join(cwd, 'empty'))
     assert.deepEqual(await touchstone('list', '--in', 'empty', '--json'), {
@@ -177,6 +201,14 @@ describe('touchstone compare', () => {
     assert.equal((await touchstone('compare', id, 'other', '--margin', '5%')).status, 4)
     const json = JSON.parse((await touchstone('compare', id, 'other', '--json')).stdout)
     assert.equal(json.length, 2)
+  })
+
+  it('a value that begins with a dash is told how it is given, and one below 0 is no cost', async () => {
+    const apart = await touchstone('run', CASES, '--max-cost', '-1')
+    assert.equal(apart.status, 2)
+    assert.match(apart.stderr, /expected a value behind --max-cost, .*--max-cost=-VALUE/)
+    const joined = await touchstone('run', CASES, '--max-cost=-1')
+    assert.match(joined.stderr, /expected US dollars above 0, got "-1"/)
   })
 
   it('words that do not go together are bad usage', async () => {

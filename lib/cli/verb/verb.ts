@@ -72,7 +72,15 @@ export function readWords(name: string, verb: Verb, args: string[]): Words {
     )
     parsed = parseArgs({ args, options, allowPositionals: true, strict: true })
   } catch (cause) {
-    const message = (cause as Error).message.split('. ')[0] ?? ''
+    const said = (cause as Error).message
+    const [, option] = /^Option '(?:-\w, )?(--[\w-]+).*' argument is ambiguous/.exec(said) ?? []
+    if (option)
+      throw new TouchstoneError(
+        'usage',
+        `expected a value behind ${option}, got a word that begins with "-" (${option}=-VALUE gives such a value)`,
+        { cause },
+      )
+    const message = said.split('. ')[0] ?? ''
     throw new TouchstoneError(
       'usage',
       `expected options as touchstone ${name} --help lists them, got: ${message}`,

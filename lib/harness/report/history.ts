@@ -34,6 +34,8 @@ export type HistoryPoint = {
   cases: number
   trials: number
   errors: number
+  /** Planned trials that are not there. */
+  absent: number
   /**
    * Where this run was to land if nothing had changed, over the cases that it shares with the runs
    * before; null for a first one.
@@ -41,7 +43,7 @@ export type HistoryPoint = {
   expected: (Interval & { estimate: number; cases: number }) | null
   /**
    * Against what was expected. `first`: nothing stands before it. `unknown`: no case in common, or
-   * trials lost to errors decide.
+   * trials lost to errors or not there decide.
    */
   is: 'first' | 'as before' | 'better' | 'worse' | 'unknown'
   /** The mean of each repeat. */
@@ -139,7 +141,7 @@ export class History extends Shown {
             dayOf(point.at),
             foreign(point.run, 40) +
               (points[i - 1]?.digest === point.digest || i === 0 ? '' : ' *'),
-            String(point.trials),
+            `${point.trials}${point.absent > 0 ? `, ${point.absent} not there` : ''}`,
             rateText(point.estimate, point.again.low, point.again.high),
             ...(known
               ? [
@@ -268,6 +270,7 @@ type Scored = {
   digest: string
   cases: Map<string, number[]>
   lost: number
+  absent: number
   shaken: number
 }
 
@@ -290,6 +293,7 @@ function seriesOf(
         ),
       ),
       lost: byCase.reduce((sum, { missing }) => sum + missing, 0),
+      absent: byCase.reduce((sum, { absent }) => sum + absent, 0),
       shaken: byCase.reduce((sum, { shaken }) => sum + shaken.length, 0),
     }
   })
@@ -324,13 +328,9 @@ function pointOf(
   metric: Metric,
   scored: Scored,
   before: readonly Scored[],
-  held: {
-    better: 'higher' | 'lower'
-    noise: { ratio: number; df: number }
-    level: number
-  },
+  held: { better: 'higher' | 'lower'; noise: { ratio: number; df: number }; level: number },
 ): HistoryPoint {
-  const { run, digest, cases, lost, shaken } = scored
+  const { run, digest, cases, lost, absent, shaken } = scored
   const rates = run.summary().find(({ configuration }) => configuration === name)?.rates[metric]
   const point: HistoryPoint = {
     run: run.id,
@@ -343,6 +343,7 @@ function pointOf(
     cases: rates?.cases ?? 0,
     trials: rates?.trials ?? 0,
     errors: lost,
+    absent,
     expected: null,
     is: before.length === 0 ? 'first' : 'unknown',
     repeats: rates?.repeats ?? [],
@@ -358,8 +359,9 @@ function pointOf(
     high: expected.high,
     cases: shared,
   }
-  // With every trial that is lost or shaken for it, and every one against it.
-  const room = (lost + shaken) / Math.max(1, lost + [...cases.values()].flat().length)
+  // With every trial that is lost, absent or shaken for it, and every one against it.
+  const gone = lost + absent
+  const room = (gone + shaken) / Math.max(1, gone + [...cases.values()].flat().length)
   const side = (mean: number) => (mean < expected.low ? -1 : mean > expected.high ? 1 : 0)
   const [worst, best] = [side(now.mean - room), side(now.mean + room)]
   if (worst !== best) point.is = 'unknown'

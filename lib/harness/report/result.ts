@@ -56,8 +56,8 @@ export class Run extends RunTrials {
    */
   readonly refused: number | null
   /**
-   * Where the folder that was read back does not agree with itself. Empty for a run that ran just
-   * now.
+   * Where the folder that was read back, or gone on with, does not agree with itself. Empty for a
+   * run that ran just now.
    */
   readonly problems: readonly Problem[]
   #identical: ReadonlySet<string> | undefined

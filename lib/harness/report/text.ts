@@ -78,10 +78,7 @@ function unsoundText({ manifest, unsound, dir }: Run, look: Look): string {
         wrap(`  ${code}  ${foreign(where, 160)}: ${foreign(detail, 300)}`, width, '    '),
       ),
     ...(more > 0 ? [`  and ${more} more`] : []),
-    wrap(
-      `Step by step: touchstone verify ${foreign(dir, 200)}. To run what is damaged again: resume it.`,
-      width,
-    ),
+    wrap(`Step by step: touchstone verify ${foreign(dir, 200)}`, width),
   ].join('\n')
 }
 

@@ -30,6 +30,7 @@ import { labelledDigest } from '../judge/labelled.ts'
 import type { Agreement } from '../judge/measure.ts'
 import { type Cassette, recording, replaying } from '../model/cassette.ts'
 import { LIMITERS, type Limiters } from '../model/limiter.ts'
+import { open } from '../report/open.ts'
 import { Run } from '../report/result.ts'
 import { closeChildren } from '../server/child-pool.ts'
 import { inProcess, type Sources } from '../trial/executor.ts'
@@ -270,10 +271,13 @@ async function carriedOut(
     }
   }
   const { reasons, refused } = coordinator
+  // Records that were taken out before it went on are missed by whoever reads the folder.
+  const back = plan.resume === undefined ? { columns, problems: [] } : await open(writer.dir)
   return new Run({
     dir: writer.dir,
     manifest,
-    columns,
+    columns: back.columns,
+    problems: back.problems,
     halted: reasons.length > 0 ? reasons.join('; ') : null,
     refused,
   })

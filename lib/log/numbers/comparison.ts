@@ -2,6 +2,7 @@
  * Two configurations of one run, compared by case: the metric that was asked about, the others
  * adjusted for each other, and the levels of evidence as an ordinal outcome.
  */
+import { count } from '../../display.ts'
 import {
   compare,
   compareLevels,
@@ -62,11 +63,20 @@ export function pairsOf(
 }
 
 /**
- * Trials of a case that are in no rate. Which ones cannot be judged may be the agent's choice, so
- * they leave a verdict as open as errors do.
+ * Trials of a case that are in no rate. Which ones cannot be judged may be the agent's choice, and
+ * which ones are not there that of whoever had the folder, so they leave a verdict as open as
+ * errors do.
  */
-function withoutScore({ missing, unjudged, oneSided }: CaseScores): number {
-  return missing + unjudged + oneSided.length
+function withoutScore({ missing, absent, unjudged, oneSided }: CaseScores): number {
+  return missing + absent + unjudged + oneSided.length
+}
+
+/** For each of the two whose trials are not all there, how many are not. */
+function absentReasons(manifest: Manifest, rows: Cells, names: readonly string[]): string[] {
+  return names.flatMap((name) => {
+    const absent = manifest.cases.reduce((n, { id }) => n + (rows.absent?.(id, name) ?? 0), 0)
+    return absent > 0 ? [`${name}: ${count(absent, 'planned trial')} not there`] : []
+  })
 }
 
 export type CompareChoice = {
@@ -98,7 +108,8 @@ export function compareMetric(
   const pairs = pairsOf(manifest, rows, a, b, metric)
   const { k } = powerOf(metric)
   const compared = k > 1 ? compareReliability(pairs, k, options) : compare(pairs, options)
-  return { ...compared, metric, a, b }
+  const reasons = [...compared.reasons, ...absentReasons(manifest, rows, [a, b])]
+  return { ...compared, reasons, metric, a, b }
 }
 
 /** What one question was answered: a metric named in advance, and the others. */

@@ -98,6 +98,7 @@ export function independentRows(rows: Rows, identical: ReadonlySet<string>): Row
         row === first ? [{ ...row, ...shaken }] : row.outcome === 'error' ? [row] : [],
       )
     },
+    absent: (caseId, configuration) => rows.absent?.(caseId, configuration) ?? 0,
     errors: (configuration) => rows.errors(configuration),
     earlier: rows.earlier,
   }

@@ -96,6 +96,8 @@ export type CaseScores = {
   scores: number[]
   /** Trials that ended in an error, and with `lost` those that are shaken. */
   missing: number
+  /** Planned trials that are not there. */
+  absent: number
   /**
    * Of the scores, the good ones behind an attempt that ended in an error after its agent had
    * acted: it may have come out badly.
@@ -140,6 +142,7 @@ export function scoresByCase(
         case: id,
         scores,
         missing: trials.length - usable.length,
+        absent: rows.absent?.(id, configuration) ?? 0,
         shaken: known(score, usable.filter(isShaken)),
         unjudged: usable.length - scores.length - sided.length,
         oneSided: sided,

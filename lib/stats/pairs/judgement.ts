@@ -77,11 +77,11 @@ export function withhold(result: Comparison, extremes: readonly Comparison['verd
   if (said !== 'cannot tell' && extremes.some((one) => one !== said)) {
     result.verdict = 'cannot tell'
     result.reasons.push(
-      `"${said}" is withheld: trials that ended in an error, lost an attempt to one, or could not be judged, could make the difference anything from ${range}, and chance comes on top`,
+      `"${said}" is withheld: trials that did not run, ended in an error, lost an attempt to one, or could not be judged, could make the difference anything from ${range}, and chance comes on top`,
     )
   } else
     result.reasons.push(
-      `with every trial that ended in an error, lost an attempt to one, or could not be judged: ${range}`,
+      `with every trial that did not run, ended in an error, lost an attempt to one, or could not be judged: ${range}`,
     )
 }
 

@@ -133,7 +133,7 @@ describe('going on with a run', () => {
     assert.deepEqual(files(dir), before)
   })
 
-  it('names a broken line in the middle and the way out, which goes on to the same end', async () => {
+  it('names a broken line in the middle, and with the line deleted its trial runs again without a number', async () => {
     const dir = begun('broken', 6)
     const path = join(dir, 'trials.ndjson')
     const kept = lines(dir)
@@ -142,7 +142,7 @@ describe('going on with a run', () => {
     const before = files(dir)
     const said = codeIs(
       'run_damaged',
-      /delete the line, and resume runs its trial again \(.*trials\.ndjson:2\)$/,
+      /put the file back as it was, or begin a new run .*\(.*trials\.ndjson:2\)$/,
     )
     await assert.rejects(async () => await plan().resume(dir), said)
     await assert.rejects(harness.open(dir), said)
@@ -151,9 +151,32 @@ describe('going on with a run', () => {
     const run = await plan().resume(dir)
     assert.equal(run.complete, true)
     assert.deepEqual(
-      run.trials.map(({ outcome }) => outcome),
-      whole.trials.map(({ outcome }) => outcome),
+      run.problems.map(({ code }) => code),
+      ['attempt_missing'],
     )
+  })
+
+  it('of which records were deleted and their evidence was not gives no number, as opening it gives none', async () => {
+    const dir = begun('deleted', whole.trials.length)
+    const all = lines(dir)
+    const kept = all.filter((line) => JSON.parse(line).outcome === 'pass')
+    // The last record stays, or what stands behind it is evidence of a trial that nobody finished.
+    const last = all.at(-1) as string
+    assert.ok(kept.length < all.length - 1)
+    const text = [...kept.filter((line) => line !== last), last].map((line) => `${line}\n`)
+    writeFileSync(join(dir, 'trials.ndjson'), text.join(''))
+    const run = await plan().resume(dir)
+    assert.deepEqual(new Set(run.problems.map(({ code }) => code)), new Set(['attempt_missing']))
+    assert.deepEqual(run.problems, (await harness.open(dir)).problems)
+    assert.throws(() => run.summary(), codeIs('run_invalid'))
+    assert.throws(() => harness.gate(run, 'careful:goal>=1%'), codeIs('run_invalid'))
+    assert.equal(harness.standing(run, { gates: [], baseline: [] }), 'incomplete')
+  })
+
+  it('of which a kill left evidence behind the last record has no problem', async () => {
+    const run = await plan().resume(begun('clean', 7))
+    assert.deepEqual(run.problems, [])
+    assert.equal(harness.standing(run, { gates: [], baseline: [] }), 'as hoped')
   })
 
   it('refuses a folder with evidence of more trials than a crash leaves without a record', async () => {

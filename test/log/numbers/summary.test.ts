@@ -325,8 +325,26 @@ describe('comparing', () => {
 
   it('scores keep the order of the manifest, and a case without trials is an empty one, not a missing one', () => {
     assert.deepEqual(scoresByCase(rowsOf([row('c1', 'a', 0)]), manifest(2, 1), 'a', 'goal'), [
-      { case: 'c0', scores: [], missing: 0, shaken: [], unjudged: 0, oneSided: [], read: [] },
-      { case: 'c1', scores: [1], missing: 0, shaken: [], unjudged: 0, oneSided: [], read: [] },
+      {
+        case: 'c0',
+        scores: [],
+        missing: 0,
+        absent: 0,
+        shaken: [],
+        unjudged: 0,
+        oneSided: [],
+        read: [],
+      },
+      {
+        case: 'c1',
+        scores: [1],
+        missing: 0,
+        absent: 0,
+        shaken: [],
+        unjudged: 0,
+        oneSided: [],
+        read: [],
+      },
     ])
   })
 })

@@ -297,6 +297,8 @@ export function against(run: Run, baseline: Run, options: BaselineOptions = {}):
       },
       {
         of: (id, name) => (name === before ? baseline.counted.of(id, a) : run.counted.of(id, b)),
+        absent: (id, name) =>
+          (name === before ? baseline.counted.absent?.(id, a) : run.counted.absent?.(id, b)) ?? 0,
       },
       before,
       b,
@@ -361,7 +363,7 @@ function openBecause(run: Run, one: Adjusted, margin: number, target: Target): s
   const more = metricNamed(one.metric).better === 'higher' ? '' : ', where more is worse'
   const figures = `${differenceText(one.difference, one.alone.low, one.alone.high, -margin, margin)} points${more}`
   if (least >= -margin)
-    return `${figures}; trials that ended in an error, lost an attempt to one, or could not be judged leave it open`
+    return `${figures}; trials that did not run, ended in an error, lost an attempt to one, or could not be judged leave it open`
   // From here the loss itself is either ruled out or shown, whichever is nearer.
   const room = Math.max(now + margin, -now)
   const needed = Math.ceil(repeats * ((now - least) / room) ** 2)

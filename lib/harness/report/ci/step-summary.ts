@@ -19,7 +19,7 @@ export function standing(
   { gates, baseline }: Held,
 ): 'as hoped' | 'fell short' | 'undecided' | 'incomplete' {
   requireRun(run)
-  if (!run.complete) return 'incomplete'
+  if (!run.complete || run.unsound.length > 0) return 'incomplete'
   const short =
     gates.some(({ state }) => state === 'missed') || baseline.some(({ worse }) => worse.length > 0)
   if (short) return 'fell short'

@@ -1,0 +1,84 @@
+/** Planned trials that are not there: counted beside a verdict, and taken into what it could be. */
+import assert from 'node:assert/strict'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { cases, harness } from '../../../lib/index.ts'
+
+const made = mkdtempSync(join(tmpdir(), 'touchstone-absent-'))
+after(() => rmSync(made, { recursive: true, force: true }))
+
+const REPEATS = 20
+let [naive, perfect] = ['', '']
+before(async () => {
+  const test = await cases.load('cases/lying_success/deploy-key.yaml')
+  const of = async (model: 'sim/naive' | 'sim/perfect') => {
+    const dir = join(made, model.slice(4))
+    await harness.run(test).config('x', { model }).repeat(REPEATS).out(dir).quiet()
+    return dir
+  }
+  naive = await of('sim/naive')
+  perfect = await of('sim/perfect')
+})
+
+/** A run's folder without the records of the last `n` trials of each case. */
+function without(dir: string, n: number, name: string): string {
+  const to = join(made, name)
+  cpSync(dir, to, { recursive: true })
+  const path = join(to, 'trials.ndjson')
+  const kept = readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '' && JSON.parse(line).trial < REPEATS - n)
+  writeFileSync(path, kept.map((line) => `${line}\n`).join(''))
+  return to
+}
+
+async function compared(later: string) {
+  const [result] = harness.against(await harness.open(later), await harness.open(naive))
+  assert.ok(result)
+  return result.comparison.answers.these.primary
+}
+
+describe('planned trials that are not there', () => {
+  it('of a whole run are none, and no word is said of them', async () => {
+    const one = await compared(perfect)
+    assert.deepEqual([one.verdict, one.bounds], ['better', null])
+    assert.doesNotMatch(one.reasons.join(), /not there/)
+  })
+
+  it('stand beside a verdict that they cannot turn, with what they could make of it', async () => {
+    const planned = (await harness.open(perfect)).manifest.planned
+    const whole = await compared(perfect)
+    const dir = without(perfect, 2, 'some')
+    const one = await compared(dir)
+    const absent = planned - (await harness.open(dir)).columns.size
+    assert.equal(one.verdict, 'better')
+    assert.ok(one.reasons.includes(`x: ${absent} planned trials not there`), one.reasons.join())
+    // All of them against the later run: 2 of 20 in each case.
+    assert.ok(Math.abs((one.bounds?.worst ?? Number.NaN) - (whole.difference - 0.1)) < 1e-9)
+  })
+
+  it('withhold a verdict that they could turn', async () => {
+    const one = await compared(without(perfect, 12, 'most'))
+    assert.equal(one.verdict, 'cannot tell')
+    assert.match(one.reasons.join('; '), /"better" is withheld: trials that did not run/)
+  })
+
+  it('are in the history, run by run', async () => {
+    const runs = join(made, 'runs')
+    cpSync(naive, join(runs, 'a'), { recursive: true })
+    cpSync(without(perfect, 18, 'few'), join(runs, 'b'), { recursive: true })
+    const past = await harness.history(runs)
+    const points = past.series[0]?.points ?? []
+    const { planned } = (await harness.open(naive)).manifest
+    assert.deepEqual(
+      points.map(({ absent, is }) => [absent, is]),
+      [
+        [0, 'first'],
+        [(planned / REPEATS) * 18, 'unknown'],
+      ],
+    )
+    assert.match(past.text({ width: 200 }), new RegExp(`, ${(planned / REPEATS) * 18} not there`))
+  })
+})
