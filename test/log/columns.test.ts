@@ -12,6 +12,7 @@ import {
   columnsOf,
   compareAll,
   compareMeasure,
+  type Rows,
   rowsOf,
   summarise,
 } from '../../lib/log/index.ts'
@@ -69,10 +70,17 @@ describe('columns', () => {
             return { record, earlier }
           })
           const earlier = made.flatMap((one) => one.earlier)
-          const rows = rowsOf(
+          const listed = rowsOf(
             made.map(({ record }) => record).toSorted((a, b) => a.trial - b.trial),
             earlier,
           )
+          // Columns know what was planned; a list of records is told.
+          const rows: Rows = {
+            of: (id, name) => listed.of(id, name),
+            errors: (name) => listed.errors(name),
+            earlier: listed.earlier,
+            absent: (id, name) => manifest.repeats - listed.of(id, name).length,
+          }
           const records = made.flatMap(({ record, earlier }) => [...earlier, record])
           const columns = columnsOf(manifest, records)
           assert.deepEqual(summarise(manifest, columns), summarise(manifest, rows))
