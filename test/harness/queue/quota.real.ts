@@ -4,12 +4,8 @@ import { describe, it } from 'node:test'
 import { ENGINES, missing } from '../../servers/queue-server.ts'
 import { CALLS, PROCESSES, quota, underQuota } from '../../servers/quota-callers.ts'
 
-/**
- * Refused per answered call, at most. The budget is 0.05, and each test prints what it saw: 0 to 0.046
- * at a load of 30. Where a busy machine learns of a limit late, more are refused; each process for
- * itself has 0.27 to 0.42.
- */
-const MOST = 0.1
+/** Refused per answered call, at most. */
+const MOST = 0.05
 
 describe('eight processes under one quota', { concurrency: 2 }, () => {
   for (const engine of ENGINES)
