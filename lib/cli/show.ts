@@ -1,8 +1,9 @@
 /** `touchstone show`: one trial of a run that has ended, and why it ended so. */
 import { gotWord } from '../choice.ts'
-import { count, lookOf } from '../display.ts'
+import { count, lookOf, wrap } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { type Run, type TrialRecord, trialText, why } from '../harness/index.ts'
+import { unclassifiedText } from '../harness/page/unclassified.ts'
 import { withoutPass } from '../harness/page/why.ts'
 import { isRun, namesIn, openRun, RUN_OPTION } from './finished.ts'
 import { ownName, quoted } from './verb/own-name.ts'
@@ -38,10 +39,16 @@ export const show: Verb = {
     const record = failed.rows[0] ?? (meant[0] as TrialRecord)
     const transcript = run.transcript(record.key)
     const look = { ...lookOf(process.stdout), full: words.flag('full') }
+    const unknown = unclassifiedText(run, [record.key])
+    const parts = [
+      trialText(record, transcript, look),
+      ...(unknown ? [wrap(unknown, look.width ?? 100)] : []),
+      whereNext(name, failed, meant),
+    ]
     print(
       { toJSON: () => ({ record, why: why(record), transcript }) },
       words.flag('json'),
-      `${trialText(record, transcript, look)}\n\n${whereNext(name, failed, meant)}`,
+      parts.filter(Boolean).join('\n\n'),
     )
     return EXIT.asHoped
   },

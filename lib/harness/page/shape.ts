@@ -69,6 +69,8 @@ export type Overview = {
   comparisons: ComparisonShown[]
   /** Over how many trials the rates speak. null: the run is not sound. */
   coverage: CoverageShown | null
+  /** Tools that no classifier knows, and the way out. null: there are none. */
+  unclassified: string | null
   /** What a list of trials can ask of each, in the order of its marks. */
   marks: Mark[]
   cases: CaseShown[]

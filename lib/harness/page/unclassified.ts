@@ -1,16 +1,38 @@
 /** Calls that no classifier knows: why the writes of a server stay asserted. */
 import { foreign } from '../../display.ts'
+import type { StatRow, TrialRecord } from '../../log/index.ts'
 import type { Decision } from '../../receipt/surface/decision.ts'
 
 /** Tools that are named, of however many. */
 const SHOWN = 3
 
-/** What stands beside the levels of writes, or null where a classifier knows each tool. */
-export function unclassifiedText(writes: Iterable<Decision>): string | null {
+/** Trials that are looked at. */
+const READ = 50
+
+/** What is read of a run. */
+type Trials = {
+  columns: { keys(which?: ((row: StatRow) => boolean) | null): Iterable<string> }
+  record(key: string): TrialRecord
+  eachDecision(key: string): Iterable<Decision>
+}
+
+/**
+ * Says that no classifier knows tools that writes went through, and the way out. Null where one
+ * knows each.
+ *
+ * @param keys trials that are looked at; default: the first 50 with a write that stayed asserted
+ */
+export function unclassifiedText(
+  run: Trials,
+  keys: Iterable<string> = run.columns.keys(({ levels }) => levels.asserted > 0),
+): string | null {
   const tools = new Set<string>()
-  for (const { classification, server, tool } of writes)
-    if (classification === 'observed_unknown_tool')
-      tools.add(`${foreign(tool.name, 60)} of ${foreign(server.id, 60)}`)
+  for (const key of [...keys].slice(0, READ)) {
+    const places = run.record(key).writes
+    for (const { classification, server, tool, observation } of run.eachDecision(key))
+      if (classification === 'observed_unknown_tool' && places.includes(observation?.seq ?? -1))
+        tools.add(`${foreign(tool.name, 60)} of ${foreign(server.id, 60)}`)
+  }
   if (tools.size === 0) return null
   const named = `${tools.size > SHOWN ? 'tools such as ' : ''}${[...tools].sort().slice(0, SHOWN).join(', ')}`
   return `No classifier knows ${named}: whatever a later read shows, such a write stays asserted until a file says what the tool does (touchstone classify drafts one, docs/classifiers.md).`

@@ -14,6 +14,7 @@ import {
 } from '../../log/index.ts'
 import { differenceText, pText, rateText } from '../../rounding.ts'
 import { OPEN_EXPLAINED, openText } from '../page/coverage.ts'
+import { unclassifiedText } from '../page/unclassified.ts'
 import { why, withoutPass } from '../page/why.ts'
 import { comparisonNotes } from './comparison-text.ts'
 import { identicalText } from './coverage-text.ts'
@@ -70,6 +71,7 @@ function markdown(run: Run): string[] {
 
 function rates(run: Run): string[] {
   const summary = run.summary()
+  const unknown = unclassifiedText(run)
   const rows = summary.map((one) => {
     const { configuration, errors, rates: of, levels } = one
     return [
@@ -99,6 +101,7 @@ function rates(run: Run): string[] {
     ),
     'First interval: run again on these cases. Second: other cases like these. Levels: writes by the evidence for them.',
     '',
+    ...(unknown ? [plain(unknown), ''] : []),
     ...[...run.identical].flatMap((name) => [plain(identicalText(name)), '']),
     ...(summary.some(({ rates: of }) => SHOWN.some((metric) => of[metric].open !== null))
       ? [OPEN_EXPLAINED, '']

@@ -33,6 +33,7 @@ import type {
   Overview,
   Said,
 } from '../page/shape.ts'
+import { unclassifiedText } from '../page/unclassified.ts'
 import { requireSameCases } from './apart.ts'
 import { comparisonNotes } from './comparison-text.ts'
 import { identicalText } from './coverage-text.ts'
@@ -136,6 +137,7 @@ export async function pageOf(run: Run, parts?: Parts): Promise<RunPage> {
       : manifest.configurations.map(unknownFigures),
     comparisons: sound ? pairs.map(([from, to]) => comparisonShown(run.compare(from, to))) : [],
     coverage: sound ? coverageShown(run.coverage(), run.summary()) : null,
+    unclassified: sound ? unclassifiedText(run) : null,
     marks: Object.keys(MARKS) as Mark[],
     cases: manifest.cases.map(({ id, title, kind, adversarial, twin }) => ({
       id,

@@ -82,15 +82,6 @@ function unsoundText({ manifest, unsound, dir }: Run, look: Look): string {
   ].join('\n')
 }
 
-/** The writes of the first 50 trials with one that stayed asserted. */
-function* someWrites(run: Run) {
-  for (const key of [...run.columns.keys(({ levels }) => levels.asserted > 0)].slice(0, 50)) {
-    const places = run.record(key).writes ?? []
-    for (const one of run.eachDecision(key))
-      if (places.includes(one.observation?.seq ?? -1)) yield one
-  }
-}
-
 export function runText(run: Run, look: Look = {}): string {
   const { manifest } = run
   if (run.unsound.length > 0) return unsoundText(run, look)
@@ -163,7 +154,7 @@ export function runText(run: Run, look: Look = {}): string {
       ),
     )
   }
-  const unknown = unclassifiedText(someWrites(run))
+  const unknown = unclassifiedText(run)
   if (unknown) lines.push(tone(wrap(unknown, look.width ?? 100), 'quiet', look))
   for (const one of summary) lines.push(...lostLines(one, look))
   for (const name of run.identical) {

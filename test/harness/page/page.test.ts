@@ -140,8 +140,8 @@ describe('the page of a run', { skip: withoutChromium }, () => {
 
   it('leads from each count of what the rates speak about, and of how trials ended, to as many trials', async () => {
     await show('#/')
-    const table = shown.page.locator('table', { hasText: 'claims known' })
-    const links = await table
+    const spoken = shown.page.locator('section', { hasText: 'claims known' }).last()
+    const links = await spoken
       .locator('td a')
       .evaluateAll((all) =>
         all.map((one) => [one.getAttribute('href') ?? '', one.textContent ?? '']),
@@ -335,6 +335,13 @@ describe('the page of a run', { skip: withoutChromium }, () => {
           return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)
         })
         assert.deepEqual(found, [], `${hash}, ${width} px, ${colorScheme}`)
+        if (width >= 1280) {
+          const scrolling = shown.page.locator('.scroll')
+          const over = await scrolling.evaluateAll((all) =>
+            all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.ariaLabel),
+          )
+          assert.deepEqual(over, [], `${hash}: tables that are cut at ${width} px`)
+        }
         const wide = await shown.page.evaluate(() => document.documentElement.scrollWidth)
         assert.ok(wide <= width, `${hash} is ${wide} px wide at ${width}`)
       }

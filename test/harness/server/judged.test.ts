@@ -3,7 +3,9 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { gunzipSync } from 'node:zlib'
 import { cases, harness } from '../../../lib/index.ts'
+import { startCommands } from '../../servers/commands.ts'
 import { startShop } from '../../servers/shop.ts'
 
 const shopFile = resolve(import.meta.dirname, '..', '..', 'servers', 'shop.ts')
@@ -116,6 +118,16 @@ describe('a goal that asks', () => {
       text,
       /1 asserted, 0 .*\nNo classifier knows place_order of shop: .*touchstone classify/,
     )
+    // So do the report, the page and the verb.
+    const said = /No classifier knows place_order of shop: .*touchstone classify/
+    assert.match(readFileSync(await harness.writeReport(done), 'utf8'), said)
+    const page = await (await done.page()).html()
+    const [, index = ''] = /id="index">([^<]*)</.exec(page) ?? []
+    assert.match(gunzipSync(Buffer.from(index, 'base64')).toString(), said)
+    const commands = startCommands({ cwd: resolve('.') })
+    const { stdout } = await commands.run('show', done.dir)
+    assert.match(stdout.replace(/\s+/g, ' '), said)
+    assert.equal(await commands.close(), '')
     assert.ok(text.startsWith(`Run ${done.id} in ${done.dir}\n`), text.slice(0, 200))
     const [known] = await cases.load('cases/lying_success/deploy-key.yaml')
     const ours = await harness

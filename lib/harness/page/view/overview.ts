@@ -31,6 +31,7 @@ export function overviewView(): Child[] {
         'Rates',
         ratesTable(overview),
         'Rate with its 95% interval. First line: run again, on exactly these cases. Second line: other cases like these. An error of the machinery is in no rate. A number leads to the trials that it counts.',
+        overview.unclassified,
       ),
     overview.coverage && coverageSection(overview.coverage),
     sure &&
@@ -51,52 +52,55 @@ export function overviewView(): Child[] {
 function coverageSection({ heads, rows, notes }: CoverageShown): HTMLElement {
   const trials = (configuration: string, marks: { [name: string]: string }, text: string) =>
     link(hrefOf('trials', { configuration, ...marks }), {}, text)
-  const number = (head: string) => h('th', { scope: 'col', class: 'num' }, head)
-  return section(
-    'What the rates speak about',
+  const number = (text: Child) => h('td', { class: 'num' }, text)
+  const title = 'What the rates speak about'
+  const [explained, ...others] = notes
+  const reached = tableOf(
+    heads.reached,
+    rows.map(({ name, reached }) => [
+      name,
+      reached.map(({ text, mark }) =>
+        number(mark && text !== '-' ? trials(name, { mark }, text) : text),
+      ),
+    ]),
+  )
+  const took = tableOf(
+    [...heads.took, 'ended'],
+    rows.map(({ name, took, endings }) => [
+      name,
+      took.map(number),
+      h(
+        'td',
+        { class: 'num' },
+        endings.map(([ending, n]) =>
+          h('div', {}, trials(name, { ending }, `${numberText(n)} ${ending}`)),
+        ),
+      ),
+    ]),
+  )
+  return h(
+    'section',
+    {},
+    h('h2', {}, title),
+    scrolling(title, reached),
+    h('p', { class: 'dim small' }, explained),
+    scrolling('What the trials took', took),
+    others.length > 0 && h('p', { class: 'dim small' }, others.join(' ')),
+  )
+}
+
+/** A table with a row for each configuration. */
+function tableOf(heads: readonly string[], rows: [name: string, ...cells: Child[]][]): HTMLElement {
+  const head = (text: string) => h('th', { scope: 'col', class: 'num' }, text)
+  return h(
+    'table',
+    {},
+    h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, 'configuration'), heads.map(head))),
     h(
-      'table',
+      'tbody',
       {},
-      h(
-        'thead',
-        {},
-        h(
-          'tr',
-          {},
-          h('th', { scope: 'col' }, 'configuration'),
-          heads.reached.map(number),
-          h('th', { scope: 'col' }, 'ended'),
-          heads.took.map(number),
-        ),
-      ),
-      h(
-        'tbody',
-        {},
-        rows.map(({ name, reached, took, endings }) =>
-          h(
-            'tr',
-            {},
-            h('th', { scope: 'row' }, name),
-            reached.map(({ text, mark }) =>
-              h('td', { class: 'num' }, mark && text !== '-' ? trials(name, { mark }, text) : text),
-            ),
-            h(
-              'td',
-              {},
-              endings.map(([ending, n]) =>
-                h(
-                  'div',
-                  { class: 'small' },
-                  trials(name, { ending }, `${numberText(n)} ${ending}`),
-                ),
-              ),
-            ),
-            took.map((text) => h('td', { class: 'num' }, text)),
-          ),
-        ),
-      ),
+      rows.map(([name, ...cells]) => h('tr', {}, h('th', { scope: 'row' }, name), cells)),
     ),
-    notes.join(' '),
   )
 }
 
@@ -123,13 +127,13 @@ function findTrials(): HTMLElement {
   )
 }
 
-function section(title: string, table: HTMLElement, note: string): HTMLElement {
+function section(title: string, table: HTMLElement, ...notes: (string | null)[]): HTMLElement {
   return h(
     'section',
     {},
     h('h2', {}, title),
     scrolling(title, table),
-    h('p', { class: 'dim small' }, note),
+    notes.map((note) => note && h('p', { class: 'dim small' }, note)),
   )
 }
 
@@ -285,43 +289,22 @@ function ratesTable({ configurations, metrics }: Overview): HTMLElement {
 }
 
 function costTable({ configurations, comparisons }: Overview): HTMLElement {
-  const heads = ['median time', 'median calls', 'mean tokens', 'mean cost']
-  return h(
-    'table',
-    {},
-    h(
-      'thead',
-      {},
-      h(
-        'tr',
-        {},
-        h('th', { scope: 'col' }, 'configuration'),
-        heads.map((head) => h('th', { scope: 'col', class: 'num' }, head)),
-      ),
-    ),
-    h(
-      'tbody',
-      {},
-      configurations.map(({ name, cost }) =>
-        h(
-          'tr',
-          {},
-          h('th', { scope: 'row' }, name),
-          [cost.time, cost.calls, cost.tokens, cost.usd].map((text) =>
-            h('td', { class: 'num' }, link(hrefOf('trials', { configuration: name }), {}, text)),
-          ),
+  const number = (inside: Child) => h('td', { class: 'num' }, inside)
+  return tableOf(
+    ['median time', 'median calls', 'mean tokens', 'mean cost'],
+    [
+      ...configurations.map(({ name, cost }): [string, Child] => [
+        name,
+        [cost.time, cost.calls, cost.tokens, cost.usd].map((text) =>
+          number(link(hrefOf('trials', { configuration: name }), {}, text)),
         ),
-      ),
-      comparisons.map(({ a, b, measures }) => {
+      ]),
+      ...comparisons.map(({ a, b, measures }): [string, Child] => {
         const both = hrefOf('trials', { configuration: b, against: a })
-        return h(
-          'tr',
-          {},
-          h('th', { scope: 'row' }, `${b} − ${a}`),
+        return [
+          `${b} − ${a}`,
           measures.map((one) =>
-            h(
-              'td',
-              { class: 'num' },
+            number(
               one
                 ? [
                     link(both, {}, one.difference),
@@ -330,8 +313,8 @@ function costTable({ configurations, comparisons }: Overview): HTMLElement {
                 : h('span', { class: 'dim' }, '–'),
             ),
           ),
-        )
+        ]
       }),
-    ),
+    ],
   )
 }
