@@ -10,7 +10,7 @@ import type { Sources } from '../trial/executor.ts'
 import type { TrialResult } from '../trial/judge-trial.ts'
 import type { RunPlan } from '../trial/plan.ts'
 import { runTrial, type TrialSetting } from '../trial/run-trial.ts'
-import { type Prepared, prepare } from './execute.ts'
+import { type Prepared, prepare } from './prepare.ts'
 import { run as planOf } from './run.ts'
 
 /** What attempts are run with. */

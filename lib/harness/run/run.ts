@@ -245,7 +245,7 @@ export class RunBuilder implements PromiseLike<Run> {
     onlyMembers(lines, ['gates', 'baseline', 'margin'], 'lines')
     if (lines.baseline !== undefined) requireRun(lines.baseline, 'lines.baseline')
     const [{ prepare }, { forecast }] = await Promise.all([
-      import('./execute.ts'),
+      import('./prepare.ts'),
       import('./forecast.ts'),
     ])
     const { plan, sources, manifest } = await prepare(this.plan)

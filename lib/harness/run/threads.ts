@@ -25,7 +25,7 @@ import { dataOf, type PlanParts, partsOf, type TaskData } from '../queue/travel.
 import type { Executor, Task } from '../trial/executor.ts'
 import { type Held, heldToStart } from '../trial/held.ts'
 import { keyOf, type TrialResult } from '../trial/judge-trial.ts'
-import type { Prepared } from './execute.ts'
+import type { Prepared } from './prepare.ts'
 
 /**
  * With fewer trials a thread takes about as long to load what it needs, and to compile what it

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 
 import { Coordinator } from '../../../lib/harness/run/coordinator.ts'
-import { prepare } from '../../../lib/harness/run/execute.ts'
+import { prepare } from '../../../lib/harness/run/prepare.ts'
 import { LEAST_TRIALS, Threads, threadsFor } from '../../../lib/harness/run/threads.ts'
 import { inProcess } from '../../../lib/harness/trial/executor.ts'
 import type { Held } from '../../../lib/harness/trial/held.ts'
