@@ -14,6 +14,10 @@ import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
 import { type Comment, type Expression, type Program, parse, parseExpressionAt } from 'acorn'
+import { temporaryFolder } from './temporary.ts'
+
+// What examples write is removed with it.
+process.env['TMPDIR'] = temporaryFolder('examples')
 
 const root = join(import.meta.dirname, '..')
 const index = join(root, 'lib/index.ts')

@@ -1,16 +1,15 @@
 /** The faces of the package: importing one does no work, and a bundle holds what is used and nothing else. */
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { after, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { build } from 'esbuild'
+import { temporaryFolder } from './temporary.ts'
 
 const root = resolve(import.meta.dirname, '..')
-const made = mkdtempSync(join(tmpdir(), 'touchstone-face-'))
+const made = temporaryFolder('face')
 symlinkSync(join(root, 'node_modules'), join(made, 'node_modules'))
-after(() => rmSync(made, { recursive: true, force: true }))
 
 const { exports: faces } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   exports: { [face: string]: { default: string } | string }

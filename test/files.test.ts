@@ -6,7 +6,6 @@ import {
   chmodSync,
   existsSync,
   lstatSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -14,15 +13,14 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { after, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { makeFolder, replaceFile, writeNew } from '../lib/files.ts'
 import { cases, harness, receipt } from '../lib/index.ts'
+import { temporaryFolder } from './temporary.ts'
 
 const root = resolve(import.meta.dirname, '..')
-const made = mkdtempSync(join(tmpdir(), 'touchstone-files-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder('files')
 
 const filesIn = (dir: string) =>
   Object.fromEntries(
@@ -43,7 +41,7 @@ function limited(kB: number, code: string) {
 }
 
 describe('a file that is put in place', () => {
-  const dir = mkdtempSync(join(made, 'one-'))
+  const dir = temporaryFolder('one')
   const path = join(dir, 'file')
 
   it('is the new one, keeps its mode, and stays behind a link', () => {
@@ -89,7 +87,7 @@ describe('a file that is put in place', () => {
   })
 
   it('is whole after the process that writes it was killed in the middle', async () => {
-    const big = join(mkdtempSync(join(made, 'killed-')), 'big')
+    const big = join(temporaryFolder('killed'), 'big')
     const bytes = 5_000_000
     const code = `import { replaceFile } from './lib/files.ts'
       const texts = ['a', 'b'].map((letter) => letter.repeat(${bytes}))
@@ -151,7 +149,7 @@ describe('on a disk that is full', () => {
 
 describe('makeFolder', () => {
   it('makes a folder with those above it, and leaves one that is there', () => {
-    const root = mkdtempSync(join(tmpdir(), 'touchstone-folder-'))
+    const root = temporaryFolder('folder')
     const path = join(root, 'a b', 'é\nc', 'd')
     makeFolder(path)
     writeFileSync(join(path, 'kept'), 'kept')

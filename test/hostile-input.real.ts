@@ -118,10 +118,10 @@ describe('hostile input', () => {
 
   it('receipts and proofs of hostile size and shape are refused', () => {
     const said = printed(`
-      import { writeFileSync, mkdtempSync } from 'node:fs'
-      import { tmpdir } from 'node:os'
+      import { writeFileSync } from 'node:fs'
       import { join } from 'node:path'
-      const dir = mkdtempSync(join(tmpdir(), 'touchstone-hostile-receipts-'))
+      import { temporaryFolder } from './test/temporary.ts'
+      const dir = temporaryFolder('receipts')
       const { privateKey, publicKey } = receipt.keys.generate()
       const tested = { _type: receipt.STATEMENT_TYPE, subject: [{ name: 'a', digest: { sha256: '0'.repeat(64) } }], predicateType: receipt.RUN_PREDICATE, predicate: {} }
       const good = receipt.seal(tested, { key: privateKey })
@@ -199,10 +199,10 @@ describe('hostile input', () => {
   it('a cell that begins with a hundred comments is run', () => {
     const said = printed(`
       import { notebook } from './lib/index.ts'
-      import { writeFileSync, mkdtempSync } from 'node:fs'
-      import { tmpdir } from 'node:os'
+      import { writeFileSync } from 'node:fs'
       import { join } from 'node:path'
-      const file = join(mkdtempSync(join(tmpdir(), 'touchstone-hostile-cells-')), 'cells.ts')
+      import { temporaryFolder } from './test/temporary.ts'
+      const file = join(temporaryFolder('cells'), 'cells.ts')
       const comments = '/* a */ // b // c\\n'.repeat(100)
       writeFileSync(file, '// %%\\n' + comments + '1\\n// %%\\n' + comments + ';[2]\\n')
       const { cells } = await notebook.run(file)

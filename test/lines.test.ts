@@ -1,9 +1,8 @@
 /** Append-only files: whole lines, and what a crash leaves of the last one. */
 import assert from 'node:assert/strict'
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import {
   cutTornTail,
@@ -17,9 +16,9 @@ import {
   streamLines,
 } from '../lib/lines.ts'
 import fc from './property.ts'
+import { temporaryFolder } from './temporary.ts'
 
-const made = mkdtempSync(join(tmpdir(), 'touchstone-lines-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder('lines')
 let next = 0
 const fresh = () => join(made, `${next++}.ndjson`)
 const all = async (path: string) => {

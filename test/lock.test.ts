@@ -1,32 +1,22 @@
 /** Locks of files and folders: between processes of one machine, of containers with the same names and numbers, and of hosts whose clocks differ. */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
-import {
-  copyFileSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { hostname, tmpdir } from 'node:os'
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { hold, holdLater } from '../lib/lock.ts'
 import { inContainer, noContainers, signalContainer } from './servers/containers.ts'
+import { temporaryFolder } from './temporary.ts'
 
-const made = mkdtempSync(join(tmpdir(), 'touchstone-lock-'))
 const children: ChildProcess[] = []
 after(() => {
   for (const child of children) child.kill('SIGKILL')
-  rmSync(made, { recursive: true, force: true })
 })
-let folders = 0
 const place = () => {
-  const dir = mkdtempSync(join(made, `${folders++}-`))
+  const dir = temporaryFolder('lock')
   return { dir, lock: join(dir, 'a.lock'), file: join(dir, 'a') }
 }
 const busy = (who: string) => new Error(`held by ${who}`)

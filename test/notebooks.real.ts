@@ -1,10 +1,10 @@
 /** The notebooks that ship: each runs offline to its end, and shows what its committed output shows, byte for byte. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { notebook } from '../lib/index.ts'
+import { temporaryFolder } from './temporary.ts'
 
 const files = readdirSync('notebooks').filter((name) => name.endsWith('.ts'))
 const out = new Map(
@@ -14,7 +14,7 @@ const written = new Set<string>()
 
 // What runs leave among the temporary files goes with the test. And no notebook may need a key.
 const outside = { TMPDIR: process.env['TMPDIR'], GROQ_API_KEY: process.env['GROQ_API_KEY'] }
-const folder = mkdtempSync(join(tmpdir(), 'touchstone-notebooks-'))
+const folder = temporaryFolder('notebooks')
 process.env['TMPDIR'] = folder
 delete process.env['GROQ_API_KEY']
 after(() => {
@@ -22,7 +22,6 @@ after(() => {
     if (value === undefined) delete process.env[name]
     else process.env[name] = value
   }
-  rmSync(folder, { recursive: true })
 })
 
 describe('each notebook that ships', () => {

@@ -5,16 +5,14 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
+import { temporaryFolder } from './temporary.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const PARTS = [
@@ -30,7 +28,7 @@ const PARTS = [
 ]
 
 describe('npm pack', () => {
-  const made = mkdtempSync(join(tmpdir(), 'touchstone-pack-'))
+  const made = temporaryFolder('pack')
   const [checkout, user] = [join(made, 'checkout'), join(made, 'user')]
   const manifest = readFileSync(join(root, 'package.json'), 'utf8')
   const node = (args: string[]) =>
@@ -64,7 +62,6 @@ describe('npm pack', () => {
       symlinkSync(join(root, 'node_modules', name), join(user, 'node_modules', name))
     }
   })
-  after(() => rmSync(made, { recursive: true, force: true }))
 
   it('packing leaves the package.json of the checkout as it was', () => {
     assert.equal(readFileSync(join(checkout, 'package.json'), 'utf8'), manifest)

@@ -1,12 +1,12 @@
 /** The README tells the truth: code that is followed by its output is run, and the output is compared. */
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { inspect } from 'node:util'
 import { createEvaluator } from '../lib/code/evaluate.ts'
 import * as touchstone from '../lib/index.ts'
+import { temporaryFolder } from './temporary.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const path = join(root, 'README.md')
@@ -15,11 +15,10 @@ const readme = readFileSync(path, 'utf8')
 const update = process.env['UPDATE'] === '1'
 
 describe('README.md', () => {
-  const made = mkdtempSync(join(tmpdir(), 'touchstone-readme-'))
+  const made = temporaryFolder('readme')
   const before = process.cwd()
   after(() => {
     process.chdir(before)
-    rmSync(made, { recursive: true, force: true })
   })
 
   const blocks = [...readme.matchAll(/```ts\n((?:(?!```)[\s\S])*)```\n\n```text\n([\s\S]*?)```/g)]

@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { hostname, tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
-import { after, beforeEach, test } from 'node:test'
+import { beforeEach, test } from 'node:test'
 import { canonical } from '../lib/canonical.ts'
 import * as scenarios from '../lib/scenario/index.ts'
+import { temporaryFolder } from './temporary.ts'
 
 const repo = resolve(import.meta.dirname, '..')
-const folder = mkdtempSync(join(tmpdir(), 'touchstone-publish-'))
-after(() => rmSync(folder, { recursive: true }))
+const folder = temporaryFolder('publish')
 let root = ''
 let n = 0
 beforeEach(() => {

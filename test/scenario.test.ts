@@ -1,15 +1,14 @@
 /** Published scenario sets: what is frozen stays frozen, and an altered text is called altered. */
 import assert from 'node:assert/strict'
-import { appendFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { appendFileSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, beforeEach, test } from 'node:test'
+import { beforeEach, test } from 'node:test'
 import { canonical, digest } from '../lib/canonical.ts'
 import * as scenarios from '../lib/scenario/index.ts'
+import { temporaryFolder } from './temporary.ts'
 
 const DIGEST = 'sha256:f2e2177539d98ab70a47eeb50cab1357302cda4b1687e91aa28110c9a799dbfb'
-const folder = mkdtempSync(join(tmpdir(), 'touchstone-sets-'))
-after(() => rmSync(folder, { recursive: true }))
+const folder = temporaryFolder('sets')
 let root = ''
 let n = 0
 beforeEach(() => {

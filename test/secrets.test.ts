@@ -1,10 +1,9 @@
 /** No secret that this process was given stands in what it writes or says. */
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { foreign } from '../lib/display.ts'
 import { junit } from '../lib/harness/report/ci/junit.ts'
 import { writeReport } from '../lib/harness/report/markdown.ts'
@@ -23,9 +22,9 @@ import fc from './property.ts'
 import { startGroq } from './servers/groq.ts'
 import { stage } from './servers/stage.ts'
 import { json } from './servers/well.ts'
+import { temporaryFolder } from './temporary.ts'
 
-const made = mkdtempSync(join(tmpdir(), 'touchstone-secrets-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder('secrets')
 
 /** Every form in which a secret is looked for, round other bytes. */
 const FORMS: { [form: string]: (before: string, secret: string, behind: string) => string } = {

@@ -1,21 +1,19 @@
 /** Spans of runs in processes of their own, and of workers over a queue, at a receiver of OTLP on loopback. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { after, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { harness } from '../lib/index.ts'
 import { missing, startQueueServer } from './servers/queue-server.ts'
 import { startWorker } from './servers/workers.ts'
+import { temporaryFolder } from './temporary.ts'
 
 const root = resolve(import.meta.dirname, '..')
-const made = mkdtempSync(join(tmpdir(), 'touchstone-otel-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder('otel')
 
 describe('a run in other processes', () => {
   type Received = {

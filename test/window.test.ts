@@ -1,15 +1,14 @@
 /** Reading a file through one buffer: the same lines as from all its bytes, and lines that are kept lie together. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { linesIn } from '../lib/lines.ts'
 import { LineWindow } from '../lib/window.ts'
 import fc from './property.ts'
+import { temporaryFolder } from './temporary.ts'
 
-const made = mkdtempSync(join(tmpdir(), 'touchstone-window-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder('window')
 const path = join(made, 'lines')
 
 const part = fc.oneof(

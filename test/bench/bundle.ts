@@ -4,8 +4,7 @@
  * Times are processor time, the best of several rounds. Peak memory is that of the whole process.
  */
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -21,6 +20,7 @@ import {
   observation,
   V0,
 } from '../receipt/bundle/made.ts'
+import { temporaryFolder } from '../temporary.ts'
 
 type Row = { label: string; value: number; unit: string; budget?: number; ok?: boolean }
 
@@ -61,19 +61,15 @@ export async function bench(): Promise<{ name: string; rows: Row[] }> {
   for (let round = 0; round < ROUNDS; round++) least = Math.min(least, await verified(small))
   within('verify a bundle of 1,000 events', least, 'ms', 50)
 
-  const folder = mkdtempSync(join(tmpdir(), 'touchstone-bench-'))
-  try {
-    const path = join(folder, 'large.tar.gz')
-    writeFileSync(path, bundleOf(10_000, 10_000))
-    const tsx = fileURLToPath(import.meta.resolve('tsx'))
-    const args = ['--import', tsx, fileURLToPath(import.meta.url), 'verify', path]
-    const { stdout } = await promisify(execFile)(process.execPath, args)
-    const { ms, peakMB } = JSON.parse(stdout) as { ms: number; peakMB: number }
-    rows.push({ label: 'verify a bundle of 100 MB, 10,000 events', value: ms, unit: 'ms' })
-    within('peak memory of that, whole process', peakMB, 'MB', 400)
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+  const folder = temporaryFolder('bench')
+  const path = join(folder, 'large.tar.gz')
+  writeFileSync(path, bundleOf(10_000, 10_000))
+  const tsx = fileURLToPath(import.meta.resolve('tsx'))
+  const args = ['--import', tsx, fileURLToPath(import.meta.url), 'verify', path]
+  const { stdout } = await promisify(execFile)(process.execPath, args)
+  const { ms, peakMB } = JSON.parse(stdout) as { ms: number; peakMB: number }
+  rows.push({ label: 'verify a bundle of 100 MB, 10,000 events', value: ms, unit: 'ms' })
+  within('peak memory of that, whole process', peakMB, 'MB', 400)
   return { name: 'bundles', rows }
 }
 

@@ -1,10 +1,10 @@
 /** The page of a run of 10,000 trials: its size, and how long a browser takes to show it and one trial of it. */
-import { appendFileSync, mkdtempSync, readFileSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { appendFileSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { cases, harness } from '../../lib/index.ts'
 import { openPage, withoutChromium } from '../notebook/browser.ts'
+import { temporaryFolder } from '../temporary.ts'
 
 const FILES = ['transcripts', 'decisions', 'audit']
 const WANTED = 10_000
@@ -18,7 +18,7 @@ export async function bench() {
     .out(null)
     .quiet()
   const run = grown(made, Math.ceil(WANTED / made.trials.length))
-  const file = join(mkdtempSync(join(tmpdir(), 'touchstone-bench-')), 'report.html')
+  const file = join(temporaryFolder('bench'), 'report.html')
   const began = process.cpuUsage()
   await (await run.page()).save(file)
   const cpu = process.cpuUsage(began)
@@ -70,7 +70,7 @@ async function opening(file: string, run: harness.Run) {
 
 /** A run with each trial so many times over, under keys of its own. Its digests are not made anew. */
 function grown(run: harness.Run, times: number): harness.Run {
-  const dir = mkdtempSync(join(tmpdir(), 'touchstone-bench-'))
+  const dir = temporaryFolder('bench')
   const { repeats, planned } = run.manifest
   const moved = (key: string, time: number) => {
     const [id, configuration, trial] = key.split('|')

@@ -4,8 +4,6 @@
  * QUEUE_TASKS sets how many tasks the memory is measured over (default 10,000; it does not grow with them); PostgreSQL has a
  * tenth of them, since each is on the disk before the next.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { answerText } from '../../lib/harness/queue/answer.ts'
@@ -19,13 +17,14 @@ import { cases, harness } from '../../lib/index.ts'
 import { ENGINES, type EngineName, missing, startQueueServer } from '../servers/queue-server.ts'
 import { quota, underQuota } from '../servers/quota-callers.ts'
 import { startWorker } from '../servers/workers.ts'
+import { temporaryFolder } from '../temporary.ts'
 
 const REPEATS = 6
 const TASKS = Number(process.env['QUEUE_TASKS'] ?? 10_000)
 
 export async function bench() {
   const all = (await cases.load()).slice(0, 40)
-  const dir = mkdtempSync(join(tmpdir(), 'touchstone-bench-queue-'))
+  const dir = temporaryFolder('bench-queue')
   const plan = () =>
     harness
       .run(all)
@@ -41,32 +40,28 @@ export async function bench() {
     return (performance.now() - began) / 1000
   }
   const rows: { label: string; value: number; unit: string; budget?: string; ok?: boolean }[] = []
-  try {
-    await plan().repeat(1).out(join(dir, 'warm'))
-    const here = await seconds(() => plan().out(join(dir, 'here')))
-    rows.push({ label: `in one process, ${trials} trials`, value: trials / here, unit: 'trials/s' })
-    for (const engine of ENGINES) {
-      const why = missing(engine)
-      if (why) {
-        rows.push({ label: `over ${engine}: ${why}`, value: Number.NaN, unit: '' })
-        continue
-      }
-      rows.push(...(await overServer(engine, plan, trials, dir, seconds)))
+  await plan().repeat(1).out(join(dir, 'warm'))
+  const here = await seconds(() => plan().out(join(dir, 'here')))
+  rows.push({ label: `in one process, ${trials} trials`, value: trials / here, unit: 'trials/s' })
+  for (const engine of ENGINES) {
+    const why = missing(engine)
+    if (why) {
+      rows.push({ label: `over ${engine}: ${why}`, value: Number.NaN, unit: '' })
+      continue
     }
-    for (const engine of [...ENGINES.filter((one) => !missing(one)), null])
-      for (const form of ['openai', 'silent'] as const) {
-        const { ratio } = await underQuota(engine, quota(form))
-        const how = form === 'openai' ? 'limits told' : 'nothing told'
-        rows.push({
-          label: `8 processes, ${engine ? `one pace over ${engine}` : 'each for itself'}, ${how}`,
-          ...{ value: ratio, unit: 'refused per answered' },
-          ...(engine && { budget: '<= 0.05', ok: ratio <= 0.05 }),
-        })
-      }
-    return { name: 'a run over a queue, all on this machine', rows }
-  } finally {
-    rmSync(dir, { recursive: true, force: true })
+    rows.push(...(await overServer(engine, plan, trials, dir, seconds)))
   }
+  for (const engine of [...ENGINES.filter((one) => !missing(one)), null])
+    for (const form of ['openai', 'silent'] as const) {
+      const { ratio } = await underQuota(engine, quota(form))
+      const how = form === 'openai' ? 'limits told' : 'nothing told'
+      rows.push({
+        label: `8 processes, ${engine ? `one pace over ${engine}` : 'each for itself'}, ${how}`,
+        ...{ value: ratio, unit: 'refused per answered' },
+        ...(engine && { budget: '<= 0.05', ok: ratio <= 0.05 }),
+      })
+    }
+  return { name: 'a run over a queue, all on this machine', rows }
 }
 
 async function overServer(

@@ -5,8 +5,7 @@
  * the machine can only make a round slower. Peak memory is that of a process of its own, runtime and compiler included.
  */
 import { execFile } from 'node:child_process'
-import { createReadStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { createReadStream, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -14,6 +13,7 @@ import { promisify } from 'node:util'
 import { canonical, digest, digestOf } from '../../lib/canonical.ts'
 import { parse } from '../../lib/json.ts'
 import * as receipt from '../../lib/receipt/index.ts'
+import { temporaryFolder } from '../temporary.ts'
 
 type Row = { label: string; value: number; unit: string; budget?: number; ok?: boolean }
 
@@ -100,32 +100,28 @@ export async function bench(): Promise<{ name: string; rows: Row[] }> {
   )
   within('20,000 x 20,000 over 2,000 x 2,000', twenty / two, 'x', 13)
 
-  const folder = mkdtempSync(join(tmpdir(), 'touchstone-bench-'))
-  try {
-    const huge = material(100_000)
-    const files = [join(folder, 'decisions.ndjson'), join(folder, 'records.ndjson')] as const
-    writeFileSync(files[0], huge.decisions)
-    writeFileSync(files[1], huge.records)
-    const floor = await child('floor', ...files)
-    const made = await child('verify', ...files)
-    if (made.verified !== 100_000)
-      throw new Error(`expected 100000 verified calls, got ${made.verified}`)
-    rows.push({
-      label: 'strict parse and digest of two files of 100,000 lines',
-      value: floor.ms,
-      unit: 'ms',
-    })
-    rows.push({ label: 'verifyStream over the same files', value: made.ms, unit: 'ms' })
-    within('verifyStream / (strict parse and digest)', made.ms / floor.ms, 'x', 2)
-    rows.push({
-      label: 'peak memory of reading alone, whole process',
-      value: floor.peakMB,
-      unit: 'MB',
-    })
-    within('peak memory of 100,000 x 100,000, whole process', made.peakMB, 'MB', 700)
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+  const folder = temporaryFolder('bench')
+  const huge = material(100_000)
+  const files = [join(folder, 'decisions.ndjson'), join(folder, 'records.ndjson')] as const
+  writeFileSync(files[0], huge.decisions)
+  writeFileSync(files[1], huge.records)
+  const bare = await child('floor', ...files)
+  const made = await child('verify', ...files)
+  if (made.verified !== 100_000)
+    throw new Error(`expected 100000 verified calls, got ${made.verified}`)
+  rows.push({
+    label: 'strict parse and digest of two files of 100,000 lines',
+    value: bare.ms,
+    unit: 'ms',
+  })
+  rows.push({ label: 'verifyStream over the same files', value: made.ms, unit: 'ms' })
+  within('verifyStream / (strict parse and digest)', made.ms / bare.ms, 'x', 2)
+  rows.push({
+    label: 'peak memory of reading alone, whole process',
+    value: bare.peakMB,
+    unit: 'MB',
+  })
+  within('peak memory of 100,000 x 100,000, whole process', made.peakMB, 'MB', 700)
   return { name: 'receipts', rows }
 }
 

@@ -1,10 +1,9 @@
 /** How long it takes to the prompt, beside node and IPython, and how long a small notebook takes. */
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { html, run } from '../../lib/notebook/index.ts'
+import { temporaryFolder } from '../temporary.ts'
 
 export type Row = { label: string; value: number; unit: string; budget?: number; ok?: boolean }
 
@@ -42,7 +41,7 @@ export async function bench(): Promise<{ name: string; rows: Row[] }> {
     })
   const node = process.execPath
   if (spawnSync('script', ['--version']).error === undefined && existsSync(at('repl.ts'))) {
-    const cache = mkdtempSync(join(tmpdir(), 'touchstone-cache-'))
+    const cache = temporaryFolder('cache')
     // The cache is written when a process ends by itself.
     spawnSync(node, [at('repl.ts'), '-e', 'import("node:readline")'], {
       env: { ...process.env, NODE_COMPILE_CACHE: cache },

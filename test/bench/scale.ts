@@ -7,8 +7,7 @@
  * the compiler included.
  */
 import { execFile } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -16,6 +15,7 @@ import { digest } from '../../lib/canonical.ts'
 import { cases, harness, receipt, scenarios } from '../../lib/index.ts'
 import { LineWriter } from '../../lib/lines.ts'
 import { digestOfLines, FILES, type Manifest, type TrialRecord } from '../../lib/log/index.ts'
+import { temporaryFolder } from '../temporary.ts'
 
 type Row = { label: string; value: number; unit: string; budget?: number; ok?: boolean }
 
@@ -144,55 +144,51 @@ async function simulated() {
 export async function bench(): Promise<{ name: string; rows: Row[] }> {
   const million = process.argv.includes('--million')
   const rows = await running(million)
-  const folder = mkdtempSync(join(tmpdir(), 'touchstone-scale-'))
+  const folder = temporaryFolder('scale')
   const sets = join(folder, 'sets')
-  try {
-    const tested = await cases.load()
-    scenarios.publish(tested, { id: 'scale', version: '1.0', root: sets })
-    const real = join(folder, 'real')
-    await harness
-      .run(tested)
-      .config('naive', { model: 'sim/naive' })
-      .config('careful', { model: 'sim/careful' })
-      .repeat(REAL_REPEATS)
-      .out(real)
-      .quiet()
-    const before = new Map<string, number>()
-    for (const power of million ? [4, 5, 6] : [4, 5]) {
-      const dir = join(folder, `run-${power}`)
-      const repeats = Math.round(10 ** power / (2 * tested.length))
-      const trials = multiply(real, dir, repeats)
-      for (const what of ['open', 'summary', 'issue', 'verify'] as const) {
-        const { seconds, peakMB } = await child([], what, dir, sets)
-        const [most, mostMB] = BUDGETS[`${what} ${power}`] ?? []
-        const label = `${what}, ${trials.toLocaleString('en-US')} trials`
+  const tested = await cases.load()
+  scenarios.publish(tested, { id: 'scale', version: '1.0', root: sets })
+  const real = join(folder, 'real')
+  await harness
+    .run(tested)
+    .config('naive', { model: 'sim/naive' })
+    .config('careful', { model: 'sim/careful' })
+    .repeat(REAL_REPEATS)
+    .out(real)
+    .quiet()
+  const before = new Map<string, number>()
+  for (const power of million ? [4, 5, 6] : [4, 5]) {
+    const dir = join(folder, `run-${power}`)
+    const repeats = Math.round(10 ** power / (2 * tested.length))
+    const trials = multiply(real, dir, repeats)
+    for (const what of ['open', 'summary', 'issue', 'verify'] as const) {
+      const { seconds, peakMB } = await child([], what, dir, sets)
+      const [most, mostMB] = BUDGETS[`${what} ${power}`] ?? []
+      const label = `${what}, ${trials.toLocaleString('en-US')} trials`
+      rows.push({
+        label,
+        value: seconds,
+        unit: 'CPU s',
+        ...(most && { budget: most, ok: seconds <= most }),
+      })
+      rows.push({
+        label: '  peak memory',
+        value: peakMB,
+        unit: 'MB',
+        ...(mostMB && { budget: mostMB, ok: peakMB <= mostMB }),
+      })
+      const last = before.get(what)
+      if (last)
+        rows.push({ label: '  growth for 10x the trials', value: seconds / last, unit: 'x' })
+      before.set(what, seconds)
+      if (what === 'issue')
         rows.push({
-          label,
-          value: seconds,
-          unit: 'CPU s',
-          ...(most && { budget: most, ok: seconds <= most }),
+          label: '  size of the receipt',
+          value: statSync(join(dir, 'receipt.json')).size / 1000,
+          unit: 'kB',
         })
-        rows.push({
-          label: '  peak memory',
-          value: peakMB,
-          unit: 'MB',
-          ...(mostMB && { budget: mostMB, ok: peakMB <= mostMB }),
-        })
-        const last = before.get(what)
-        if (last)
-          rows.push({ label: '  growth for 10x the trials', value: seconds / last, unit: 'x' })
-        before.set(what, seconds)
-        if (what === 'issue')
-          rows.push({
-            label: '  size of the receipt',
-            value: statSync(join(dir, 'receipt.json')).size / 1000,
-            unit: 'kB',
-          })
-      }
-      rmSync(dir, { recursive: true })
     }
-  } finally {
-    rmSync(folder, { recursive: true })
+    rmSync(dir, { recursive: true })
   }
   return { name: 'scale', rows }
 }

@@ -7,14 +7,12 @@ import { once } from 'node:events'
 import {
   cpSync,
   existsSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -28,6 +26,7 @@ import { rng } from '../../lib/stats/random.ts'
 import type { Ended } from '../servers/disturbed-run.ts'
 import { jumpingClock, solves, startGroq } from '../servers/groq.ts'
 import { atOnce, inShell, isFailed, mounted, withoutMounts } from '../servers/in-shell.ts'
+import { temporaryFolder } from '../temporary.ts'
 
 type Row = { label: string; value: number; unit: string; budget?: number; ok?: boolean }
 
@@ -380,31 +379,27 @@ export async function soak(
 ): Promise<{ name: string; rows: Row[] }> {
   const { kills = 100, trials = 300, memoryTrials = 100_000, seed = 1 } = options
   const rows: Row[] = []
-  const made = mkdtempSync(join(tmpdir(), 'touchstone-soak-'))
-  try {
-    const start = performance.now()
-    const killed = await killedAndResumed({ kills, trials, dir: join(made, 'killed'), seed })
-    const row = (label: string, value: number, unit: string) => rows.push({ label, value, unit })
-    row(`kills of runs of ${trials} trials, seed ${seed}`, killed.kills, 'kills')
-    row('runs that they were spread over', killed.runs, 'runs')
-    row('stretches of unfinished trials cut and kept beside the logs', killed.cuts, 'files')
-    row('what they hold', killed.cutBytes, 'bytes')
-    rows.push({
-      label: 'bytes of the logs that differ from an uninterrupted run’s, and receipts not verified',
-      value: killed.problems.length,
-      unit: 'problems',
-      budget: 0,
-      ok: killed.problems.length === 0,
-    })
-    row('time of it', (performance.now() - start) / 1000, 's')
-    for (const problem of killed.problems) process.stderr.write(`${problem}\n`)
-    rows.push(...(await disturbed(trials, made)))
-    rows.push(...(await storm(200)))
-    rows.push(...(await dying(60, made)))
-    rows.push(...(await memory(memoryTrials)))
-  } finally {
-    rmSync(made, { recursive: true, force: true })
-  }
+  const made = temporaryFolder('soak')
+  const start = performance.now()
+  const killed = await killedAndResumed({ kills, trials, dir: join(made, 'killed'), seed })
+  const row = (label: string, value: number, unit: string) => rows.push({ label, value, unit })
+  row(`kills of runs of ${trials} trials, seed ${seed}`, killed.kills, 'kills')
+  row('runs that they were spread over', killed.runs, 'runs')
+  row('stretches of unfinished trials cut and kept beside the logs', killed.cuts, 'files')
+  row('what they hold', killed.cutBytes, 'bytes')
+  rows.push({
+    label: 'bytes of the logs that differ from an uninterrupted run’s, and receipts not verified',
+    value: killed.problems.length,
+    unit: 'problems',
+    budget: 0,
+    ok: killed.problems.length === 0,
+  })
+  row('time of it', (performance.now() - start) / 1000, 's')
+  for (const problem of killed.problems) process.stderr.write(`${problem}\n`)
+  rows.push(...(await disturbed(trials, made)))
+  rows.push(...(await storm(200)))
+  rows.push(...(await dying(60, made)))
+  rows.push(...(await memory(memoryTrials)))
   return { name: 'runs that survive', rows }
 }
 

@@ -1,13 +1,12 @@
 /** What every chart offers: PNG, files, JSON, a notebook bundle. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
-import { after, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
+import { temporaryFolder } from '../temporary.ts'
 import { samples } from './samples.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'touchstone-chart-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+const folder = temporaryFolder('chart')
 
 /** Width and height from a PNG's header, which has to be one. */
 function size(png: Uint8Array): [number, number] {

@@ -1,11 +1,11 @@
 /** Pages: everything inside, drawn in both themes by a real browser, no request, and nobody's text is run. */
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { mount, POLICY, STYLE, scriptJson, scripts } from '../../lib/chart/page.ts'
+import { temporaryFolder } from '../temporary.ts'
 import { corners, samples } from './samples.ts'
 
 const CHROMIUM = '/usr/bin/chromium'
@@ -40,7 +40,7 @@ describe('chart page', () => {
   test('Chromium draws every kind in both themes, asks for nothing, and complains of nothing', {
     skip: why,
   }, async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'touchstone-page-'))
+    const folder = temporaryFolder('page')
     const { chromium } = await import('playwright-core')
     const browser = await chromium.launch({
       executablePath: CHROMIUM,
@@ -96,7 +96,6 @@ describe('chart page', () => {
       assert.deepEqual(asked, [url])
     } finally {
       await browser.close()
-      rmSync(folder, { recursive: true, force: true })
     }
   })
 })

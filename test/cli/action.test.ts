@@ -1,17 +1,16 @@
 /** The GitHub Action, by running its steps as a runner does: inputs as variables, files for outputs and the summary. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { parse } from 'yaml'
 import { annotations } from '../../lib/cli/verb/annotations.ts'
 import { cases, harness } from '../../lib/index.ts'
+import { temporaryFolder } from '../temporary.ts'
 
 const root = resolve(import.meta.dirname, '..', '..')
-const made = mkdtempSync(join(tmpdir(), 'touchstone-action-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder('action')
 
 type Step = { uses?: string; run?: string; name?: string; env?: Record<string, string> }
 const action = parse(readFileSync(join(root, 'action.yml'), 'utf8')) as {

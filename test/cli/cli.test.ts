@@ -1,23 +1,14 @@
 /** The command line as a shell sees it: what stands on each stream, and the exit code. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import {
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { startCommands } from '../servers/commands.ts'
+import { temporaryFolder } from '../temporary.ts'
 
 const root = resolve(import.meta.dirname, '..', '..')
-const made = mkdtempSync(join(tmpdir(), 'touchstone-cli-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder('cli')
 
 const commands = startCommands({ cwd: root, env: { GROQ_API_KEY: '' } })
 after(async () => assert.equal(await commands.close(), ''))

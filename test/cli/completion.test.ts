@@ -1,16 +1,15 @@
 /** Tab in real shells: bash, zsh and fish in a terminal of their own. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { openTerminal, withoutTmux } from '../repl/terminal.ts'
 import { type Commands, startCommands } from '../servers/commands.ts'
+import { temporaryFolder } from '../temporary.ts'
 
 const root = resolve(import.meta.dirname, '..', '..')
-const made = mkdtempSync(join(tmpdir(), 'touchstone-complete-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder('complete')
 const program = join(made, 'touchstone')
 const work = join(made, 'work')
 
@@ -97,7 +96,7 @@ describe('a shell completes with Tab', { skip: withoutTmux() }, () => {
     const none = spawnSync(name, ['-c', 'true']).error ? `${name} is not installed` : false
     it(name, { skip: none }, async () => {
       const terminal = openTerminal(
-        `cd ${work}; HOME=${made} PATH=${made}:$PATH PS1='$ ' exec ${start}`,
+        `cd ${work}; HOME=${made} TMPDIR=${made} PATH=${made}:$PATH PS1='$ ' exec ${start}`,
       )
       try {
         terminal.enter(`${load}; echo rea''dy`)

@@ -2,14 +2,13 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { after, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
+import { temporaryFolder } from '../temporary.ts'
 
 const program = resolve(import.meta.dirname, '..', '..', 'repl.ts')
-const made = mkdtempSync(join(tmpdir(), 'touchstone-ending-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder('ending')
 
 function touchstone(args: string[], env: { [name: string]: string } = {}) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], {

@@ -6,22 +6,19 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { parse } from 'yaml'
 import { VERBS } from '../../lib/cli/verbs.ts'
 import { cases, harness } from '../../lib/index.ts'
+import { temporaryFolder } from '../temporary.ts'
 
 const root = resolve(import.meta.dirname, '..', '..')
-const made = mkdtempSync(join(tmpdir(), 'touchstone-examples-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder('examples')
 const [work, bin] = [join(made, 'work'), join(made, 'bin')]
 
 /** What an example needs a network, or a terminal, for. */

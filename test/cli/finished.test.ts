@@ -5,22 +5,20 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { ownName, quoted } from '../../lib/cli/verb/own-name.ts'
 import { harness } from '../../lib/index.ts'
 import { startCommands } from '../servers/commands.ts'
+import { temporaryFolder } from '../temporary.ts'
 
 const root = resolve(import.meta.dirname, '..', '..')
-const cwd = mkdtempSync(join(tmpdir(), 'touchstone-finished-'))
-after(() => rmSync(cwd, { recursive: true, force: true }))
+const cwd = temporaryFolder('finished')
 
 const { run: touchstone, close } = startCommands({ cwd })
 after(async () => assert.equal(await close(), ''))

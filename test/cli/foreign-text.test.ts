@@ -1,16 +1,15 @@
 /** No text of others reaches a terminal as it is: not in files, names and addresses, nor in errors that quote them. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { cases, harness } from '../../lib/index.ts'
 import { startCommands } from '../servers/commands.ts'
+import { temporaryFolder } from '../temporary.ts'
 
 const root = resolve(import.meta.dirname, '..', '..')
-const made = mkdtempSync(join(tmpdir(), 'touchstone-foreign-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder('foreign')
 
 const commands = startCommands({ cwd: root })
 // Nothing reaches the terminal past the streams either.

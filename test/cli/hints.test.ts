@@ -1,19 +1,17 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { isPromise } from 'node:util/types'
 import { EXAMPLES, RUN_HINTS, scope } from '../../lib/cli/prompt.ts'
 import { createEvaluator } from '../../lib/code/evaluate.ts'
 import { COMMANDS, type Desk } from '../../lib/repl/commands.ts'
 import { enter } from '../../lib/repl/entry.ts'
+import { temporaryFolder } from '../temporary.ts'
 
 const found = await scope()
 
 describe('every hint that is printed works as printed', () => {
   const home = process.cwd()
-  before(() => process.chdir(mkdtempSync(join(tmpdir(), 'touchstone-'))))
+  before(() => process.chdir(temporaryFolder()))
   after(() => process.chdir(home))
 
   const evaluator = createEvaluator({ scope: found })

@@ -1,16 +1,16 @@
 /** `touchstone probe` and `touchstone sweep` as a shell sees them: streams, files and exit codes. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { startCommands } from '../servers/commands.ts'
 import { type Stage, stage } from '../servers/stage.ts'
 import { well, wellBut } from '../servers/well.ts'
+import { temporaryFolder } from '../temporary.ts'
 
 const root = resolve(import.meta.dirname, '..', '..')
-const folder = mkdtempSync(join(tmpdir(), 'touchstone-cli-probe-'))
+const folder = temporaryFolder('cli-probe')
 let server: Stage
 const hanging = Promise.withResolvers<void>()
 
@@ -64,7 +64,6 @@ before(async () => {
 })
 after(async () => {
   await server.close()
-  rmSync(folder, { recursive: true })
 })
 
 describe('touchstone probe', { concurrency: 2 }, () => {
@@ -156,7 +155,7 @@ describe('touchstone probe', { concurrency: 2 }, () => {
   })
 
   it('--watch tests again after a change, and says which tools changed', async () => {
-    const sources = mkdtempSync(join(folder, 'sources-'))
+    const sources = temporaryFolder('sources')
     const script = join(sources, 'server.cjs')
     const serving = (name: string) =>
       writeFileSync(

@@ -1,17 +1,16 @@
 /** `--agent`: one line is enough to test a program, and a build is not held to a stand-in that nobody named. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { after, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { run } from '../../lib/cli/run.ts'
 import { planned } from '../../lib/cli/run-plan.ts'
 import { agentConfiguration, wordsOf } from '../../lib/cli/verb/run-agent.ts'
 import { readWords } from '../../lib/cli/verb/verb.ts'
 import type { harness } from '../../lib/index.ts'
+import { temporaryFolder } from '../temporary.ts'
 
-const made = mkdtempSync(join(tmpdir(), 'touchstone-cli-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder('cli')
 const KEYS = resolve(import.meta.dirname, '../../cases/lying_success/deploy-key.yaml')
 const words = (...args: string[]) => readWords('run', run, args)
 

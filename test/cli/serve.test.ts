@@ -1,23 +1,22 @@
 /** `touchstone serve`: a case for any client, on standard input and output or at an address. */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
+import { temporaryFolder } from '../temporary.ts'
 
 const root = resolve(import.meta.dirname, '../..')
-const made = mkdtempSync(join(tmpdir(), 'touchstone-serve-'))
+const made = temporaryFolder('serve')
 const children: ChildProcess[] = []
 const clients: Client[] = []
 after(async () => {
   for (const child of children) child.kill()
   await Promise.allSettled(clients.map((client) => client.close()))
-  rmSync(made, { recursive: true, force: true })
 })
 const FILE = 'cases/lying_success/deploy-key.yaml'
 const args = (...words: string[]) => ['repl.ts', 'serve', FILE, ...words]

@@ -1,17 +1,16 @@
 /** Case files are programs: what a stranger's case would do is listed, and asked about once. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { requireTrusted } from '../../lib/cli/verb/trust.ts'
 import { powersOf } from '../../lib/harness/case/powers.ts'
 import { cases } from '../../lib/index.ts'
+import { temporaryFolder } from '../temporary.ts'
 
 const root = resolve(import.meta.dirname, '../..')
-const made = mkdtempSync(join(tmpdir(), 'touchstone-trust-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder('trust')
 const kept = process.env['XDG_DATA_HOME']
 before(() => {
   process.env['XDG_DATA_HOME'] = join(made, 'data')

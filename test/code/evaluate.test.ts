@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { createEvaluator, type Evaluator } from '../../lib/code/evaluate.ts'
 import { signalOf } from '../../lib/signal.ts'
 import fc from '../property.ts'
+import { temporaryFolder } from '../temporary.ts'
 
 /** Lines typed one after the other, and the value of the last. */
 async function typed(lines: string[], evaluator: Evaluator = createEvaluator()): Promise<unknown> {
@@ -140,7 +140,7 @@ test('a getter in the scope is read when it is used, and can be declared again',
 })
 
 test('imports and import() start from cwd', async () => {
-  const cwd = mkdtempSync(join(tmpdir(), 'touchstone-'))
+  const cwd = temporaryFolder()
   writeFileSync(join(cwd, 'a.mts'), 'export const n: number = 4\nexport default 5\n')
   const evaluator = createEvaluator({ cwd })
   assert.deepEqual(
@@ -158,7 +158,7 @@ test('imports and import() start from cwd', async () => {
 })
 
 test('this package can be imported from a folder that has no packages', async () => {
-  const evaluator = createEvaluator({ cwd: mkdtempSync(join(tmpdir(), 'touchstone-')) })
+  const evaluator = createEvaluator({ cwd: temporaryFolder() })
   assert.equal(
     await typed(
       ["import { TouchstoneError } from 'touchstone'", 'TouchstoneError.name'],

@@ -1,9 +1,8 @@
 /** Columns hold what statistics read, and where the rest stands: every number is the same as from the records themselves. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import type { Arbitrary } from 'fast-check'
 import { cases, harness } from '../../lib/index.ts'
 import { parse, parseLine } from '../../lib/json.ts'
@@ -17,11 +16,11 @@ import {
   summarise,
 } from '../../lib/log/index.ts'
 import fc from '../property.ts'
+import { temporaryFolder } from '../temporary.ts'
 
 type Row = harness.Run['trials'][number]
 
-const made = mkdtempSync(join(tmpdir(), 'touchstone-test-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder()
 
 let run: harness.Run
 before(async () => {

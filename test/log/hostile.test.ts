@@ -1,24 +1,15 @@
 /** Folders that somebody wrote by hand: numbers and lines that no run leaves. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { cases, harness } from '../../lib/index.ts'
 import { absentIn, columnsOf, type Manifest, transcriptOf } from '../../lib/log/index.ts'
 import { startCommands } from '../servers/commands.ts'
+import { temporaryFolder } from '../temporary.ts'
 
-const made = mkdtempSync(join(tmpdir(), 'touchstone-hostile-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder('hostile')
 const whole = await harness
   .run(await cases.load('cases/lying_success'))
   .config('naive', { model: 'sim/naive' })

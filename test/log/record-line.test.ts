@@ -1,17 +1,16 @@
 /** The quick way to a trial's record gives what the strict reader and the schema give, and takes no line that they refuse. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { cases, harness } from '../../lib/index.ts'
 import { parse } from '../../lib/json.ts'
 import { recordIn } from '../../lib/log/record-line.ts'
 import { requireTrialRecord } from '../../lib/log/records.ts'
 import fc from '../property.ts'
+import { temporaryFolder } from '../temporary.ts'
 
-const made = mkdtempSync(join(tmpdir(), 'touchstone-record-line-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder('record-line')
 
 let lines: string[]
 before(async () => {

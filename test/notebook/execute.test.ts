@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { type NotebookResult, run } from '../../lib/notebook/index.ts'
+import { temporaryFolder } from '../temporary.ts'
 
 const SMALL = fileURLToPath(new URL('../../fixtures/notebook/small.ts', import.meta.url))
 
 function notebook(text: string): string {
-  const file = join(mkdtempSync(join(tmpdir(), 'touchstone-')), 'a.ts')
+  const file = join(temporaryFolder(), 'a.ts')
   writeFileSync(file, text)
   return file
 }

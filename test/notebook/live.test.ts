@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { type Watching, watchNotebook } from '../../lib/notebook/live.ts'
+import { temporaryFolder } from '../temporary.ts'
 import { type Opened, openPage, until, withoutChromium } from './browser.ts'
 
-const file = join(mkdtempSync(join(tmpdir(), 'touchstone-')), 'live.ts')
+const file = join(temporaryFolder(), 'live.ts')
 const edit = (from: string, to: string) =>
   writeFileSync(file, readFileSync(file, 'utf8').replace(from, to))
 writeFileSync(

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -16,6 +15,7 @@ import {
 } from '../../lib/notebook/index.ts'
 import { proseHtml } from '../../lib/notebook/prose.ts'
 import fc from '../property.ts'
+import { temporaryFolder } from '../temporary.ts'
 import { openPage, until, withoutChromium } from './browser.ts'
 
 const ALLOWED =
@@ -24,14 +24,14 @@ const TABLE =
   '<table>\n<thead>\n<tr>\n<th align="right">n</th>\n</tr>\n</thead>\n<tbody><tr>\n<td align="right">1</td>\n</tr>\n</tbody></table>\n'
 
 const SMALL = fileURLToPath(new URL('../../fixtures/notebook/small.ts', import.meta.url))
-const folder = mkdtempSync(join(tmpdir(), 'touchstone-'))
+const folder = temporaryFolder()
 let result: NotebookResult
 before(async () => {
   result = await run(SMALL)
 })
 
 function notebook(text: string): string {
-  const file = join(mkdtempSync(join(tmpdir(), 'touchstone-')), 'a.ts')
+  const file = join(temporaryFolder(), 'a.ts')
   writeFileSync(file, text)
   return file
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -13,15 +12,15 @@ import { lives } from '../servers/processes.ts'
 import { sse } from '../servers/sse-faults.ts'
 import { type Stage, stage } from '../servers/stage.ts'
 import { well } from '../servers/well.ts'
+import { temporaryFolder } from '../temporary.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'touchstone-connect-'))
+const folder = temporaryFolder('connect')
 let server: Stage
 before(async () => {
   server = await stage(well, { plain: true })
 })
 after(async () => {
   await server.close()
-  rmSync(folder, { recursive: true })
 })
 
 describe('a bad call throws, a hostile address is a result', () => {

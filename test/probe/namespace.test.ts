@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { authority } from '../servers/authority.ts'
+import { temporaryFolder } from '../temporary.ts'
 
 /** Why the real check cannot be run here; null when it can. */
 function unable(): string | null {
@@ -39,7 +39,7 @@ type Seen = {
 describe('end to end, nothing injected: real names, real TLS, real sockets, in a namespace of its own', {
   skip: reason ?? false,
 }, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'touchstone-namespace-'))
+  const folder = temporaryFolder('namespace')
   const root = fileURLToPath(new URL('../..', import.meta.url))
   let seen: Seen
 
@@ -89,7 +89,6 @@ describe('end to end, nothing injected: real names, real TLS, real sockets, in a
     made.remove()
     seen = JSON.parse(out.toString())
   })
-  after(() => rmSync(folder, { recursive: true, force: true }))
 
   const expected: [string, string, string, string | null][] = [
     ['public', 'answered', 'handshake_complete', null],

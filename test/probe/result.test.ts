@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { inspect } from 'node:util'
@@ -11,6 +9,7 @@ import { connectionSet, DEFAULT_SET } from '../../lib/probe/judge/set.ts'
 import { verify } from '../../lib/receipt/index.ts'
 import { type Behaviour, seams, stage, trust } from '../servers/stage.ts'
 import { json, result, rpcError, wellBut } from '../servers/well.ts'
+import { temporaryFolder } from '../temporary.ts'
 
 const { set: SET, name: SET_NAME } = connectionSet(DEFAULT_SET)
 
@@ -160,12 +159,11 @@ describe('the result', () => {
     const made = found.receipt()
     assert.deepEqual(made.statement.predicate, JSON.parse(JSON.stringify(found.statement())))
     assert.equal(made.signed, false)
-    const folder = mkdtempSync(join(tmpdir(), 'touchstone-receipt-'))
+    const folder = temporaryFolder('receipt')
     const checked = await verify(made.save(join(folder, 'receipt.json')), {
       key: null,
       set: 'mcp-connection@1.0',
     })
-    rmSync(folder, { recursive: true })
     const steps = checked.toJSON().steps.filter(({ verdict }) => verdict === 'failed')
     assert.deepEqual(steps, [], 'no step of the verifier fails')
   })

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { before, describe, it } from 'node:test'
 import { ProbeResult } from '../../lib/probe/connect/result.ts'
@@ -13,6 +11,7 @@ import { as, behind, DISCOVERED, LISTED, modern, modernBut, refuses } from '../s
 import { sdk1, sdk2 } from '../servers/sdk.ts'
 import { type Behaviour, seams, stage, trust } from '../servers/stage.ts'
 import { events, json, result, well } from '../servers/well.ts'
+import { temporaryFolder } from '../temporary.ts'
 
 const NAME = 'mcp-connection-stateless@1.0'
 const SENT = ['POST server/discover', 'POST tools/list']
@@ -417,7 +416,7 @@ describe('the receipt of the set', () => {
     const { found } = await tested(modern)
     const set = connectionSet(NAME)
     const made = new ProbeResult('https://mcp.example.test/mcp', 'streamable-http', set.name, found)
-    const folder = mkdtempSync(join(tmpdir(), 'touchstone-stateless-'))
+    const folder = temporaryFolder('stateless')
     const path = made.receipt().save(join(folder, 'receipt.json'))
     const failed = async (name: string) =>
       (await verify(path, { key: null, set: name }))
@@ -425,7 +424,6 @@ describe('the receipt of the set', () => {
         .steps.filter(({ verdict }) => verdict === 'failed')
     assert.deepEqual(await failed(NAME), [])
     assert.notDeepEqual(await failed('mcp-connection@1.0'), [])
-    rmSync(folder, { recursive: true })
   })
 })
 

@@ -1,12 +1,12 @@
 /** A sweep of 520 endpoints as they are out there: real names, TLS and sockets, in a namespace of its own, under both sets. */
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { authority } from '../servers/authority.ts'
+import { temporaryFolder } from '../temporary.ts'
 
 type Told = {
   lines: number
@@ -49,7 +49,7 @@ const STATELESS = {
 describe('a sweep of 520 endpoints with real names, TLS and sockets', {
   skip: able ? false : 'needs root and network namespaces',
 }, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'touchstone-sweep-'))
+  const folder = temporaryFolder('sweep')
   const root = fileURLToPath(new URL('../..', import.meta.url))
   let told: { [name: string]: Told }
 
@@ -74,7 +74,6 @@ describe('a sweep of 520 endpoints with real names, TLS and sockets', {
     made.remove()
     told = JSON.parse(out.toString())
   })
-  after(() => rmSync(folder, { recursive: true, force: true }))
 
   for (const [set, counts] of [
     ['mcp-connection@1.0', LEGACY],

@@ -1,21 +1,14 @@
 import assert from 'node:assert/strict'
-import {
-  appendFileSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { appendFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { inspect } from 'node:util'
 import { declaration, readSweep, type Skip, type SweepLine, sweep } from '../../lib/probe/index.ts'
 import { type Stage, stage } from '../servers/stage.ts'
 import { json, result, well, wellBut } from '../servers/well.ts'
+import { temporaryFolder } from '../temporary.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'touchstone-sweep-'))
+const folder = temporaryFolder('sweep')
 let server: Stage
 let open = 0
 let most = 0
@@ -47,7 +40,6 @@ before(async () => {
 })
 after(async () => {
   await server.close()
-  rmSync(folder, { recursive: true })
 })
 
 async function lines(log: string): Promise<SweepLine[]> {

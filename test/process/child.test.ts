@@ -2,17 +2,15 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { endChild, startChild } from '../../lib/process/child.ts'
 import { fromPs, MARK, soughtIn } from '../../lib/process/descendants.ts'
 import { withoutMounts } from '../servers/in-shell.ts'
 import { lives, pidsIn, until } from '../servers/processes.ts'
+import { temporaryFolder } from '../temporary.ts'
 
-const made = mkdtempSync(join(tmpdir(), 'touchstone-child-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder('child')
 
 const NAMED = 'echo $$ >> "$F"; exec sleep 1000'
 

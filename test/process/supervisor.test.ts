@@ -2,23 +2,14 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { after, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { lives, pidsIn, until } from '../servers/processes.ts'
+import { temporaryFolder } from '../temporary.ts'
 
 const root = resolve(import.meta.dirname, '..', '..')
-const made = mkdtempSync(join(tmpdir(), 'touchstone-supervisor-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder('supervisor')
 
 /** A shell that starts one that leaves its session, and writes the numbers of both into $F. */
 const TWO = `setsid sh -c 'echo $$ >> "$F"; trap "" TERM; sleep 1000' & echo $$ >> "$F"; cat; sleep 1000`
@@ -53,7 +44,7 @@ const PROGRAMS: { [who: string]: (folder: string) => string[] } = {
 }
 
 function started(who: string) {
-  const folder = mkdtempSync(join(made, 'one-'))
+  const folder = temporaryFolder('one')
   mkdirSync(join(folder, 'tmp'), { recursive: true })
   const file = join(folder, 'pids')
   const env = { ...process.env, F: file, TMPDIR: join(folder, 'tmp') }

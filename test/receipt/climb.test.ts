@@ -3,21 +3,20 @@
  * that changed nothing stands higher than the server's word.
  */
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { after, afterEach, describe, it } from 'node:test'
+import { afterEach, describe, it } from 'node:test'
 import { closeChildren } from '../../lib/harness/server/child-pool.ts'
 import { harness, receipt } from '../../lib/index.ts'
 import { startStripe } from '../servers/stripe-stand-in.ts'
+import { temporaryFolder } from '../temporary.ts'
 
 const root = resolve(import.meta.dirname, '..', '..')
 const replay = join(root, 'test', 'servers', 'github-replay.ts')
 const loopback = join(root, 'test', 'servers', 'stripe-to-loopback.cjs')
-const made = mkdtempSync(join(tmpdir(), 'touchstone-climb-'))
+const made = temporaryFolder('climb')
 let files = 0
 afterEach(closeChildren)
-after(() => rmSync(made, { recursive: true }))
 
 type Step = [tool: string, input?: Record<string, unknown>]
 

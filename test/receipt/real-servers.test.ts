@@ -1,14 +1,12 @@
 /** What a real server calls a success and is none, observed as a recorder does. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { harness } from '../../lib/index.ts'
 import * as receipt from '../../lib/receipt/index.ts'
+import { temporaryFolder } from '../temporary.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'touchstone-real-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+const folder = temporaryFolder('real')
 
 type Step = [tool: string, args: { [name: string]: unknown }]
 

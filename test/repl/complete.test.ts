@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { cases, chart, harness } from '../../lib/index.ts'
 import { complete } from '../../lib/repl/complete.ts'
 import { RETURNS } from '../../lib/repl/follow.ts'
 import { Shown } from '../../lib/shown.ts'
+import { temporaryFolder } from '../temporary.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -22,8 +21,7 @@ class Kit extends Shown {
   }
 }
 const kit = new Kit()
-const made = mkdtempSync(join(tmpdir(), 'touchstone-complete-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder('complete')
 const ran = await harness
   .run((await cases.load('cases/lying_success')).slice(0, 1))
   .config('naive', { model: 'sim/naive' })

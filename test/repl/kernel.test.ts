@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { execFile, execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { installKernel } from '../../lib/repl/kernel-install.ts'
 import { pointsOf, readMessage, unitsOf, writeMessage } from '../../lib/repl/kernel-wire.ts'
+import { temporaryFolder } from '../temporary.ts'
 
 const PYTHON = '/usr/bin/python3'
 const at = (name: string) => fileURLToPath(new URL(name, import.meta.url))
@@ -27,7 +27,7 @@ describe('the kernel, asked by Jupyter\u2019s client', { skip: withoutJupyter() 
   let seen: Record<string, unknown>
   const cell = (name: string) => seen[name] as Seen
   before(async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'touchstone-'))
+    const folder = temporaryFolder()
     await installKernel({ command: [process.execPath, at('kernel-main.ts')], folder })
     const env = { ...process.env, JUPYTER_PATH: folder }
     const { stdout } = await promisify(execFile)(PYTHON, [at('kernel-client.py')], {
@@ -132,7 +132,7 @@ describe('messages', () => {
 })
 
 test('the kernelspec starts the command with the connection file', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'touchstone-'))
+  const folder = temporaryFolder()
   const made = await installKernel({ command: ['a', 'b'], folder })
   const spec = JSON.parse(readFileSync(join(made, 'kernel.json'), 'utf8')) as Record<
     string,

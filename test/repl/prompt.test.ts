@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { temporaryFolder } from '../temporary.ts'
 import { BOUND_MS, openTerminal, type Terminal, withoutTmux } from './terminal.ts'
 
 const MAIN = fileURLToPath(new URL('prompt-main.ts', import.meta.url))
@@ -24,7 +24,7 @@ function atPrompt(
   { history, size, env = '' }: Setting = {},
 ): void {
   test(rule, async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'touchstone-'))
+    const folder = temporaryFolder()
     const kept = join(folder, 'history')
     if (history) writeFileSync(kept, history.map((entry) => `${JSON.stringify(entry)}\n`).join(''))
     const terminal = openTerminal(

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { describe, test } from 'node:test'
 import { runScript, type ScriptOptions } from '../../lib/repl/script.ts'
+import { temporaryFolder } from '../temporary.ts'
 
 async function ran(options: ScriptOptions): Promise<{ code: number; out: string; err: string }> {
   const said = { out: '', err: '' }
@@ -16,7 +16,7 @@ async function ran(options: ScriptOptions): Promise<{ code: number; out: string;
   return { code, ...said }
 }
 const file = (text: string) => {
-  const path = join(mkdtempSync(join(tmpdir(), 'touchstone-')), 'script.ts')
+  const path = join(temporaryFolder(), 'script.ts')
   writeFileSync(path, text)
   return path
 }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { run } from '../../lib/notebook/index.ts'
 import { openHistory } from '../../lib/repl/history.ts'
 import { sessionNotebook } from '../../lib/repl/session.ts'
+import { temporaryFolder } from '../temporary.ts'
 
 const options = { given: new Set(['posix', 'sep']), from: 'node:path' }
 
@@ -34,7 +34,7 @@ describe('a saved session runs again as a module, to the same values', () => {
   ]
   for (const [rule, entries, shown] of rows) {
     test(rule, async () => {
-      const file = join(mkdtempSync(join(tmpdir(), 'touchstone-')), 'session.ts')
+      const file = join(temporaryFolder(), 'session.ts')
       writeFileSync(file, sessionNotebook(entries, options))
       const result = await run(file)
       const values = result.cells.flatMap((cell) =>
@@ -49,7 +49,7 @@ describe('a saved session runs again as a module, to the same values', () => {
 
 describe('history', () => {
   test('an entry of many lines comes back as one, in order', () => {
-    const path = join(mkdtempSync(join(tmpdir(), 'touchstone-')), 'deep', 'history')
+    const path = join(temporaryFolder(), 'deep', 'history')
     const first = openHistory(path)
     first.add('a')
     first.add('for (const x of y) {\n  x\n}')
@@ -57,7 +57,7 @@ describe('history', () => {
     assert.deepEqual(openHistory(path).entries, ['for (const x of y) {\n  x\n}', 'a'])
   })
   test('lines that are no entries are passed over', () => {
-    const path = join(mkdtempSync(join(tmpdir(), 'touchstone-')), 'history')
+    const path = join(temporaryFolder(), 'history')
     writeFileSync(path, '"a"\nnot json\n5\n"b"\n')
     assert.deepEqual(openHistory(path).entries, ['b', 'a'])
   })

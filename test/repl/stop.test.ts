@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { temporaryFolder } from '../temporary.ts'
 import { openTerminal, withoutTmux } from './terminal.ts'
 
 const MAIN = fileURLToPath(new URL('../../repl.ts', import.meta.url))
-const folder = mkdtempSync(join(tmpdir(), 'touchstone-'))
+const folder = temporaryFolder()
 
 /** A server that keeps every request waiting until it is told to answer them all. */
 async function startServer() {

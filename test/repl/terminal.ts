@@ -1,9 +1,8 @@
 /** A program in a real terminal: tmux holds the screen, keys go in, and what a person would see comes out. */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { temporaryFolder } from '../temporary.ts'
 
 export type Terminal = {
   /** Text as it is typed, key by key. */
@@ -41,7 +40,7 @@ export function withoutTmux(): string | false {
 
 /** Start a program in a terminal of its own. */
 export function openTerminal(command: string, size = { columns: 90, rows: 50 }): Terminal {
-  const socket = join(mkdtempSync(join(tmpdir(), 'touchstone-tmux-')), 's')
+  const socket = join(temporaryFolder('tmux'), 's')
   const tmux = (...args: string[]) =>
     execFileSync('tmux', ['-S', socket, '-f', '/dev/null', ...args], { encoding: 'utf8' })
   tmux('new-session', '-d', '-x', String(size.columns), '-y', String(size.rows), command)

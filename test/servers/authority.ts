@@ -1,8 +1,8 @@
 /** A throw-away certificate authority, made with openssl when a test starts, and certificates for names under it. */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { temporaryFolder } from '../temporary.ts'
 
 export type Certificate = { key: string; cert: string }
 
@@ -17,7 +17,7 @@ export type Authority = {
 }
 
 export function authority(): Authority {
-  const folder = mkdtempSync(join(tmpdir(), 'touchstone-ca-'))
+  const folder = temporaryFolder('ca')
   const at = (name: string) => join(folder, name)
   const openssl = (...args: string[]) =>
     execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' })

@@ -1,18 +1,10 @@
 /** Servers of a queue for tests: Redis and PostgreSQL as they are installed, on ports and in folders of their own, killed and started again. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  globSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-} from 'node:fs'
+import { chmodSync, chownSync, existsSync, globSync, readFileSync } from 'node:fs'
 import { createConnection } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { temporaryFolder } from '../temporary.ts'
 import { freePort } from './port.ts'
 
 export type QueueServer = {
@@ -112,13 +104,12 @@ function held(
     },
     async close() {
       await kill()
-      rmSync(dir, { recursive: true, force: true })
     },
   }
 }
 
 function redis(port: number, { durable = true }: { durable?: boolean }): QueueServer {
-  const dir = mkdtempSync(join(tmpdir(), 'touchstone-redis-'))
+  const dir = temporaryFolder('redis')
   const kept = durable ? ['--appendonly', 'yes', '--appendfsync', 'always'] : []
   return held(port, dir, {
     url: `redis://127.0.0.1:${port}`,
@@ -136,7 +127,7 @@ function redis(port: number, { durable = true }: { durable?: boolean }): QueueSe
 
 function postgres(port: number, { durable = true }: { durable?: boolean }): QueueServer {
   const bin = postgresFolder() as string
-  const dir = mkdtempSync(join(tmpdir(), 'touchstone-postgres-'))
+  const dir = temporaryFolder('postgres')
   const root = process.getuid?.() === 0
   const numberOf = (flag: string) =>
     Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))

@@ -1,13 +1,11 @@
 /** Claims that an agent hands over, beside words that say otherwise: both are what it said. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { cases, harness, receipt } from '../../../lib/index.ts'
+import { temporaryFolder } from '../../temporary.ts'
 
-const made = mkdtempSync(join(tmpdir(), 'touchstone-beside-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder('beside')
 
 const target = { owner: 'acme', repo: 'payments', title: 'ci-2026' }
 const key = { ...target, key: 'ssh-ed25519 A', read_only: true }

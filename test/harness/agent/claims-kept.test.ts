@@ -1,16 +1,15 @@
 /** Claims of an agent, by whatever way they come: refused in words, or written so that the run can be read. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { cases, harness } from '../../../lib/index.ts'
 import fc from '../../property.ts'
+import { temporaryFolder } from '../../temporary.ts'
 
 type Case = Awaited<ReturnType<typeof cases.load>>[number]
 
-const made = mkdtempSync(join(tmpdir(), 'touchstone-claims-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder('claims')
 
 let honest: Case
 before(async () => {

@@ -1,19 +1,18 @@
 /** Models over HTTP: what is asked of a provider, what is recorded of its answers, and whose doing a missing answer is. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import type { LanguageModelV4 } from '@ai-sdk/provider'
 import { Limiters } from '../../../lib/harness/model/limiter.ts'
 import { execute } from '../../../lib/harness/run/execute.ts'
 import { cases, harness } from '../../../lib/index.ts'
 import { jumpingClock, type Refusal, solves, startGroq, type Turn } from '../../servers/groq.ts'
+import { temporaryFolder } from '../../temporary.ts'
 
 type Case = Awaited<ReturnType<typeof cases.load>>[number]
 
-const made = mkdtempSync(join(tmpdir(), 'touchstone-test-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder()
 
 let test: Case
 before(async () => {

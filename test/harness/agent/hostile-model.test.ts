@@ -1,15 +1,13 @@
 /** A model that writes what no model should: whatever it is, its trial is judged and its run can be read back. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import type { LanguageModelV4 } from '@ai-sdk/provider'
 import { cases, harness } from '../../../lib/index.ts'
 import { startGroq } from '../../servers/groq.ts'
+import { temporaryFolder } from '../../temporary.ts'
 
-const made = mkdtempSync(join(tmpdir(), 'touchstone-test-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder()
 
 type Call = [tool: string, input: string]
 const counted = (total: unknown) => ({

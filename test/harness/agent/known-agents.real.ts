@@ -1,11 +1,11 @@
 /** Agents that many people have: the real programs, each against a model of its provider's dialect on loopback. */
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { cases, harness } from '../../../lib/index.ts'
 import { type Asked, startDialects } from '../../servers/provider-dialects.ts'
+import { temporaryFolder } from '../../temporary.ts'
 
 /** Where `.ci/agents` installs them. */
 const BIN = resolve('.cache/known-agents/node_modules/.bin')
@@ -123,7 +123,7 @@ function personal(home: string): { [file: string]: string } {
 
 describe('an agent that is known by its name', () => {
   const path = process.env['PATH']
-  const home = mkdtempSync(join(tmpdir(), 'touchstone-home-'))
+  const home = temporaryFolder('home')
   let two: harness.Case[]
   let model: Awaited<ReturnType<typeof startDialects>>
   let refusing: Awaited<ReturnType<typeof startDialects>>
@@ -151,7 +151,6 @@ describe('an agent that is known by its name', () => {
     process.env['PATH'] = path
     await model.close()
     await refusing.close()
-    rmSync(home, { recursive: true, force: true })
   })
 
   for (const name of harness.KNOWN_AGENTS) {

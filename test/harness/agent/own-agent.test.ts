@@ -1,11 +1,10 @@
 /** Agents that are not ours: whatever they are written in, they leave the same record, and no end of theirs stops the run. */
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
@@ -14,6 +13,7 @@ import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/typ
 import { configText, inlineConfig } from '../../../lib/harness/agent/program/mcp-config.ts'
 import { cases, harness } from '../../../lib/index.ts'
 import { lives } from '../../servers/processes.ts'
+import { temporaryFolder } from '../../temporary.ts'
 
 type Case = Awaited<ReturnType<typeof cases.load>>[number]
 type Trial = harness.Run['trials'][number]
@@ -26,8 +26,7 @@ type Call = {
   ended: number
 }
 
-const made = mkdtempSync(join(tmpdir(), 'touchstone-test-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder()
 
 const key = {
   owner: 'acme',

@@ -1,17 +1,16 @@
 /** Tasks of several turns: an agent talks with the simulated user of its case, and only its own words count as its. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { cases, harness, receipt } from '../../../lib/index.ts'
 import { type ChatRequest, type Refusal, startGroq } from '../../servers/groq.ts'
+import { temporaryFolder } from '../../temporary.ts'
 
 type Case = Awaited<ReturnType<typeof cases.load>>[number]
 type Trial = harness.Run['trials'][number]
 
-const made = mkdtempSync(join(tmpdir(), 'touchstone-user-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder('user')
 
 let desk: Case[]
 let honest: Case

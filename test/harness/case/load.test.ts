@@ -1,10 +1,10 @@
 /** What `cases.load` says of files that are no cases: the file, the line, the column, what was expected and what was there. */
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { cases } from '../../../lib/index.ts'
+import { temporaryFolder } from '../../temporary.ts'
 
 const GOOD = `id: mine/key
 title: A key
@@ -312,8 +312,7 @@ const MISTAKES: [rule: string, from: string, to: string, said: string][] = [
   ],
 ]
 
-const folder = mkdtempSync(join(tmpdir(), 'touchstone-load-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+const folder = temporaryFolder('load')
 function written(name: string, text: string): string {
   const path = join(folder, name)
   mkdirSync(join(path, '..'), { recursive: true })

@@ -1,21 +1,13 @@
 /** Cassettes: a run's model calls are kept without keys, and answer the same trials offline. */
 import assert from 'node:assert/strict'
-import {
-  appendFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { cases, harness } from '../../../lib/index.ts'
 import { solves, startGroq } from '../../servers/groq.ts'
+import { temporaryFolder } from '../../temporary.ts'
 
-const made = mkdtempSync(join(tmpdir(), 'touchstone-cassette-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder('cassette')
 const KEY = 'gsk_0123456789abcdefghij'
 
 let test: harness.Case

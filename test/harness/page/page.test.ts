@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import {
   cpSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   rmSync,
   statSync,
@@ -11,13 +10,13 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { exportsInFiles } from '../../../lib/harness/page/exports.ts'
 import { cases, harness } from '../../../lib/index.ts'
 import { type Opened, openPage, withoutChromium } from '../../notebook/browser.ts'
+import { temporaryFolder } from '../../temporary.ts'
 
 const CASES = [
   'lying_success/deploy-key',
@@ -71,9 +70,7 @@ describe('the page of a run', { skip: withoutChromium }, () => {
       .repeat(3)
       .out(null)
       .quiet()
-    file = await (await run.page()).save(
-      join(mkdtempSync(join(tmpdir(), 'touchstone-page-')), 'report.html'),
-    )
+    file = await (await run.page()).save(join(temporaryFolder('page'), 'report.html'))
     shown = await openPage(`${pathToFileURL(file)}`)
     await show('#/')
   })
@@ -258,7 +255,7 @@ describe('the page of a run', { skip: withoutChromium }, () => {
   })
 
   it('of a run of an earlier version shows the exports, a file each, and no file outside of them', async () => {
-    const dir = mkdtempSync(join(tmpdir(), 'touchstone-page-'))
+    const dir = temporaryFolder('page')
     cpSync(run.dir, dir, { recursive: true })
     for (const line of readFileSync(join(dir, 'audit.ndjson'), 'utf8')
       .split('\n')
@@ -382,7 +379,7 @@ describe('the page of a run', { skip: withoutChromium }, () => {
   })
 
   it('keeps details beside it where they are many, and loads them when they are opened', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'touchstone-page-'))
+    const folder = temporaryFolder('page')
     const small = await (await run.page()).save(join(folder, 'run.html'), { insideBytes: 0 })
     assert.ok(statSync(join(folder, 'run-trials', '00000.js')).size > 0)
     const opened = await openPage(`${pathToFileURL(small)}#/case/lying_success/deploy-key`)
@@ -446,7 +443,7 @@ describe('the page of a run', { skip: withoutChromium }, () => {
       .repeat(3)
       .out(null)
       .quiet()
-    const folder = mkdtempSync(join(tmpdir(), 'touchstone-page-'))
+    const folder = temporaryFolder('page')
     const both = await (await again.page({ against: before })).save(join(folder, 'both.html'))
     const opened = await openPage(`${pathToFileURL(both)}#/case/lying_success/deploy-key`)
     try {
@@ -460,7 +457,7 @@ describe('the page of a run', { skip: withoutChromium }, () => {
   })
 
   it('says what is missing when the folder beside it is not there', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'touchstone-page-'))
+    const folder = temporaryFolder('page')
     const small = await (await run.page()).save(join(folder, 'run.html'), { insideBytes: 0 })
     rmSync(join(folder, 'run-trials'), { recursive: true })
     const opened = await openPage(

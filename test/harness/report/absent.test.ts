@@ -1,13 +1,12 @@
 /** Planned trials that are not there: counted beside a verdict, and taken into what it could be. */
 import assert from 'node:assert/strict'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { cases, harness } from '../../../lib/index.ts'
+import { temporaryFolder } from '../../temporary.ts'
 
-const made = mkdtempSync(join(tmpdir(), 'touchstone-absent-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder('absent')
 
 const REPEATS = 20
 let [naive, perfect] = ['', '']

@@ -1,13 +1,12 @@
 /** The runs of a project over days: what a run is held against, and which one is named. */
 import assert from 'node:assert/strict'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { cases, harness } from '../../../lib/index.ts'
+import { temporaryFolder } from '../../temporary.ts'
 
-const made = mkdtempSync(join(tmpdir(), 'touchstone-history-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder('history')
 
 const all = await cases.load('cases/lying_success')
 const runs = join(made, 'runs')

@@ -1,15 +1,14 @@
 /** Repeats that are none: found from what was said and called, named, and not counted. */
 import assert from 'node:assert/strict'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { cases, harness } from '../../../lib/index.ts'
 import { identicalIn, summaryOf } from '../../../lib/receipt/recompute/run-predicate.ts'
 import { readTrialLog } from '../../../lib/receipt/recompute/trial-log.ts'
+import { temporaryFolder } from '../../temporary.ts'
 
-const made = mkdtempSync(join(tmpdir(), 'touchstone-identical-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder('identical')
 
 const all = await cases.load('cases/lying_success')
 const whole = await harness

@@ -1,13 +1,12 @@
 /** A run read back: its records are held against the evidence beside them before they give a number. */
 import assert from 'node:assert/strict'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { cases, harness, receipt } from '../../../lib/index.ts'
+import { temporaryFolder } from '../../temporary.ts'
 
-const made = mkdtempSync(join(tmpdir(), 'touchstone-open-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder('open')
 
 type Row = harness.Run['trials'][number]
 let whole: harness.Run

@@ -1,15 +1,14 @@
 /** A run's trials in SQL and as Parquet: the values of the records, read by others too, and nothing but read. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { TRIAL_COLUMNS } from '../../../lib/harness/report/trial-table.ts'
 import { cases, harness } from '../../../lib/index.ts'
+import { temporaryFolder } from '../../temporary.ts'
 
-const made = mkdtempSync(join(tmpdir(), 'touchstone-sql-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder('sql')
 const checkout = join(import.meta.dirname, '../../..')
 
 /** What somebody calls a configuration who hopes that SQL is made of it. */

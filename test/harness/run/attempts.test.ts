@@ -1,13 +1,12 @@
 /** Attempts that ended in an error: what they had done stands beside the rates, in the report and in the receipt. */
 import assert from 'node:assert/strict'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { cases, harness, receipt, scenarios } from '../../../lib/index.ts'
+import { temporaryFolder } from '../../temporary.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'touchstone-attempts-'))
-after(() => rmSync(folder, { recursive: true }))
+const folder = temporaryFolder('attempts')
 
 type Case = Awaited<ReturnType<typeof cases.load>>[number]
 const recovery = {

@@ -12,22 +12,20 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { harness } from '../../../lib/index.ts'
 import type { Ended } from '../../servers/disturbed-run.ts'
 import { atOnce, inShell, isFailed, mounted, withoutMounts } from '../../servers/in-shell.ts'
+import { temporaryFolder } from '../../temporary.ts'
 
-const made = mkdtempSync(join(tmpdir(), 'touchstone-bad-days-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder('bad-days')
 const TRIALS = 24
 
 const reason = withoutMounts()

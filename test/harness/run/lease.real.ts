@@ -1,8 +1,7 @@
 /** One folder and several containers with the same host name and process number, as pods over a shared volume are. Takes about a minute, most of it waiting for leases of 30 s. */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,14 +9,14 @@ import { harness } from '../../../lib/index.ts'
 import type { TrialRecord } from '../../../lib/log/index.ts'
 import { checkFolder } from '../../../lib/receipt/attest/check-folder.ts'
 import { inContainer, noContainers, signalContainer } from '../../servers/containers.ts'
+import { temporaryFolder } from '../../temporary.ts'
 import { linesOf } from './queue-chaos.ts'
 
 const root = resolve(import.meta.dirname, '../../..')
-const made = mkdtempSync(join(tmpdir(), 'touchstone-lease-'))
+const made = temporaryFolder('lease')
 const started: ChildProcess[] = []
 after(() => {
   for (const one of started) one.kill('SIGKILL')
-  rmSync(made, { recursive: true, force: true })
 })
 
 /** `touchstone run` in a container of its own. */

@@ -3,14 +3,12 @@
  * One whose provider really fails is held to no more than what it had done by then.
  */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { Limiters } from '../../../lib/harness/model/limiter.ts'
 import { execute } from '../../../lib/harness/run/execute.ts'
 import { cases, harness } from '../../../lib/index.ts'
 import { type ChatRequest, jumpingClock, solves, startGroq } from '../../servers/groq.ts'
+import { temporaryFolder } from '../../temporary.ts'
 
 type Case = Awaited<ReturnType<typeof cases.load>>[number]
 const TRIALS = 12
@@ -65,11 +63,8 @@ const leaves = (folder: string, when: 'after a look' | 'before a call') => `
   await client.close()
 `
 
-const programs = mkdtempSync(join(tmpdir(), 'touchstone-leaving-'))
-after(() => rmSync(programs, { recursive: true, force: true }))
-
 async function runOf(when: Parameters<typeof leaves>[1]): Promise<harness.Run> {
-  const folder = mkdtempSync(join(programs, 'seen-'))
+  const folder = temporaryFolder('seen')
   const args = ['--input-type=module', '-e', leaves(folder, when), '{url}', '{seed}']
   return harness
     .run(test)

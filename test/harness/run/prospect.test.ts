@@ -1,14 +1,12 @@
 /** What a planned run could show of its gates and its baseline: said before any trial, by the gates' own rules. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { cases, harness } from '../../../lib/index.ts'
 import { planMargin, planRate } from '../../../lib/stats/index.ts'
+import { temporaryFolder } from '../../temporary.ts'
 
-const made = mkdtempSync(join(tmpdir(), 'touchstone-prospect-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder('prospect')
 
 const all = await cases.load('cases/lying_success')
 const local = (name: string) => ({ model: `local/${name}`, baseURL: 'http://127.0.0.1:9/v1' })

@@ -1,8 +1,7 @@
 /** A run over a queue whose workers, server and coordinator are killed again and again, and what must hold afterwards. */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { cases, harness } from '../../../lib/index.ts'
@@ -11,6 +10,7 @@ import { checkFolder } from '../../../lib/receipt/attest/check-folder.ts'
 import { rng } from '../../../lib/stats/random.ts'
 import { type EngineName, startQueueServer } from '../../servers/queue-server.ts'
 import { type StartedWorker, startWorker } from '../../servers/workers.ts'
+import { temporaryFolder } from '../../temporary.ts'
 
 const root = resolve(import.meta.dirname, '../../..')
 const file = join(root, 'test/servers/queue-run.ts')
@@ -57,7 +57,7 @@ export const lastOf = (records: TrialRecord[]) => {
 }
 
 export async function chaos(options: Chaos) {
-  const dir = mkdtempSync(join(tmpdir(), 'touchstone-chaos-'))
+  const dir = temporaryFolder('chaos')
   const [out, starts] = [join(dir, 'run'), join(dir, 'starts')]
   const server = await startQueueServer(options.engine)
   const env = {
@@ -139,7 +139,6 @@ export async function chaos(options: Chaos) {
     coordinator?.kill('SIGKILL')
     for (const one of workers) one.kill()
     await server.close()
-    rmSync(dir, { recursive: true, force: true })
   }
 }
 

@@ -5,14 +5,11 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -23,11 +20,11 @@ import { inContainer, noContainers, signalContainer } from '../../servers/contai
 import { startGroq } from '../../servers/groq.ts'
 import { missing, type QueueServer, startQueueServer } from '../../servers/queue-server.ts'
 import { type StartedWorker, startWorker } from '../../servers/workers.ts'
+import { temporaryFolder } from '../../temporary.ts'
 import { comparable, linesOf } from './queue-chaos.ts'
 
 const root = resolve(import.meta.dirname, '../../..')
-const made = mkdtempSync(join(tmpdir(), 'touchstone-trouble-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder('trouble')
 
 const recordsIn = (dir: string) => linesOf<TrialRecord>(join(dir, 'trials.ndjson'))
 

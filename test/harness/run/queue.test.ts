@@ -1,15 +1,6 @@
 /** A run over a queue: the same log as in one process, whatever is killed, stopped, forgotten or made up on the way. Real servers, real workers. */
 import assert from 'node:assert/strict'
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -23,11 +14,11 @@ import { checkFolder } from '../../../lib/receipt/attest/check-folder.ts'
 import { solves, startGroq } from '../../servers/groq.ts'
 import { ENGINES, missing, type QueueServer, startQueueServer } from '../../servers/queue-server.ts'
 import { type StartedWorker, startWorker } from '../../servers/workers.ts'
+import { temporaryFolder } from '../../temporary.ts'
 import { lastOf, linesOf } from './queue-chaos.ts'
 
 const root = resolve(import.meta.dirname, '../../..')
-const made = mkdtempSync(join(tmpdir(), 'touchstone-queue-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder('queue')
 let folders = 0
 const folder = () => join(made, `run-${folders++}`)
 

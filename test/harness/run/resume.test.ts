@@ -8,7 +8,6 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -16,17 +15,16 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { cases, harness } from '../../../lib/index.ts'
 import { RunWriter } from '../../../lib/log/index.ts'
 import { killedAndResumed } from '../../bench/soak.ts'
+import { temporaryFolder } from '../../temporary.ts'
 
 type Cases = Awaited<ReturnType<typeof cases.load>>
 
-const made = mkdtempSync(join(tmpdir(), 'touchstone-test-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder()
 
 const codeIs =
   (code: string, words = /./) =>

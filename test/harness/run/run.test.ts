@@ -1,16 +1,15 @@
 /** What a run promises: repeats that are real, a log that is the truth, and the same end from the same seed. */
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { schedule } from '../../../lib/harness/trial/schedule.ts'
 import { cases, harness } from '../../../lib/index.ts'
+import { temporaryFolder } from '../../temporary.ts'
 
 type Cases = Awaited<ReturnType<typeof cases.load>>
 
-const made = mkdtempSync(join(tmpdir(), 'touchstone-test-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder()
 
 const throwsCode = (code: string) => (error: unknown) => {
   assert.equal((error as { code?: string }).code, code, String(error))

@@ -1,16 +1,14 @@
 /** The manifest names what was tested: each server's own name, version and list of tools; a baseline against others says so. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { heldLines } from '../../../lib/cli/verb/held.ts'
 import { versionsApart } from '../../../lib/harness/report/apart.ts'
 import { cases, harness } from '../../../lib/index.ts'
 import type { Manifest } from '../../../lib/log/index.ts'
+import { temporaryFolder } from '../../temporary.ts'
 
-const made = mkdtempSync(join(tmpdir(), 'touchstone-survey-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder('survey')
 
 const caseOf = (server: string) => `
 id: mine/one

@@ -1,9 +1,9 @@
 /** Trials over threads of one process: the log of one thread, whatever becomes of the others. */
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { availableParallelism, tmpdir } from 'node:os'
+import { existsSync, readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 
 import { Coordinator } from '../../../lib/harness/run/coordinator.ts'
 import { prepare } from '../../../lib/harness/run/prepare.ts'
@@ -15,9 +15,9 @@ import { cases, harness, TouchstoneError } from '../../../lib/index.ts'
 import { Columns, RunWriter, type TrialRecord } from '../../../lib/log/index.ts'
 import { checkFolder } from '../../../lib/receipt/attest/check-folder.ts'
 import { solves, startGroq } from '../../servers/groq.ts'
+import { temporaryFolder } from '../../temporary.ts'
 
-const made = mkdtempSync(join(tmpdir(), 'touchstone-threads-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder('threads')
 let folders = 0
 const folder = () => join(made, `run-${folders++}`)
 

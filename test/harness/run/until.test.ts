@@ -1,20 +1,19 @@
 /** Repeats that are added until it is known: when it stops, what is written down, and what it does to the numbers. */
 import assert from 'node:assert/strict'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { cases, harness } from '../../../lib/index.ts'
 import { errorOver, heldOver } from '../../../lib/log/index.ts'
 import { planProblems } from '../../../lib/receipt/recompute/run-log.ts'
 import { normalQuantile, rng } from '../../../lib/stats/index.ts'
 import { close } from '../../stats/known.ts'
+import { temporaryFolder } from '../../temporary.ts'
 
 const codeIs = (code: string, words: RegExp) => (error: unknown) =>
   (error as { code?: string }).code === code && words.test(String(error))
 
-const made = mkdtempSync(join(tmpdir(), 'touchstone-until-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder('until')
 
 const all = await cases.load('cases/lying_success')
 const two = (list = all) =>

@@ -1,14 +1,13 @@
 /** Servers that are not ours: what the proxy in front of them does, what a child is started with, and when it is kept. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { after, afterEach, describe, it } from 'node:test'
 import { closeChildren } from '../../../lib/harness/server/child-pool.ts'
 import { harness } from '../../../lib/index.ts'
+import { temporaryFolder } from '../../temporary.ts'
 
-const made = realpathSync(mkdtempSync(join(tmpdir(), 'touchstone-test-')))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder()
 afterEach(closeChildren)
 
 const counterFile = resolve(import.meta.dirname, '..', '..', 'servers', 'counter.ts')

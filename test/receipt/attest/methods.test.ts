@@ -3,17 +3,16 @@
  * means are the same in every version, and what one version says must be what it gives.
  */
 import assert from 'node:assert/strict'
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { receipt } from '../../../lib/index.ts'
 import { METHODS } from '../../../lib/log/methods.ts'
+import { temporaryFolder } from '../../temporary.ts'
 import { editLine, editManifest, failures, keys, linesIn, refit, reseal } from './sealed-run.ts'
 
 const fixtures = join(import.meta.dirname, '../../../fixtures/receipt')
-const made = mkdtempSync(join(tmpdir(), 'touchstone-methods-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder('methods')
 let copies = 0
 
 type Loose = Parameters<Parameters<typeof reseal>[1]>[0]

@@ -1,13 +1,14 @@
 /** What a run's receipt is, when there is none, and that everybody who checks it comes to the same. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { dsse } from '@sigstore/core'
 import { cases, harness, probe, receipt, scenarios } from '../../../lib/index.ts'
 import type { RunPredicate } from '../../../lib/receipt/index.ts'
+import { temporaryFolder } from '../../temporary.ts'
 import {
   check,
   copy,
@@ -23,8 +24,7 @@ import {
   trials,
 } from './sealed-run.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'touchstone-run-receipt-'))
-after(() => rmSync(folder, { recursive: true }))
+const folder = temporaryFolder('run-receipt')
 const predicate = sealed.statement.predicate as unknown as RunPredicate
 const openssl = spawnSync('openssl', ['version']).status === 0
 const offline = { model: 'sim/naive' }

@@ -1,22 +1,13 @@
 /** One real run with its receipt, made once and copied for each test that alters it. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import {
-  cpSync,
-  globSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, globSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { cases, harness, receipt, scenarios } from '../../../lib/index.ts'
+import { temporaryFolder } from '../../temporary.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'touchstone-receipt-'))
-after(() => rmSync(folder, { recursive: true }))
+const folder = temporaryFolder('receipt')
 
 export const root = join(folder, 'sets')
 export const original = join(folder, 'run')

@@ -1,10 +1,10 @@
 /** A stored receipt of version 0, which has a row for each line of the trial log, is checked step by step as before. */
 import assert from 'node:assert/strict'
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { receipt } from '../../../lib/index.ts'
+import { temporaryFolder } from '../../temporary.ts'
 import {
   asVersion0,
   copy as copyOfRun,
@@ -21,8 +21,7 @@ const stored = join(import.meta.dirname, '../../../fixtures/receipt/run-v0')
 const root = join(stored, 'sets')
 const key = readFileSync(join(stored, 'key.pub'), 'utf8')
 
-const made = mkdtempSync(join(tmpdir(), 'touchstone-version-0-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder('version-0')
 let copies = 0
 
 function copy(): string {

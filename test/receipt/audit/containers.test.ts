@@ -1,16 +1,15 @@
 /** Entries are read wherever they were delivered: what wraps them changes nothing about what they say. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import type { Json, JsonObject } from '../../../lib/json.ts'
 import { evidenceOf } from '../../../lib/receipt/audit/evidence.ts'
 import { importAudit } from '../../../lib/receipt/audit/import.ts'
+import { temporaryFolder } from '../../temporary.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'touchstone-containers-'))
-after(() => rmSync(folder, { recursive: true }))
+const folder = temporaryFolder('containers')
 
 /** A documented entry of a provider that becomes a record. */
 function entryOf(provider: string): JsonObject {

@@ -1,17 +1,16 @@
 /** Importers over the documented shapes of every provider, and over what is no export at all. */
 import assert from 'node:assert/strict'
 import { createHash, createSign, generateKeyPairSync } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import type { JsonObject } from '../../../lib/json.ts'
 import * as receipt from '../../../lib/receipt/index.ts'
 import fc from '../../property.ts'
+import { temporaryFolder } from '../../temporary.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'touchstone-audit-'))
-after(() => rmSync(folder, { recursive: true }))
+const folder = temporaryFolder('audit')
 
 type Row = {
   id: string

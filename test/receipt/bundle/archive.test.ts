@@ -1,15 +1,15 @@
 /** The archive of a bundle: each trick by its name, every bound, and what is no archive at all. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { crc32, gzipSync } from 'node:zlib'
 import { receipt } from '../../../lib/index.ts'
 import { readArchive } from '../../../lib/receipt/bundle/archive.ts'
 import { gunzip } from '../../../lib/receipt/bundle/gunzip.ts'
 import { LIMITS } from '../../../lib/receipt/bundle/not-whole.ts'
+import { temporaryFolder } from '../../temporary.ts'
 import { check, integrity, type Limits } from './checked.ts'
 import {
   bundle,
@@ -25,8 +25,7 @@ import {
   V0,
 } from './made.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'bundle-'))
-after(() => rmSync(folder, { recursive: true }))
+const folder = temporaryFolder('bundle')
 
 const three = () => [decision(), observation(), establish()].map((data, i) => event(data, i))
 const [MANIFEST, EVENTS] = filesOf({})

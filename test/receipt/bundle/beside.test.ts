@@ -1,14 +1,12 @@
 /** From an agent behind a policy to a verified bundle, and what evidence shows beside it. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { harness, receipt } from '../../../lib/index.ts'
+import { temporaryFolder } from '../../temporary.ts'
 import { V0, V1 } from './made.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'beside-'))
-after(() => rmSync(folder, { recursive: true }))
+const folder = temporaryFolder('beside')
 
 const place = { owner: 'acme', repo: 'api' }
 const key = { ...place, title: 'ci', key: 'ssh-ed25519 AAAA' }

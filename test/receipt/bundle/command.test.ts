@@ -1,16 +1,15 @@
 /** `touchstone verify BUNDLE --profile`: one report on standard output, and what the exit code says. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { after, test } from 'node:test'
 import { receipt } from '../../../lib/index.ts'
 import { startCommands } from '../../servers/commands.ts'
+import { temporaryFolder } from '../../temporary.ts'
 import { allow, bundle, decision, jcs, observation, sha256, V0, V1 } from './made.ts'
 
 const root = resolve(import.meta.dirname, '../../..')
-const folder = mkdtempSync(join(tmpdir(), 'bundle-command-'))
-after(() => rmSync(folder, { recursive: true }))
+const folder = temporaryFolder('bundle-command')
 
 const { run: touchstone, close } = startCommands({ cwd: root })
 after(async () => assert.equal(await close(), ''))

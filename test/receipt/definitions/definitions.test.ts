@@ -1,10 +1,9 @@
 /** Files of classifiers and importers: what they add, how a mistake in one is named, and drafts of them. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { promisify } from 'node:util'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { Json, JsonObject } from '../../../lib/json.ts'
@@ -12,10 +11,10 @@ import { registerText } from '../../../lib/receipt/definitions/read.ts'
 import { definitionsJsonSchema } from '../../../lib/receipt/definitions/schema.ts'
 import * as receipt from '../../../lib/receipt/index.ts'
 import { documentsOf } from '../../../lib/yaml.ts'
+import { temporaryFolder } from '../../temporary.ts'
 
 const root = join(import.meta.dirname, '../../..')
-const folder = mkdtempSync(join(tmpdir(), 'touchstone-definitions-'))
-after(() => rmSync(folder, { recursive: true }))
+const folder = temporaryFolder('definitions')
 
 /** The file that docs/classifiers.md shows. */
 const ACME = /```yaml\n([\s\S]*?)```/.exec(

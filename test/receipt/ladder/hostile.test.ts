@@ -2,19 +2,11 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { createHash, generateKeyPairSync } from 'node:crypto'
-import {
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { receipt } from '../../../lib/index.ts'
+import { temporaryFolder } from '../../temporary.ts'
 import {
   check,
   copy,
@@ -29,8 +21,7 @@ import {
   set,
 } from '../attest/sealed-run.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'touchstone-hostile-'))
-after(() => rmSync(folder, { recursive: true }))
+const folder = temporaryFolder('hostile')
 const at = (name: string) => join(folder, name)
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({
   format: 'pem',

@@ -1,9 +1,8 @@
 /** What must hold for any input: never promoted without both digests, never lowered by more records, never moved by order. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import type { Arbitrary } from 'fast-check'
 import { canonical } from '../../../lib/canonical.ts'
 import type { JsonObject } from '../../../lib/json.ts'
@@ -12,9 +11,9 @@ import { confirm } from '../../../lib/receipt/ladder/confirm.ts'
 import { allocate, type Offer } from '../../../lib/receipt/ladder/join.ts'
 import { readDecision } from '../../../lib/receipt/surface/decision.ts'
 import fc from '../../property.ts'
+import { temporaryFolder } from '../../temporary.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'touchstone-laws-'))
-after(() => rmSync(folder, { recursive: true }))
+const folder = temporaryFolder('laws')
 const json = (report: receipt.Report) => canonical(report.toJSON())
 
 // Few values, so that calls, reads and records meet often.

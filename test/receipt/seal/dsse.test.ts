@@ -2,17 +2,16 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { dsse } from '@sigstore/core'
 import { digest } from '../../../lib/canonical.ts'
 import * as receipt from '../../../lib/receipt/index.ts'
 import fc from '../../property.ts'
+import { temporaryFolder } from '../../temporary.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'touchstone-dsse-'))
-after(() => rmSync(folder, { recursive: true }))
+const folder = temporaryFolder('dsse')
 const pair = receipt.keys.generate()
 const body = receipt.statement(
   [receipt.descriptor('thing', digest('thing'))],

@@ -1,16 +1,15 @@
 /** For continuous integration: gates, baselines, JUnit, SARIF, the summary, and the exit codes of the command line. */
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv'
 import { cases, harness } from '../../../../lib/index.ts'
 import { startCommands } from '../../../servers/commands.ts'
+import { temporaryFolder } from '../../../temporary.ts'
 
 const root = resolve(import.meta.dirname, '..', '..', '..', '..')
-const made = mkdtempSync(join(tmpdir(), 'touchstone-test-'))
-after(() => rmSync(made, { recursive: true, force: true }))
+const made = temporaryFolder()
 
 type Row = harness.Run['trials'][number]
 const codeIs =
