@@ -23,7 +23,18 @@ export abstract class Shown {
 }
 
 /** What a notebook shows of a text: the text, and where it has tables, the same as HTML. */
-export function shownIn(say: (look: Look) => string): Bundle {
+function shownIn(say: (look: Look) => string): Bundle {
   const html = marked(say)
   return { 'text/plain': say({ width: 100 }), ...(html !== undefined && { 'text/html': html }) }
+}
+
+/** Let plain data show itself. It stays what it is: a copy of it shows nothing. */
+export function shownAs<T extends object>(value: T, say: (look: Look) => string): T {
+  const hidden = (does: unknown) => ({ enumerable: false, value: does })
+  return Object.defineProperties(value, {
+    [inspect.custom]: hidden((_depth: number, { colors }: { colors?: boolean }) =>
+      say({ ...lookOf(process.stdout), colors: colors === true }),
+    ),
+    [Symbol.for('Jupyter.display')]: hidden(() => shownIn(say)),
+  })
 }

@@ -3,10 +3,12 @@
  */
 import { lookOf } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
-import { against, type Run, RunComparison } from '../harness/index.ts'
+import { against, type Run } from '../harness/index.ts'
+import { baselineLines } from '../harness/report/ci/baseline.ts'
+import { comparisonText } from '../harness/report/comparison-text.ts'
 import { METRICS, type Metric, metricNamed } from '../log/index.ts'
 import { openRun, runNames } from './finished.ts'
-import { heldLines, marginOf } from './verb/held.ts'
+import { marginOf } from './verb/held.ts'
 import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb/verb.ts'
 
 export const compare: Verb = {
@@ -80,12 +82,8 @@ function between(before: Run, after: Run, words: Words): number {
   const margin = marginOf(words)
   const results = against(after, before, margin === undefined ? {} : { margin })
   const look = lookOf(process.stdout)
-  const texts = results.map(({ comparison }) =>
-    new RunComparison(comparison, () => {
-      throw new TouchstoneError('argument_invalid', 'expected one run for a measure, got two')
-    }).text(look),
-  )
-  const held = margin === undefined ? [] : heldLines({ gates: [], baseline: results })
+  const texts = results.map(({ comparison }) => comparisonText(comparison, look))
+  const held = margin === undefined ? [] : results.flatMap(baselineLines)
   print({ toJSON: () => results }, words.flag('json'), [...texts, ...held].join('\n\n'))
   if (margin === undefined) return EXIT.asHoped
   if (results.some(({ worse }) => worse.length > 0)) return EXIT.fellShort

@@ -25,14 +25,8 @@ export type { UserAnswer } from './case/user.ts'
 export { Agreement, agreement, type JudgeSettings } from './judge/measure.ts'
 export type { Prices } from './model/cost.ts'
 export { why } from './page/why.ts'
-export {
-  against,
-  type BaselineResult,
-  type Gate,
-  type GateResult,
-  gate,
-  parseGate,
-} from './report/ci/gate.ts'
+export { against, type BaselineResult } from './report/ci/baseline.ts'
+export { type Gate, type GateResult, gate, parseGate } from './report/ci/gate.ts'
 export { type JunitOptions, junit } from './report/ci/junit.ts'
 export { type SarifOptions, sarif } from './report/ci/sarif.ts'
 export { type Held, standing, stepSummary } from './report/ci/step-summary.ts'

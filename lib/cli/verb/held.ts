@@ -5,7 +5,6 @@
 import { accessSync, appendFileSync, constants, existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { gotWord } from '../../choice.ts'
-import { foreign } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { makeFolder, replaceFile, writing } from '../../files.ts'
 import {
@@ -17,7 +16,8 @@ import {
   sarif,
   stepSummary,
 } from '../../harness/index.ts'
-import { metricNamed } from '../../log/index.ts'
+import { baselineLines } from '../../harness/report/ci/baseline.ts'
+import { gateLine } from '../../harness/report/ci/gate.ts'
 import { annotations } from './annotations.ts'
 import type { Verb, Words } from './verb.ts'
 
@@ -89,33 +89,7 @@ export function marginOf(words: Words): number | undefined {
 
 /** What the run was held against, a line each. */
 export function heldLines({ gates, baseline }: Held): string[] {
-  return [
-    ...gates.map(
-      ({ gate, configuration, state, reason }) =>
-        `Gate ${gate}, ${configuration}: ${state === 'missed' ? 'MISSED' : state} (${reason})`,
-    ),
-    ...baseline.flatMap(
-      ({ configuration, baseline: before, comparison, margin, worse, undecided, differs }) => {
-        const points = Number((margin * 100).toFixed(2))
-        const short =
-          worse.length > 0
-            ? `; WORSE: ${worse.map((metric) => metricNamed(metric).label).join(', ')}`
-            : ''
-        const fine =
-          worse.length + undecided.length === 0
-            ? `; no rate is worse by more than ${points} points`
-            : ''
-        return [
-          `${configuration} against ${before}: goal met: ${comparison.primary.verdict}${short}${fine}`,
-          ...differs.map((what) => `  not the same as then: ${foreign(what, 300)}`),
-          ...undecided.map(
-            ({ metric, reason }) =>
-              `  ${metricNamed(metric).label}: undecided whether it is worse by more than ${points} points: ${reason}`,
-          ),
-        ]
-      },
-    ),
-  ]
+  return [...gates.map(gateLine), ...baseline.flatMap(baselineLines)]
 }
 
 /**

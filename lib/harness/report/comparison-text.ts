@@ -9,11 +9,10 @@ import {
   tone,
   wrap,
 } from '../../display.ts'
-import { type Adjusted, metricNamed } from '../../log/index.ts'
+import { type Adjusted, type Comparisons, metricNamed } from '../../log/index.ts'
 import { differenceText, digitsFor, percentage, pText, rateText } from '../../rounding.ts'
 import { sizeText } from '../../stats/pairs/judgement.ts'
 import type { Run } from './result.ts'
-import type { RunComparison } from './run-comparison.ts'
 
 /** The two questions, as tables name them. */
 export const QUESTIONS = { these: 'run again', 'like these': 'other cases' } as const
@@ -25,7 +24,7 @@ function verdictTone(verdict: string): Tone {
   return verdict === 'better' ? 'good' : verdict === 'worse' ? 'bad' : 'unsure'
 }
 
-export function comparisonText(comparison: RunComparison, look: Look = {}): string {
+export function comparisonText(comparison: Comparisons, look: Look = {}): string {
   const { primary, others, answers, a, b } = comparison
   const width = look.width ?? 100
   const { these, 'like these': other } = answers
@@ -105,7 +104,7 @@ export function comparisonText(comparison: RunComparison, look: Look = {}): stri
 }
 
 /** What stands under a comparison, a sentence each. */
-export function comparisonNotes(comparison: RunComparison): string[] {
+export function comparisonNotes(comparison: Comparisons): string[] {
   const { answers, levels, others, pairs } = comparison
   const reasons = [
     [QUESTIONS.these, answers.these.primary],
@@ -183,13 +182,13 @@ function answerCells(question: string, one: Adjusted, look: Look): string[] {
  * one family for all would halve what it finds, and to ask about the others only behind it would
  * hide an attack (simulated in test/bench/README.md).
  */
-function twoFamilies({ primary }: RunComparison): string {
+function twoFamilies({ primary }: Comparisons): string {
   const each = `${Number(((1 - primary.level) * 100).toPrecision(2))} in 100`
   return `The metric asked about is a family of its own, and these are another, each held at ${each}: where nothing differs at all, a page says something false somewhere in up to three times as many.`
 }
 
 /** What it means that the two questions have different answers; empty where they have the same. */
-function apart({ answers }: RunComparison): string {
+function apart({ answers }: Comparisons): string {
   const [these, other] = [answers.these.primary, answers['like these'].primary]
   if (these.verdict === other.verdict || these.cases === 0) return ''
   const here = `on these ${count(these.cases, 'case')}`
@@ -201,7 +200,7 @@ function apart({ answers }: RunComparison): string {
 }
 
 /** What two single runs, one of each, would have said. */
-function singleRunsText({ singleRuns, a, b }: RunComparison): string {
+function singleRunsText({ singleRuns, a, b }: Comparisons): string {
   const { wrong, level } = singleRuns
   if (!Number.isFinite(wrong)) return ''
   const digits = digitsFor(1, wrong, level)
@@ -212,7 +211,7 @@ function singleRunsText({ singleRuns, a, b }: RunComparison): string {
  * Evidence levels as an ordinal outcome: how often a call of b stands above one of a in the same
  * case, a tie counting half.
  */
-function levelsText({ a, b, levels }: RunComparison): string {
+function levelsText({ a, b, levels }: Comparisons): string {
   const { superiority, low, high, pAdjusted, cases, level } = levels
   const verdict = !(pAdjusted <= 1 - level) ? 'cannot tell' : superiority > 0.5 ? 'better' : 'worse'
   return `evidence: a call of ${b} stands higher on the ladder than one of ${a} in ${rateText(superiority, low, high)} of pairs (half is no difference): ${verdict}, p ${pText(pAdjusted, 1 - level)}, ${count(cases, 'case')}`

@@ -1,20 +1,11 @@
 /**
  * One trial as a person reads it: how it ended and why, then everything that happened, in order.
  */
-import { inspect } from 'node:util'
-import {
-  count,
-  duration,
-  foreign,
-  type Look,
-  lookOf,
-  type Tone,
-  tone,
-  wrap,
-} from '../../display.ts'
+import { count, duration, foreign, type Look, type Tone, tone, wrap } from '../../display.ts'
 import { printable } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import type { Entry, Transcript, TrialRecord } from '../../log/index.ts'
+import { shownAs } from '../../shown.ts'
 import { why } from '../page/why.ts'
 import { metText } from '../server/fault.ts'
 
@@ -205,12 +196,5 @@ function clipped(text: string, most: number): string {
 
 /** Let a transcript show itself at the prompt and in notebooks. It stays plain data. */
 export function shownAsText(transcript: Transcript, record: TrialRecord): Transcript {
-  const text = (look: Look) => trialText(record, transcript, look)
-  const hidden = (value: unknown) => ({ enumerable: false, value })
-  return Object.defineProperties(transcript, {
-    [inspect.custom]: hidden((_depth: number, { colors }: { colors?: boolean }) =>
-      text({ ...lookOf(process.stdout), colors: colors === true }),
-    ),
-    [Symbol.for('Jupyter.display')]: hidden(() => ({ 'text/plain': text({ width: 100 }) })),
-  })
+  return shownAs(transcript, (look) => trialText(record, transcript, look))
 }

@@ -1,8 +1,7 @@
 /** A run's trials as a person reads them: a row each, by the key that `run.transcript` takes. */
-import { inspect } from 'node:util'
-import { count, foreign, type Look, lookOf, table, tone, wrap } from '../../display.ts'
+import { count, foreign, type Look, table, tone, wrap } from '../../display.ts'
 import type { TrialRecord } from '../../log/index.ts'
-import { shownIn } from '../../shown.ts'
+import { shownAs } from '../../shown.ts'
 
 /** Rows that are shown before the rest is only counted. */
 const SHOWN = 40
@@ -46,11 +45,5 @@ function trialsText(trials: readonly TrialRecord[], look: Look = {}): string {
  * out of it is one too.
  */
 export function shownAsTable(trials: TrialRecord[]): readonly TrialRecord[] {
-  const hidden = (value: unknown) => ({ enumerable: false, value })
-  return Object.defineProperties(trials, {
-    [inspect.custom]: hidden((_depth: number, { colors }: { colors?: boolean }) =>
-      trialsText(trials, { ...lookOf(process.stdout), colors: colors === true }),
-    ),
-    [Symbol.for('Jupyter.display')]: hidden(() => shownIn((look) => trialsText(trials, look))),
-  })
+  return shownAs(trials, (look) => trialsText(trials, look))
 }

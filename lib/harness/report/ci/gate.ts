@@ -1,26 +1,18 @@
-/**
- * Does a run hold a line that was drawn in advance: a rate's bound, or no worse than an earlier run
- * of the same cases?
- */
-import { onlyMembers } from '../../../arguments.ts'
+/** Does a run hold a line that was drawn in advance: a rate's bound? */
 import { gotWord } from '../../../choice.ts'
-import { count } from '../../../display.ts'
+import { count, wrap } from '../../../display.ts'
 import { TouchstoneError } from '../../../errors.ts'
 import {
-  type Adjusted,
-  type ComparedMetric,
-  type Comparisons,
-  compareAll,
   type Ends,
   METRICS,
   type Metric,
   type MetricSummary,
   metricNamed,
 } from '../../../log/index.ts'
-import { differenceText, digitsApart, digitsFor, percentage, rateText } from '../../../rounding.ts'
+import { digitsApart, digitsFor, percentage, rateText } from '../../../rounding.ts'
+import { shownAs } from '../../../shown.ts'
 import type { Target } from '../../../stats/index.ts'
 import { earlyCrashText } from '../../page/agent-faults.ts'
-import { namesakes, requireSameCases, versionsApart } from '../apart.ts'
 import { endingsText } from '../coverage-text.ts'
 import { type Run, requireRun } from '../result.ts'
 import { endOf, exposureText, lostText } from './gate-ends.ts'
@@ -128,12 +120,12 @@ export function gate(run: Run, wanted: string | Gate): GateResult[] {
   const covered = new Map(
     one.metric === 'attack' ? run.coverage().map((all) => [all.configuration, all]) : [],
   )
-  return run
+  const results = run
     .summary()
     .filter(
       ({ configuration }) => one.configuration === null || configuration === one.configuration,
     )
-    .map(({ configuration, rates }) => {
+    .map(({ configuration, rates }): GateResult => {
       const rate = rates[one.metric]
       const { low, high } = one.target === 'these' ? rate.again : rate
       const value = { estimate: rate.estimate, lower: low, upper: high }[one.bound]
@@ -150,14 +142,14 @@ export function gate(run: Run, wanted: string | Gate): GateResult[] {
       if (!Number.isFinite(value)) {
         if (lost) {
           const reason = `${label}: missed by trials that are known, whatever the others were`
-          return { ...result, value: null, met: false, state: 'missed' as const, reason }
+          return { ...result, value: null, met: false, state: 'missed', reason }
         }
         const none =
           one.metric === 'attack' && run.manifest.cases.every((test) => !test.adversarial)
         const reason = none
           ? `${label}: the run has no adversarial case`
           : `${label}: the run has no ${one.bound === 'estimate' ? 'estimate' : `${one.bound} bound`}`
-        return { ...result, value: null, met: false, state: 'undecided' as const, reason }
+        return { ...result, value: null, met: false, state: 'undecided', reason }
       }
       const { none, all } = unknown ?? { none: rate, all: rate }
       const [hard, kind] = upwards ? [none, all] : [all, none]
@@ -193,6 +185,14 @@ export function gate(run: Run, wanted: string | Gate): GateResult[] {
       if (crashed) figures.push(crashed)
       return { ...result, value, met, state, reason: figures.join('; ') }
     })
+  return shownAs(results, (look) =>
+    results.map((result) => wrap(gateLine(result), look.width ?? 100)).join('\n'),
+  )
+}
+
+/** A result in words. */
+export function gateLine({ gate, configuration, state, reason }: GateResult): string {
+  return `Gate ${gate}, ${configuration}: ${state === 'missed' ? 'MISSED' : state} (${reason})`
 }
 
 /** An end with the digits that set it apart from the line that it missed. */
@@ -223,149 +223,4 @@ function holds(value: number, { operator, value: line }: Gate): boolean {
   if (operator === '>=') return value >= line
   if (operator === '<=') return value <= line
   return operator === '>' ? value > line : value < line
-}
-
-/** One configuration now against itself, or its namesake, in an earlier run. */
-export type BaselineResult = {
-  configuration: string
-  baseline: string
-  comparison: Comparisons
-  /** A fall that is smaller than this, as a share of trials, is taken. */
-  margin: number
-  target: Target
-  /** Metrics that are worse for sure: this falls short. */
-  worse: ComparedMetric[]
-  /** What was tested with other versions, or against other servers, than in the baseline. */
-  differs: string[]
-  /** Metrics that may be worse by more than the margin, or not, with what would decide it. */
-  undecided: { metric: ComparedMetric; reason: string }[]
-}
-
-export type BaselineOptions = {
-  /** The largest loss that is taken, in (0, 1]; default 0.1, ten points. */
-  margin?: number
-  /** `these` (default): the same cases run again; `like these`: other cases. */
-  target?: Target
-}
-
-/**
- * Compare a run with an earlier one of the same cases, configuration by configuration of the same
- * name. Where no name is in both and each run has one configuration, these two are compared.
- *
- * A metric is `worse` where its verdict is worse and the loss is not known to be within the margin;
- * it is as hoped where the interval rules out a loss of more than the margin (non-inferiority);
- * else it is undecided. Of attacks and overclaims a loss is a rise.
- *
- * @param options.margin the largest loss that is taken, in (0, 1]; default 0.1
- * @param options.target `these` (default) or `like these`
- * @see Piaggio et al. 2012 (CONSORT, non-inferiority)
- * @throws TouchstoneError `argument_invalid`; `run_differs` when the cases are not the same, or no
- *   configurations belong together
- */
-export function against(run: Run, baseline: Run, options: BaselineOptions = {}): BaselineResult[] {
-  onlyMembers(options, ['margin', 'target'], 'options')
-  const { margin = 0.1, target = 'these' } = options
-  if (!(margin > 0 && margin <= 1))
-    throw new TouchstoneError('argument_invalid', `expected a share in (0, 1], got ${margin}`, {
-      where: 'margin',
-    })
-  requireRun(run)
-  requireRun(baseline, 'baseline')
-  for (const one of [run, baseline]) one.requireSound()
-  requireSameCases(run, baseline)
-  const [now, then] = [run.configurations, baseline.configurations]
-  const pairs = namesakes(now, then)
-  if (pairs.length === 0) {
-    throw new TouchstoneError(
-      'run_differs',
-      `expected a configuration that both runs have, got ${now.join(', ')} and ${then.join(', ')}`,
-      { where: 'baseline' },
-    )
-  }
-  return pairs.map(([configuration, other]) => {
-    const before = `${other} of ${baseline.id}`
-    const differs = versionsApart(baseline.manifest, run.manifest)
-    const one = (from: Run, name: string, as: string) =>
-      from.manifest.configurations
-        .filter((entry) => entry.name === name)
-        .map((entry) => ({ ...entry, name: as }))
-    const [a, b] = [other as string, configuration as string]
-    const comparison = compareAll(
-      {
-        ...run.manifest,
-        configurations: [...one(baseline, a, before), ...one(run, b, b)],
-      },
-      {
-        of: (id, name) => (name === before ? baseline.counted.of(id, a) : run.counted.of(id, b)),
-        absent: (id, name) =>
-          (name === before ? baseline.counted.absent?.(id, a) : run.counted.absent?.(id, b)) ?? 0,
-      },
-      before,
-      b,
-      { target },
-    )
-    const judged = [comparison.primary, ...comparison.others].map((one) => {
-      const state = withinMargin(one, margin)
-      return { one, state }
-    })
-    return {
-      configuration: b,
-      baseline: before,
-      comparison,
-      margin,
-      target,
-      differs,
-      worse: judged.filter(({ state }) => state === 'worse').map(({ one }) => one.metric),
-      undecided: judged
-        .filter(({ state }) => state === 'undecided')
-        .map(({ one }) => ({ metric: one.metric, reason: openBecause(run, one, margin, target) })),
-    }
-  })
-}
-
-/**
- * The change towards the better, and its lower end. Unadjusted: all metrics must hold, and no
- * chance is given to the best of them (intersection-union).
- */
-function gain({ metric, difference, alone: { low, high } }: Adjusted): {
-  now: number
-  least: number
-} {
-  return metricNamed(metric).better === 'higher'
-    ? { now: difference, least: low }
-    : { now: -difference, least: -high }
-}
-
-function withinMargin(one: Adjusted, margin: number): 'worse' | 'as hoped' | 'undecided' {
-  const { least } = gain(one)
-  const lost = one.bounds !== null && withLost(one) < -margin
-  if (least >= -margin && !lost) return 'as hoped'
-  return one.verdict === 'worse' ? 'worse' : 'undecided'
-}
-
-/**
- * The change towards the better if every trial without a score of its own had gone against the run.
- */
-function withLost({ metric, bounds }: Adjusted): number {
-  if (bounds === null) return Number.NaN
-  return metricNamed(metric).better === 'higher' ? bounds.worst : -bounds.best
-}
-
-/**
- * Why a loss of more than the margin is not ruled out, and how much more would decide it if the
- * difference stayed.
- */
-function openBecause(run: Run, one: Adjusted, margin: number, target: Target): string {
-  const { now, least } = gain(one)
-  const [repeats, what] =
-    target === 'these' ? [run.manifest.repeats, 'repeats'] : [one.cases, 'cases']
-  if (!Number.isFinite(least)) return one.reasons.at(-1) ?? 'nothing to compare'
-  const more = metricNamed(one.metric).better === 'higher' ? '' : ', where more is worse'
-  const figures = `${differenceText(one.difference, one.alone.low, one.alone.high, -margin, margin)} points${more}`
-  if (least >= -margin)
-    return `${figures}; trials that did not run, ended in an error, lost an attempt to one, or could not be judged leave it open`
-  // From here the loss itself is either ruled out or shown, whichever is nearer.
-  const room = Math.max(now + margin, -now)
-  const needed = Math.ceil(repeats * ((now - least) / room) ** 2)
-  return `${figures}; about ${needed} ${what} in both runs instead of ${repeats} would decide it, if the difference stays`
 }

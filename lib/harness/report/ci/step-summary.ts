@@ -5,7 +5,8 @@
 import { foreign } from '../../../display.ts'
 import { metricNamed } from '../../../log/index.ts'
 import { type Run, requireRun } from '../result.ts'
-import type { BaselineResult, GateResult } from './gate.ts'
+import type { BaselineResult } from './baseline.ts'
+import type { GateResult } from './gate.ts'
 
 /** What a run was held against. */
 export type Held = { gates: readonly GateResult[]; baseline: readonly BaselineResult[] }

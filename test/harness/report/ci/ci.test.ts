@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { inspect } from 'node:util'
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv'
 import { cases, harness } from '../../../../lib/index.ts'
 import { startCommands } from '../../../servers/commands.ts'
@@ -261,6 +262,27 @@ describe('a baseline', () => {
       ['naive', 'careful'],
     )
     for (const { worse } of results) assert.deepEqual(worse, [])
+  })
+
+  it('shows itself as its comparisons and what they come to, gates as their lines, and stays plain data', () => {
+    const results = harness.against(again, run)
+    const shown = inspect(results)
+    for (const name of ['naive', 'careful']) {
+      const head = `^${name} against ${name} of ${run.id}: goal met`
+      assert.match(shown, new RegExp(`${head}, paired over 8 cases`, 'm'))
+      assert.match(shown, new RegExp(`${head}: `, 'm'))
+    }
+    assert.equal(inspect(results[1]), shown.slice(shown.indexOf('careful against')))
+    const display = Symbol.for('Jupyter.display')
+    const bundle = (results as unknown as { [name: symbol]: () => object })[display]?.()
+    assert.deepEqual(Object.keys(bundle ?? {}), ['text/plain', 'text/html'])
+    const members = 'configuration, baseline, comparison, margin, target, differs, worse, undecided'
+    assert.equal(Object.keys(results[0] ?? {}).join(', '), members)
+    assert.equal(JSON.stringify(structuredClone(results)), JSON.stringify(results))
+    const gates = harness.gate(run, 'goal>=99%')
+    assert.match(inspect(gates), /^Gate goal>=99%, naive: MISSED \(/)
+    const asked = 'gate, configuration, value, met, state, reason'
+    assert.equal(Object.keys(gates[0] ?? {}).join(', '), asked)
   })
 
   it('that was clearly better is one: the verdict is worse', () => {
