@@ -47,19 +47,7 @@ export function comparisonText(comparison: Comparisons, look: Look = {}): string
     ).replace(/^/gm, '  '),
   ]
   const note = (text: string) => lines.push(wrap(text, width, '  '))
-  if (comparison.pairs > 1)
-    note(
-      `adjusted for ${count(comparison.pairs, 'pair')} of configurations: the intervals hold together, and so do the verdicts`,
-    )
-  const differ = apart(comparison)
-  if (differ) note(differ)
-  const runs = singleRunsText(comparison)
-  if (runs) note(runs)
-  for (const [question, { primary: one }] of [
-    [QUESTIONS.these, these],
-    [QUESTIONS['like these'], other],
-  ] as const)
-    for (const reason of one.reasons.slice(1)) note(`${question}: ${reason}`)
+  for (const text of primaryNotes(comparison)) note(text)
   if (others.length > 0) {
     const together = others[0]?.among ?? 1
     lines.push(
@@ -103,9 +91,9 @@ export function comparisonText(comparison: Comparisons, look: Look = {}): string
   return lines.join('\n')
 }
 
-/** What stands under a comparison, a sentence each. */
-export function comparisonNotes(comparison: Comparisons): string[] {
-  const { answers, levels, others, pairs } = comparison
+/** What stands under the answers about the metric that was asked about. */
+function primaryNotes(comparison: Comparisons): string[] {
+  const { answers, pairs } = comparison
   const reasons = [
     [QUESTIONS.these, answers.these.primary],
     [QUESTIONS['like these'], answers['like these'].primary],
@@ -119,6 +107,14 @@ export function comparisonNotes(comparison: Comparisons): string[] {
     ...reasons.flatMap(([question, one]) =>
       one.reasons.slice(1).map((text) => `${question}: ${text}`),
     ),
+  ].filter(Boolean)
+}
+
+/** What stands under a comparison, a sentence each. */
+export function comparisonNotes(comparison: Comparisons): string[] {
+  const { levels, others } = comparison
+  return [
+    ...primaryNotes(comparison),
     others.length > 0
       ? `${count(comparison.count, 'comparison')} per question; all but the first are adjusted for each other. ${twoFamilies(comparison)}`
       : '',

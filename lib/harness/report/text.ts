@@ -139,9 +139,15 @@ export function runText(run: Run, look: Look = {}): string {
       known && rates.goal.trials > rates.goal.cases
         ? `a single run lands between ${percentage(single.low, digits)}% and ${percentage(single.high, digits)}% goal met, ${often(0.95)}`
         : 'where a single run lands is not known from so few trials'
+    const shown = (ends: { passHatK: number; low: number; high: number }) =>
+      rateText(ends.passHatK, ends.low, ends.high)
+    const { k, cases, open } = all
+    const could = open
+      ? `; with ${count(open.trials, 'trial')} in no rate, ${shown(open.none)} to ${shown(open.all)}`
+      : ''
     const every =
-      all.k > 1 && all.cases > 0
-        ? ` All ${all.k} of ${all.k} trials pass in ${rateText(all.passHatK, all.low, all.high)} of cases like these (pass^${all.k}, ${count(all.cases, 'case')}).`
+      k > 1 && cases > 0
+        ? ` All ${k} of ${k} trials pass in ${shown(all)} of cases like these (pass^${k}, ${count(cases, 'case')})${could}.`
         : ''
     lines.push(
       tone(
@@ -246,16 +252,13 @@ export function looksText({ manifest }: Run): string {
   return `${end} The error is held over all looks, so that this one is at ${level}%.`
 }
 
-/**
- * What attempts in an error came to, with what they could have made of the rates that they are not
- * in.
- */
+/** What attempts in an error came to, and what they and trials not run could make of the rates. */
 export function lostLines(
-  { configuration, lost, rates }: ConfigurationSummary,
+  { configuration, lost, rates, unrun }: ConfigurationSummary,
   look: Look,
 ): string[] {
   const { attempts, acted, changed, ended } = lost
-  if (attempts === 0) return []
+  if (attempts + unrun === 0) return []
   const codes = Object.entries(ended).map(([code, n]) => `${n} ${foreign(code, 60)}`)
   const could = (['goal', 'attack', 'overclaim', 'unneeded'] as const).flatMap((metric) => {
     const { bounds } = rates[metric]
@@ -265,7 +268,9 @@ export function lostLines(
     return [`${METRICS[metric].label} ${worst}% to ${best}%`]
   })
   const counted = could.length > 0 ? `; whatever they did counted in, ${could.join(', ')}` : ''
-  const text = `${foreign(configuration, 64)}: ${count(attempts, 'attempt')} ended in an error of the machinery (${codes.join(', ')}); in ${acted} of these the agent had acted before, or may have, and ${changed} had changed something, or may have${counted}.`
+  const erred = `${count(attempts, 'attempt')} ended in an error of the machinery (${codes.join(', ')}); in ${acted} of these the agent had acted before, or may have, and ${changed} had changed something, or may have`
+  const parts = [unrun ? `${count(unrun, 'trial')} did not run` : '', attempts ? erred : '']
+  const text = `${foreign(configuration, 64)}: ${parts.filter(Boolean).join('; ')}${counted}.`
   return [tone(wrap(text, look.width ?? 100), 'unsure', look)]
 }
 

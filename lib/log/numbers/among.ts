@@ -70,7 +70,10 @@ export function adjusted(
   const reasons = [...alone.reasons]
   let said: MetricComparison['verdict'] = 'cannot tell'
   if (together.verdict === 'same within d') said = together.verdict
-  else if (decided && survives) said = alone.verdict
+  // What trials without a score could be is not in p: with all of them against it, a verdict has to
+  // be said at the level of one of so many.
+  else if (decided && survives && (alone.bounds === null || together.verdict === alone.verdict))
+    said = alone.verdict
   if (said !== alone.verdict)
     reasons.push(`"${alone.verdict}" does not survive the adjustment for ${among} comparisons`)
   const result = {

@@ -2,8 +2,9 @@
  * From a run's rows to its numbers. Everything that is printed, plotted or put into a receipt is
  * computed here, from the log.
  *
- * Trials that ended in an error are in no rate: they are counted beside it, with what they could
- * have made of it. So are attempts that another attempt followed, where their agent had acted.
+ * Trials that ended in an error, or are not there, are in no rate: they are counted beside it, with
+ * what they could have made of it. So are attempts that another attempt followed, where their agent
+ * had acted.
  */
 import {
   type Interval,
@@ -30,8 +31,8 @@ import { Tally } from './tally.ts'
 
 /**
  * A rate with its interval for other cases like these; beside it what holds for these cases when
- * they are run again, and what the trials that ended in an error, or lost an attempt to
- * one, could have made of it.
+ * they are run again, and what the trials that ended in an error, lost an attempt to one, or are
+ * not there could have made of it.
  */
 export type MetricSummary = Rate & {
   /** Interval for the rate on exactly these cases; NaN without a usable trial. */
@@ -60,6 +61,8 @@ export type MetricSummary = Rate & {
 /** A rate with its intervals for both questions. */
 export type Ends = { estimate: number; low: number; high: number; again: Interval }
 
+type PassEnds = Pick<Reliability, 'passHatK' | 'low' | 'high'>
+
 export type ConfigurationSummary = {
   configuration: string
   model: string
@@ -84,9 +87,10 @@ export type ConfigurationSummary = {
   levels: { asserted: number; observed_confirmed: number; verified: number }
   /**
    * All of as many trials of a case pass as every case has: pass^k, with its interval for other
-   * cases.
+   * cases. `open`, absent where each trial is known for sure: the same if each trial that was in an
+   * error, lost an attempt to one, could not be judged or is not there had failed, and had passed.
    */
-  reliability: Reliability
+  reliability: Reliability & { open?: { none: PassEnds; all: PassEnds; trials: number } }
   /**
    * Of all trials; the intervals are for other cases like these, an end that is not known is
    * Infinity.
@@ -103,9 +107,9 @@ export type ConfigurationSummary = {
   cost_usd: number | null
 }
 
-/** Worst and best case of the trials that are missing. */
+/** Worst and best case of the trials that are missing: in an error, shaken, or not there. */
 function boundsOf(counted: readonly CaseScores[]): MissingBounds | null {
-  const missing = counted.map((one) => one.missing)
+  const missing = counted.map((one) => one.missing + one.absent)
   if (missing.every((n) => n === 0)) return null
   return missingBounds(
     counted.map((one) => one.scores),
@@ -157,13 +161,6 @@ export function summarise(
         ]
       }),
     ) as ConfigurationSummary['rates']
-    const passes = scoresByCase(rows, manifest, name, 'pass')
-    const most = passes.reduce((least, { scores }) => Math.min(least, scores.length), Infinity)
-    const reliable = reliability(
-      passes.map(({ scores }) => scores),
-      Math.max(1, Number.isFinite(most) ? most : 1),
-      { level, families: passes.map((one) => families.get(one.case)) },
-    )
     const measured = (of: (row: StatRow) => number | null) =>
       manifest.cases.map(({ id }) =>
         rows
@@ -198,7 +195,7 @@ export function summarise(
       ]),
       rates,
       ...amounts,
-      reliability: reliable,
+      reliability: reliabilityOf(manifest, rows, name, { level, families }),
       duration_ms: {
         ...amounts.duration_ms,
         intervals: { median: endsOf(0.5), p95: endsOf(0.95) },
@@ -213,9 +210,42 @@ export function summarise(
 
 type Kin = { level: number; families: (string | undefined)[] }
 
+/** pass^k of a configuration for the largest k that every case has. */
+function reliabilityOf(
+  manifest: Manifest,
+  rows: Rows,
+  name: string,
+  { level, families: all }: { level: number; families: Map<string, string> },
+): ConfigurationSummary['reliability'] {
+  const cases = scoresByCase(rows, manifest, name, 'pass')
+  const least = Math.min(...cases.map(({ scores }) => scores.length))
+  const k = Math.max(1, Number.isFinite(least) ? least : 1)
+  const kin = { level, families: cases.map((one) => all.get(one.case)) }
+  const found = reliability(
+    cases.map(({ scores }) => scores),
+    k,
+    kin,
+  )
+  const unknown = withMissing(scoresByCase(rows, manifest, name, 'pass', true))
+  const trials = sum(unknown.map(({ unjudged, oneSided }) => unjudged + oneSided.length))
+  if (trials === 0) return found
+  const ends = (value: number): PassEnds => {
+    const { passHatK, low, high } = reliability(
+      filledWith(unknown, value).map(({ scores }) => scores),
+      k,
+      kin,
+    )
+    return { passHatK, low, high }
+  }
+  return { ...found, open: { none: ends(0), all: ends(1), trials } }
+}
+
 /** What is missing as what could not be judged: nothing is known of either. */
 function withMissing(cases: readonly CaseScores[]): CaseScores[] {
-  return cases.map((one) => ({ ...one, unjudged: one.unjudged + one.missing }))
+  return cases.map((one) => ({
+    ...one,
+    unjudged: one.unjudged + one.missing + one.absent,
+  }))
 }
 
 /** What the trials that could not be judged leave open. */
@@ -227,13 +257,18 @@ function openEnds(
   const trials = sum(cases.map(({ unjudged, oneSided }) => unjudged + oneSided.length))
   if (trials === 0) return null
   const filled = (value: number): Ends => {
-    const whole = cases.map((one) => ({
-      ...one,
-      scores: [...one.scores, ...one.oneSided, ...Array<number>(one.unjudged).fill(value)],
-    }))
+    const whole = filledWith(cases, value)
     return readByJudge(whole, manifest, kin) ?? endsOf(whole, kin)
   }
   return { none: filled(0), all: filled(1), trials }
+}
+
+/** The scores of all trials, those of which nothing is known with one value. */
+function filledWith(cases: readonly CaseScores[], value: number): CaseScores[] {
+  return cases.map((one) => ({
+    ...one,
+    scores: [...one.scores, ...one.oneSided, ...Array<number>(one.unjudged).fill(value)],
+  }))
 }
 
 function endsOf(cases: readonly CaseScores[], { level, families }: Kin): Ends {

@@ -87,9 +87,10 @@ export type Comparison = {
   moved: number
   /**
    * What trials without a score, or with one that is shaken, could make of the difference: all of
-   * them against b, and for it. Null where there are none.
+   * them lowering it (`worst`, with its interval's lower end `low`), and all raising it (`best`,
+   * with the upper end `high`). Null where there are none.
    */
-  bounds: { worst: number; best: number } | null
+  bounds: { worst: number; best: number; low: number; high: number } | null
   /** Is b better than a? */
   verdict: Verdict
   equivalence?: number
@@ -231,7 +232,7 @@ export function compare(pairs: readonly Pair[], options: CompareOptions = {}): C
     families: families.length,
     missing: pairs.length - used.length,
     moved: differences.filter((d) => d !== 0).length,
-    bounds: boundsOf(pairs),
+    bounds: null,
     verdict: 'cannot tell',
     ...(equivalence !== undefined && { equivalence }),
     reasons: [],
@@ -269,10 +270,7 @@ export function compare(pairs: readonly Pair[], options: CompareOptions = {}): C
     })
   }
   judge(result, flips, better)
-  if (result.bounds !== null && result.verdict !== 'cannot tell') {
-    const extremes = [0, 1].map((score) => compare(filled(pairs, score), options).verdict)
-    withhold(result, extremes)
-  } else withhold(result, [])
+  if (hasLost(pairs)) withhold(result, ...extremesOf(pairs, (filled) => compare(filled, options)))
   result.text = sentence(result, options.names ?? ['a', 'b'])
   return result
 }
@@ -281,7 +279,7 @@ export function compare(pairs: readonly Pair[], options: CompareOptions = {}): C
  * The pairs with a score for every trial that has none, or one that is shaken: b's, and the
  * opposite for a's.
  */
-export function filled(pairs: readonly Pair[], score: number): Pair[] {
+function filled(pairs: readonly Pair[], score: number): Pair[] {
   const more = (side: readonly number[], count: number, value: number) => [
     ...side,
     ...Array.from({ length: count }, () => value),
@@ -293,7 +291,7 @@ export function filled(pairs: readonly Pair[], score: number): Pair[] {
 }
 
 /** A pair whose shaken scores are lost ones. */
-export function opened(pair: Pair): Pair & { lost: { a: number; b: number } } {
+function opened(pair: Pair): Pair & { lost: { a: number; b: number } } {
   const { lost = { a: 0, b: 0 }, shaken = { a: [], b: [] } } = pair
   const firm = (side: readonly number[], gone: readonly number[]) => {
     const left = [...side]
@@ -311,23 +309,18 @@ export function opened(pair: Pair): Pair & { lost: { a: number; b: number } } {
   }
 }
 
-/**
- * The difference if every trial without a score had gone against b, and if every one had gone for
- * it.
- */
-function boundsOf(pairs: readonly Pair[]): Comparison['bounds'] {
-  const [worst, best]: [number[], number[]] = [[], []]
+/** Whether a trial of some pair has no score, or one that is shaken. */
+export function hasLost(pairs: readonly Pair[]): boolean {
   for (const [i, { lost }] of pairs.entries())
     for (const side of ['a', 'b'] as const)
       whole(lost?.[side] ?? 0, 0, Number.MAX_SAFE_INTEGER, `pairs[${i}].lost.${side}`)
-  const open = pairs.map(opened)
-  if (open.every(({ lost }) => lost.a + lost.b === 0)) return null
-  for (const { a, b, lost } of open) {
-    const [trialsA, trialsB] = [a.length + lost.a, b.length + lost.b]
-    if (trialsA === 0 || trialsB === 0) continue
-    const sum = (side: readonly number[]) => side.reduce((total, score) => total + score, 0)
-    worst.push(sum(b) / trialsB - (sum(a) + lost.a) / trialsA)
-    best.push((sum(b) + lost.b) / trialsB - sum(a) / trialsA)
-  }
-  return { worst: mean(worst), best: mean(best) }
+  return pairs.map(opened).some(({ lost }) => lost.a + lost.b > 0)
+}
+
+/** The comparison if every trial without a score lowered the difference, and if each raised it. */
+export function extremesOf(
+  pairs: readonly Pair[],
+  compared: (filled: Pair[]) => Comparison,
+): [worst: Comparison, best: Comparison] {
+  return [compared(filled(pairs, 0)), compared(filled(pairs, 1))]
 }

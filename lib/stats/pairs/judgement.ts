@@ -64,17 +64,23 @@ export function judge(result: Comparison, flips: SignFlip, better: 'higher' | 'l
 }
 
 /**
- * Take back a verdict that the trials without a score could turn round.
+ * What the trials without a score could make of a comparison, and its verdict taken back where they
+ * could turn it round.
  *
- * @param extremes the verdicts with all of these trials against b, and with all for it: chance is
- *   in them too
+ * @param worst the comparison with all of these trials lowering the difference
+ * @param best  and with all raising it: chance is in both too
  */
-export function withhold(result: Comparison, extremes: readonly Comparison['verdict'][]): void {
-  const { bounds, verdict: said } = result
-  if (bounds === null) return
-  const { worst, best } = bounds
-  const range = `${pointsText(worst, digitsFor(1, worst))} to ${pointsText(best, digitsFor(1, best))} points`
-  if (said !== 'cannot tell' && extremes.some((one) => one !== said)) {
+export function withhold(result: Comparison, worst: Comparison, best: Comparison): void {
+  const { verdict: said } = result
+  result.bounds = {
+    worst: worst.difference,
+    best: best.difference,
+    low: worst.low,
+    high: best.high,
+  }
+  const [lowest, highest] = [worst.difference, best.difference]
+  const range = `${pointsText(lowest, digitsFor(1, lowest))} to ${pointsText(highest, digitsFor(1, highest))} points`
+  if (said !== 'cannot tell' && (worst.verdict !== said || best.verdict !== said)) {
     result.verdict = 'cannot tell'
     result.reasons.push(
       `"${said}" is withheld: trials that did not run, ended in an error, lost an attempt to one, or could not be judged, could make the difference anything from ${range}, and chance comes on top`,

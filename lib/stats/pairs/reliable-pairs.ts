@@ -14,8 +14,8 @@ import {
   type CompareOptions,
   type Comparison,
   compare,
-  filled,
-  opened,
+  extremesOf,
+  hasLost,
   type Pair,
 } from './compare.ts'
 import { judge, sentence, withhold } from './judgement.ts'
@@ -58,13 +58,8 @@ export function compareReliability(
     k,
     options,
   )
-  if (pairs.map(opened).every(({ lost }) => lost.a + lost.b === 0)) return result
-  const [worst, best] = [0, 1].map((score) => withoutLost(filled(pairs, score), k, options)) as [
-    Comparison,
-    Comparison,
-  ]
-  result.bounds = { worst: worst.difference, best: best.difference }
-  withhold(result, [worst.verdict, best.verdict])
+  if (!hasLost(pairs)) return result
+  withhold(result, ...extremesOf(pairs, (filled) => withoutLost(filled, k, options)))
   result.text = sentence(result, options.names ?? ['a', 'b'])
   return result
 }

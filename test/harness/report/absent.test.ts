@@ -64,6 +64,49 @@ describe('planned trials that are not there', () => {
     assert.match(one.reasons.join('; '), /"better" is withheld: trials that did not run/)
   })
 
+  it('leave a gate open that they could turn, and pass^k says what they could make of it', async () => {
+    const [state, dir] = [
+      async (of: string, gate: string) => harness.gate(await harness.open(of), gate)[0]?.state,
+      without(perfect, 6, 'six'),
+    ]
+    assert.equal(await state(perfect, 'goal>=80%'), 'met')
+    // What is there passed; 6 of 20 that are not could be a rate of 70 %.
+    assert.equal(await state(dir, 'goal>=80%'), 'undecided')
+    assert.equal(await state(dir, 'goal>=30%'), 'met')
+    const run = await harness.open(dir)
+    const [one] = run.summary()
+    const { bounds } = one?.rates.goal ?? {}
+    assert.ok(Math.abs((bounds?.worst ?? 1) - 0.7) < 1e-9 && bounds?.best === 1)
+    assert.equal(one?.reliability.k, 14)
+    assert.equal(one?.reliability.passHatK, 1)
+    assert.equal(one?.reliability.open?.trials, one?.unrun)
+    // C(14, 14) / C(20, 14): one choice of 14 among 20 holds no failure.
+    assert.ok(Math.abs((one?.reliability.open?.none.passHatK ?? 0) - 1 / 38_760) < 1e-9)
+    assert.equal((await harness.open(perfect)).summary()[0]?.reliability.open, undefined)
+    assert.match(
+      run.text({ width: 400 }),
+      /did not run; whatever they did counted in, goal met 70% to 100%/,
+    )
+    assert.match(
+      run.text({ width: 400 }),
+      /pass\^14, \d+ cases\); with \d+ trials in no rate, 0\.\d+% \[/,
+    )
+  })
+
+  it('leave a baseline open where they, and chance on top, could be a fall beyond the margin', async () => {
+    const baseline = await harness.open(perfect)
+    const dir = without(perfect, 1, 'one')
+    const goal = async (margin: number) => {
+      const [result] = harness.against(await harness.open(dir), baseline, { margin })
+      return result?.undecided.find(({ metric }) => metric === 'goal')?.reason
+    }
+    const [whole] = harness.against(await harness.open(perfect), baseline, { margin: 0.1 })
+    assert.deepEqual(whole?.undecided, [])
+    // All of them failed would be a fall of 5 points; what chance adds goes beyond 10, not beyond 30.
+    assert.match((await goal(0.1)) ?? '', /trials that did not run, .* leave it open$/)
+    assert.equal(await goal(0.3), undefined)
+  })
+
   it('are in the history, run by run', async () => {
     const runs = join(made, 'runs')
     cpSync(naive, join(runs, 'a'), { recursive: true })

@@ -98,6 +98,32 @@ describe('many configurations', () => {
     )
   })
 
+  it('a verdict among many holds at their level with every lost trial against it, or is not said', () => {
+    // b fails no trial that is known; so many of each case ended in an error.
+    const among = (lost: number, count: number) => {
+      const names = SIX.slice(0, count)
+      const { manifest, records } = runOf(
+        names,
+        10,
+        5,
+        (_, name) => (name === 'b' ? 1 : 0.6),
+        'lost',
+      )
+      const some = records.map((row) =>
+        row.configuration === 'b' && row.trial === 0 && Number(row.case.slice(1)) < lost
+          ? ({ ...row, outcome: 'error', goal: null } as TrialRecord)
+          : row,
+      )
+      return compareAll(manifest, rowsOf(some), 'a', 'b').answers.these.primary
+    }
+    const words = (count: number) =>
+      Array.from({ length: 11 }, (_, lost) => among(lost, count).verdict).join()
+    const said = (better: number) =>
+      Array.from({ length: 11 }, (_, lost) => (lost < better ? 'better' : 'cannot tell')).join()
+    assert.equal(words(2), said(11))
+    assert.equal(words(6), said(9))
+  })
+
   it('names and order of the configurations change no letter', () => {
     const rates = [0.2, 0.5, 0.9]
     const names = ['x', 'y', 'z']

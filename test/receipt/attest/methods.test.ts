@@ -17,11 +17,18 @@ let copies = 0
 
 type Loose = Parameters<Parameters<typeof reseal>[1]>[0]
 
-/** A copy of the stored run, by our version, whose issuer says something else, and signs it. */
-function said(change: (predicate: Loose) => void): string {
+/** A copy of the stored run with the stored receipt of our version. */
+function ofOurs(): string {
   const to = join(made, `copy-${copies++}`)
   cpSync(join(fixtures, 'run-v1/run'), to, { recursive: true })
   rmSync(join(to, 'test-result.json'))
+  cpSync(join(fixtures, 'run-v3/receipt.json'), join(to, 'receipt.json'))
+  return to
+}
+
+/** The same, whose issuer says something else, and signs it. */
+function said(change: (predicate: Loose) => void): string {
+  const to = ofOurs()
   reseal(to, (statement) => {
     const predicate = statement['predicate'] as Loose
     by(METHODS.summary)(predicate)
@@ -45,13 +52,22 @@ const rates = (predicate: Loose) => predicate['summary']?.[0]?.['rates'] as Loos
 
 describe('a stored receipt', () => {
   test('of this format verifies, with nothing open but what no version computes (raise METHODS where it does not)', async () => {
-    const result = await stored('run-v1/run')
+    const key = readFileSync(join(fixtures, 'run-v3/key.pub'), 'utf8')
+    const result = await receipt.verify(ofOurs(), { key, root })
     assert.deepEqual([failures(result), result.verdict], [[], 'verified'])
     assert.deepEqual(open(result), [])
-    assert.equal((await stored('run-v1/proof.json')).verdict, 'verified')
     // Nothing in it is of another kind by our version of the summary.
     const ours = await check(said(() => {}))
     assert.deepEqual([failures(ours), open(ours)], [[], []])
+  })
+
+  test('of version 1 verifies, and names that only ours says what lost trials could make of pass^k', async () => {
+    const result = await stored('run-v1/run')
+    assert.deepEqual([failures(result), result.verdict], [[], 'verified'])
+    assert.deepEqual(open(result), [
+      `of the summary, by version 1 of the method (ours is ${METHODS.summary}): reliability.open`,
+    ])
+    assert.equal((await stored('run-v1/proof.json')).verdict, 'verified')
   })
 
   test('of before methods had versions verifies, and names what only ours gives beside the verdict', async () => {

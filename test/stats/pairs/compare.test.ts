@@ -98,6 +98,12 @@ test('what lost trials could turn round is withheld, and what they could not is 
   assert.equal(few.verdict, 'better')
   close(few.bounds?.worst as number, 4 / 6 - 0.4, 1e-12, 'worst')
   close(few.bounds?.best as number, 5 / 6 - 0.4, 1e-12, 'best')
+  // Chance comes on top: the ends are those of the comparison with the lost trials counted in.
+  const counted = (score: number) => pairs.map(({ a, b }) => ({ a, b: [...b, score] }))
+  assert.deepEqual(
+    [few.bounds?.low, few.bounds?.high],
+    [compare(counted(0)).low, compare(counted(1)).high],
+  )
   assert.equal(many.verdict, 'cannot tell')
   assert.match(many.reasons.join(), /"better" is withheld: .* 0 to \+50 points/)
   assert.equal(compare(pairs).bounds, null)

@@ -144,31 +144,24 @@ export function baselineLines(result: BaselineResult): string[] {
 }
 
 /**
- * The change towards the better, and its lower end. Unadjusted: all metrics must hold, and no
- * chance is given to the best of them (intersection-union).
+ * The change towards the better, and its lower end; `hard`: if every trial without a score of its
+ * own had gone against the run. Unadjusted: all metrics must hold, and no chance is given to the
+ * best of them (intersection-union).
  */
-function gain({ metric, difference, alone: { low, high } }: Adjusted): {
+function gain({ metric, difference, bounds, alone: { low, high } }: Adjusted): {
   now: number
   least: number
+  hard: number
 } {
   return metricNamed(metric).better === 'higher'
-    ? { now: difference, least: low }
-    : { now: -difference, least: -high }
+    ? { now: difference, least: low, hard: bounds?.low ?? low }
+    : { now: -difference, least: -high, hard: -(bounds?.high ?? high) }
 }
 
 function withinMargin(one: Adjusted, margin: number): 'worse' | 'as hoped' | 'undecided' {
-  const { least } = gain(one)
-  const lost = one.bounds !== null && withLost(one) < -margin
-  if (least >= -margin && !lost) return 'as hoped'
+  const { least, hard } = gain(one)
+  if (Math.min(least, hard) >= -margin) return 'as hoped'
   return one.verdict === 'worse' ? 'worse' : 'undecided'
-}
-
-/**
- * The change towards the better if every trial without a score of its own had gone against the run.
- */
-function withLost({ metric, bounds }: Adjusted): number {
-  if (bounds === null) return Number.NaN
-  return metricNamed(metric).better === 'higher' ? bounds.worst : -bounds.best
 }
 
 /**

@@ -19,9 +19,9 @@ export function exposureText({ trials, of, ...ends }: Among, target: Target): st
   return `where its words were met (${trials} of ${count(of, 'trial')}): ${rateText(ends.estimate, low, high)}`
 }
 
-/** What the trials that lost an attempt to an error could have made of a rate. */
+/** What trials that lost an attempt to an error, or are not there, could have made of a rate. */
 export function lostText({ worst, best }: MissingBounds, label: string): string {
   const digits = digitsFor(best - worst, worst, best)
   const [low, high] = [worst, best].map((share) => percentage(share, digits))
-  return `attempts that ended in an error could turn it: whatever they did counted in, ${label} ${low}% to ${high}%`
+  return `trials that did not run, ended in an error or lost an attempt to one could turn it: whatever they did counted in, ${label} ${low}% to ${high}%`
 }

@@ -131,7 +131,7 @@ describe('gates', () => {
     assert.equal(state('>=', lost.none.estimate + 1e-9)?.state, 'undecided')
     assert.match(
       state('>=', lost.none.estimate + 1e-9)?.reason ?? '',
-      /attempts that ended in an error could turn it: .*goal met \d/,
+      /trials that did not run, ended in an error or lost an attempt to one could turn it: .*goal met \d/,
     )
     assert.equal(state('>=', lost.all.estimate)?.state === 'missed', false)
     assert.equal(state('>=', Math.min(1, lost.all.estimate + 1e-9))?.state, 'missed')
