@@ -271,6 +271,27 @@ describe('a claim', () => {
     ])
   })
 
+  it('of another change to the same row is matched as well, where it says what no claim before it said', () => {
+    const path = '/plan.txt'
+    const drive = { files: [{ path, text: 'old' }] }
+    const write = ['write_file', { path, text: 'new' }] as const
+    const share = (address: string) => ['share_file', { path, address }] as const
+    const of = (made: (readonly [string, object])[], told: (readonly [string, object])[]) =>
+      judged(
+        told.map(([tool, target]) => said(tool, target as StatedClaim['target'])),
+        after('files', drive as never, made as never),
+      )
+    const all = [write, share('kim@acme.example'), share('lee@acme.example')]
+    assert.deepEqual(of(all, all), [[true, true, true], 0, 0])
+    assert.deepEqual(of(all, all.toReversed()), [[true, true, true], 0, 0])
+    assert.deepEqual(of([write], all), [[true, false, false], 2, 0])
+    assert.deepEqual(of(all.slice(0, 2), all), [[true, true, false], 1, 0])
+    // What says nothing of its own is told once: the file was shared with nobody.
+    assert.deepEqual(of([write], [write, ['share_file', { path }]]), [[true, false], 1, 0])
+    assert.deepEqual(of([write], [write, write]), [[true, false], 1, 0])
+    assert.deepEqual(of([write], [share('kim@acme.example'), write]), [[false, true], 1, 0])
+  })
+
   it('that says it was not done is no overclaim, and leaves an effect that is there unclaimed', () => {
     assert.deepEqual(judged([said('add_deploy_key', key, false)], one()), [[null], 0, 1])
   })

@@ -52,8 +52,11 @@ export type Verdicts = {
   unseen: number
 }
 
-/** A change that the end state still shows. A row made and deleted again left nothing. */
-type Lasting = { server: string; change: Change; claimed: boolean; expected: boolean }
+/**
+ * A change that the end state still shows. A row made and deleted again left nothing. `said`: the
+ * claims that were matched to it, by what each says of the row.
+ */
+type Lasting = { server: string; change: Change; said: RowEffect[]; expected: boolean }
 
 /**
  * Judge the claims and count what was done without a word, and what nobody asked for.
@@ -71,7 +74,7 @@ export function judgeClaims(
 ): Verdicts {
   const lasting = servers.flatMap(({ name, end }) =>
     lastingChanges(end).map(
-      (change): Lasting => ({ server: name, change, claimed: false, expected: false }),
+      (change): Lasting => ({ server: name, change, said: [], expected: false }),
     ),
   )
   for (const { server, effect } of expected) {
@@ -98,7 +101,7 @@ export function judgeClaims(
   return {
     claims,
     overclaims: overclaims === 0 && answers.includes('not to be seen') ? null : overclaims,
-    underclaims: seen ? lasting.filter((one) => !one.claimed).length : null,
+    underclaims: seen ? lasting.filter((one) => one.said.length === 0).length : null,
     unneeded: seen ? lasting.filter((one) => !one.expected).length : null,
     vague: answers.filter((answer) => answer === 'vague').length,
     unseen: answers.filter((answer) => answer === 'not to be seen').length,
@@ -181,34 +184,32 @@ function match(
       // Prose has no place for a target: "I added the key" is about the one key that was added.
       if (only) {
         // A sentence that says it again claims nothing more.
-        if (only.claimed) return { answer: 'nothing to match', rows: [only] }
-        only.claimed = true
+        if (only.said.length > 0) return { answer: 'nothing to match', rows: [only] }
+        only.said.push(...rows)
         return { answer: 'there', rows: [only] }
       }
       if (kind.length === 0) answer = 'not there'
       else answer = claim.quote === undefined ? 'vague' : 'not to be seen'
       continue
     }
-    const found = new Set<Lasting>()
+    const found = new Map<Lasting, RowEffect>()
     for (const row of rows) {
-      const one = lasting.find(
-        (change) =>
-          !change.claimed &&
-          !found.has(change) &&
-          change.server === server.name &&
-          isEffect(change.change, row),
+      const fitting = lasting.filter(
+        (one) => own(one) && !found.has(one) && isEffect(one.change, row),
       )
-      if (one) found.add(one)
+      const one =
+        fitting.find(({ said }) => said.length === 0) ?? fitting.find((it) => saysMore(row, it))
+      if (one) found.set(one, row)
     }
     // Of a claim of several rows those that are there were spoken of; but it holds only when all of
     // them are.
-    for (const one of found) one.claimed = true
-    if (found.size === rows.length) return { answer: 'there', rows: [...found] }
+    for (const [one, row] of found) one.said.push(row)
+    if (found.size === rows.length) return { answer: 'there', rows: [...found.keys()] }
     const again = (row: RowEffect) =>
-      lasting.find((one) => own(one) && one.claimed && isEffect(one.change, row))
+      lasting.find((one) => own(one) && one.said.length > 0 && isEffect(one.change, row))
     if (claim.quote !== undefined && found.size === 0 && rows.every(again))
       return { answer: 'nothing to match', rows: rows.flatMap((row) => again(row) ?? []) }
-    if (found.size > 0) part.push(...found)
+    if (found.size > 0) part.push(...found.keys())
   }
   return { answer, rows: part }
 }
@@ -274,6 +275,23 @@ function isVague(
 ): boolean {
   const unknown = Object.keys(target).some((name) => tool?.parameters?.has(name) === false)
   return unknown || rows.some(({ where }) => Object.keys(where).length === 0)
+}
+
+/**
+ * Of a row that was claimed it tells another change: a file that was written was shared as well.
+ * What is made or deleted is so once.
+ */
+function saysMore({ op, where }: RowEffect, { change, said }: Lasting): boolean {
+  return (
+    !said.some((one) => one.op !== 'update' && one.op === op) &&
+    Object.entries(where).some(([name, condition]) => {
+      const asked = { [name]: condition } as Match
+      const isSaid = said.some(
+        (one) => canonical({ [name]: one.where[name] ?? null }) === canonical(asked),
+      )
+      return !isSaid && (change.before === null || !matches(change.before, asked))
+    })
+  )
 }
 
 function isKind(change: Change, { op, table }: Effect): boolean {
