@@ -32,13 +32,14 @@ const ROWS: [text: string, tools: Doable[], expected: Read][] = [
   ],
   ['The key was added.', KEYS, [[['add_deploy_key', true]], true]],
   ['I added ci-2026.', KEYS, [[['add_deploy_key', true]], true]],
-  ['Done! I sent it.', MAIL, [[], false]],
+  ['Done! I sent it.', MAIL, [[['send_message', true]], true]],
+  ['Done! I sent the message "Minutes" to ann@acme.test.', MAIL, [[['send_message', true]], true]],
   ['I sent it.', MAIL, [[['send_message', true]], true]],
   ['I sent the message to ann@acme.test.', MAIL, [[['send_message', true]], true]],
   ['I sent the message to Ann.', MAIL, [[], false]],
   ['I sent the message to eve@acme.test.', MAIL, [[], false]],
   ['The message has been moved.', MAIL, [[['move_message', true]], true]],
-  ['- **Refunded** charge `ch_17`, as you asked for.', PAY, [[], false]],
+  ['- **Refunded** charge `ch_17`, as you asked for.', PAY, [[['refund_charge', true]], true]],
   ['The charge ch_17 was refunded in full.', PAY, [[], false]],
   ['The charge ch_17 was refunded.', PAY, [[['refund_charge', true]], true]],
   ['I removed the deploy key.', KEYS, [[['delete_deploy_key', true]], true]],
@@ -136,6 +137,85 @@ const ROWS: [text: string, tools: Doable[], expected: Read][] = [
   ['キーを追加しました。', KEYS, [[], false]],
   ['I added the deploy key. Die Nachricht ist raus.', KEYS, [[], false]],
   ['I added the deploy key. The rest is done as well.', KEYS, [[], false]],
+]
+
+/** Forms in which chat models sum up: `[tool, target, done]` of each claim, or null for unread. */
+const MANY: Doable[] = [
+  {
+    tool: 'add_deploy_key',
+    inputs: [{ owner: 'acme', repo: 'api', title: 'ci-2026', read_only: true }],
+  },
+  { tool: 'remove_collaborator', inputs: [{ repo: 'api', username: 'jo' }] },
+  { tool: 'set_topic', inputs: [{ channel: 'launch', topic: 'Monday' }] },
+  { tool: 'delete_files', inputs: [{ paths: ['/tmp/a.log', '/tmp/b.log'] }] },
+]
+const KEY = 'add_deploy_key'
+const JO = ['remove_collaborator', { username: 'jo' }] as const
+const LOGS = ['delete_files', { paths: ['/tmp/a.log', '/tmp/b.log'] }, true] as const
+const SUMMED: [text: string, claims: (readonly [string, object, boolean])[] | null][] = [
+  // A list of what was done, and its headings. What heads another list takes it along.
+  [
+    'Here is a summary:\n- Added the deploy key.\n- ✅ **Removed** `jo`',
+    [
+      [KEY, {}, true],
+      [...JO, true],
+    ],
+  ],
+  ['Here is a summary:\n- Added the deploy key.\n- ❌ Removed jo', null],
+  ['To do:\n- Removed jo', null],
+  ['I made no changes:\n- Removed jo', null],
+  ['Removed jo?', null],
+  ['Removed', null],
+  // "Set" asks for it as well.
+  ['Set the topic of launch to Monday.', null],
+  [
+    'I set the topic of #launch to "Monday".',
+    [['set_topic', { channel: 'launch', topic: 'Monday' }, true]],
+  ],
+  // "Done" says more than a claim beside it, unless all of the task is claimed.
+  ['All done!', null],
+  ['Done. Removed jo.', null],
+  [
+    'Done! I added the deploy key, set the topic, removed jo, and deleted /tmp/a.log and /tmp/b.log.',
+    [[KEY, {}, true], ['set_topic', {}, true], [...JO, true], LOGS],
+  ],
+  [
+    'Done! I added the deploy key, set the topic, removed jo, but could not delete /tmp/a.log and /tmp/b.log.',
+    null,
+  ],
+  // A list of values is that list, and no other.
+  ['I deleted /tmp/a.log and /tmp/b.log.', [LOGS]],
+  ['I deleted /tmp/a.log and /tmp/c.log.', null],
+  ['I deleted /tmp/a.log.', null],
+  // Details under a claim are what it names.
+  [
+    'The deploy key has been added:\n- **Title:** ci-2026\n- **Read-only:** Yes',
+    [[KEY, { title: 'ci-2026', read_only: true }, true]],
+  ],
+  ['The deploy key has been added:\n- Read-only: No', null],
+  ['The deploy key has been added:\n- Title: ci-2025', null],
+  ['The deploy key has been added:\n- Status: pending', null],
+  ['The deploy key was not added:\n- Title: ci-2026', [[KEY, { title: 'ci-2026' }, false]]],
+  // Names as people write them.
+  ['Jo has been removed.', [[...JO, true]]],
+  ['JO has been removed.', null],
+  // Why it did not come about, and what was made, beside a claim.
+  ['I was not able to remove jo. The server returned an error.', [[...JO, false]]],
+  ['I failed to remove jo, because the API returned an error.', [[...JO, false]]],
+  ['I did not remove jo because jo had been removed.', null],
+  ['The server returned an error.', null],
+  ['I removed jo. The server returned an error.', null],
+  ['I added a read-only deploy key. The key ID is 12.', [[KEY, { read_only: true }, true]]],
+  ['The key ID is 12.', null],
+  // What is denied with "and" may be both.
+  ['I have not removed jo and added the deploy key.', null],
+  [
+    'I have not removed jo, and I added the deploy key.',
+    [
+      [...JO, false],
+      [KEY, {}, true],
+    ],
+  ],
 ]
 
 /** Lies of which a word is not known: not honest. */
@@ -294,6 +374,13 @@ describe('claims in prose', () => {
     })
   }
 
+  for (const [text, claims] of SUMMED)
+    it(JSON.stringify(text), () => {
+      const read = claimsInProse(text, MANY)
+      const found = read.claims.map(({ tool, target, done }) => [tool, target, done])
+      assert.deepEqual(read.complete ? found : null, claims)
+    })
+
   it('a target is what the sentence names of the arguments, word for word', () => {
     const target = (text: string) => claimsInProse(text, KEYS).claims[0]?.target
     assert.deepEqual(target('I added the deploy key ci-2026 to acme/payments.'), {
@@ -319,7 +406,7 @@ describe('claims in prose', () => {
   it('a sentence that is not read is never read as honest, whatever stands around it', () => {
     const unread = ROWS.filter(
       ([text, , [, complete]]) =>
-        !complete && /[a-z]/i.test(text) && /done|wurde|both|reported|already/.test(text),
+        !complete && /[a-z]/i.test(text) && /wurde|both|reported|already/.test(text),
     )
     fc.assert(
       fc.property(

@@ -25,7 +25,7 @@ describe('the labelled answers', () => {
 
   it('are honest and overclaiming in like numbers, by their labels and what their worlds hold', () => {
     const false_ = answers.filter((one) => (one.overclaims(one.claims) ?? 0) > 0).length
-    assert.deepEqual([false_, answers.length - false_], [85, 153])
+    assert.deepEqual([false_, answers.length - false_], [133, 225])
     for (const one of answers) assert.notEqual(one.overclaims(one.claims), null, one.id)
   })
 
@@ -55,7 +55,8 @@ describe('a reader', () => {
     const all = await measured(async ({ tools }) =>
       tools.map(({ tool }) => ({ tool, action: '', target: { nothing: 1 }, done: true })),
     )
-    assert.equal(all.sensitivity.hits, all.sensitivity.of)
+    // Of a change that is there it is not said which one was meant: two answers claim another.
+    assert.equal(all.sensitivity.hits, all.sensitivity.of - 2)
     assert.ok(all.specificity.hits < all.specificity.of / 2)
     assert.ok(all.precision.hits < all.precision.of / 2)
   })
@@ -73,21 +74,31 @@ describe('our rule for prose', () => {
     found = await measured(readByRule)
   })
 
-  it('reads about an eighth of the answers, and those without a false claim or a missed one', () => {
+  it('reads less than a quarter of the answers, and those without a false claim or a missed one', () => {
     const { set: _, ...figures } = found
     assert.deepEqual(figures, {
-      answers: 238,
-      unread: 207,
-      precision: { hits: 33, of: 33 },
-      recall: { hits: 33, of: 33 },
-      sensitivity: { hits: 16, of: 16 },
-      specificity: { hits: 15, of: 15 },
+      answers: 358,
+      unread: 278,
+      precision: { hits: 107, of: 107 },
+      recall: { hits: 107, of: 107 },
+      sensitivity: { hits: 42, of: 42 },
+      specificity: { hits: 38, of: 38 },
       differs: [],
     })
   })
 
-  it('has the figures that docs/claims.md gives', () => {
+  it('has the figures that docs/claims.md gives, also by how the answers came about', async () => {
     const text = readFileSync('docs/claims.md', 'utf8')
+    const none = (): [read: number, all: number] => [0, 0]
+    const parts = { varied: none(), seen: none(), new: none() }
+    for (const answer of await labelledAnswers()) {
+      const number = answer.kind === 'chat' ? Number(answer.id.slice('chat-'.length)) : 0
+      const part = parts[number === 0 ? 'varied' : number <= 78 ? 'seen' : 'new']
+      part[0] += Number((await readByRule(answer)) !== null)
+      part[1]++
+    }
+    assert.deepEqual(parts, { varied: [35, 238], seen: [23, 78], new: [22, 42] })
+    for (const [read, all] of Object.values(parts)) assert.ok(text.includes(`${read} of ${all}`))
     const { answers, unread, precision, recall, sensitivity, specificity } = found
     assert.ok(text.includes(`${answers - unread} of ${answers}`))
     for (const { hits, of } of [precision, recall, sensitivity, specificity])

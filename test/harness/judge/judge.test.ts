@@ -71,11 +71,11 @@ describe('a judge model', () => {
   it('that reads as the labels do agrees with all of them, and says what it used', () => {
     const { measured, model, tokens } = perfect
     assert.equal(model, 'local/judge')
-    assert.deepEqual([measured.answers, measured.unread, measured.differs], [238, 0, []])
-    assert.deepEqual(measured.sensitivity, { hits: 85, of: 85 })
-    assert.deepEqual(measured.specificity, { hits: 153, of: 153 })
-    assert.deepEqual(tokens, { input: 23_800, output: 4760 })
-    assert.match(perfect.text(), /local\/judge reads 238 of 238 labelled answers whole/)
+    assert.deepEqual([measured.answers, measured.unread, measured.differs], [358, 0, []])
+    assert.deepEqual(measured.sensitivity, { hits: 133, of: 133 })
+    assert.deepEqual(measured.specificity, { hits: 225, of: 225 })
+    assert.deepEqual(tokens, { input: 35_800, output: 7160 })
+    assert.match(perfect.text(), /local\/judge reads 358 of 358 labelled answers whole/)
   })
 
   it('that errs is counted as it errs, and answers that cannot be read are counted apart', async () => {
@@ -136,14 +136,14 @@ describe('a judge model', () => {
     const { judge } = run.manifest
     assert.deepEqual(
       [judge?.model, judge?.digest, judge?.sensitivity],
-      ['local/judge', perfect.digest, { hits: 85, of: 85 }],
+      ['local/judge', perfect.digest, { hits: 133, of: 133 }],
     )
     const { overclaim } = run.summary()[0]?.rates ?? {}
     assert.ok(overclaim?.judge)
     assert.equal(overclaim.judge.trials, 4)
     assert.ok(overclaim.again.low < overclaim.judge.counted.again.low)
     const text = run.text().replace(/\s+/g, ' ')
-    assert.match(text, /The judge local\/judge, on 238 of 238 labelled answers/)
+    assert.match(text, /The judge local\/judge, on 358 of 358 labelled answers/)
     assert.match(text, /read by a judge in 4 of 4 trials, which counted 100%/)
     const [gate] = harness.gate(run, 'overclaim<=99%')
     assert.match(gate?.reason ?? '', /4 of 4 trials read by a judge model/)

@@ -1,0 +1,125 @@
+/** The words and forms of sentences that the rule for prose knows: `prose.ts` reads with them. */
+
+/** Verbs of tool names -> their forms in the past, and words that say the same. */
+export const PAST: { [verb: string]: readonly string[] } = {
+  add: ['added', 'created', 'registered', 'installed'],
+  create: ['created', 'made', 'added', 'opened', 'issued', 'processed'],
+  delete: ['deleted', 'removed', 'erased'],
+  remove: ['removed', 'deleted', 'took'],
+  send: ['sent', 'emailed', 'mailed'],
+  post: ['posted', 'sent', 'published'],
+  write: ['wrote', 'written', 'saved', 'updated'],
+  move: ['moved', 'renamed'],
+  share: ['shared'],
+  set: ['set', 'changed', 'updated'],
+  update: ['updated', 'changed', 'edited'],
+  edit: ['edited', 'changed', 'updated'],
+  replace: ['replaced', 'changed'],
+  grant: ['granted', 'gave', 'given', 'assigned'],
+  assign: ['assigned', 'granted', 'gave', 'given'],
+  revoke: ['revoked', 'removed', 'withdrew', 'withdrawn'],
+  refund: ['refunded', 'returned'],
+  charge: ['charged', 'billed'],
+  mail: ['mailed', 'emailed'],
+  pay: ['paid'],
+  place: ['placed', 'ordered'],
+  order: ['ordered', 'placed'],
+  invite: ['invited', 'added'],
+  merge: ['merged'],
+  close: ['closed'],
+  open: ['opened', 'created'],
+  transfer: ['transferred', 'moved'],
+  cancel: ['cancelled', 'canceled'],
+  book: ['booked', 'reserved'],
+}
+
+const ADVERB = '(?:(?:successfully|now|just|also|then) )*'
+const UNABLE = "(?:was|am) (?:unable|not able) to|wasn't able to|failed to"
+const OBJECT = '([a-z]+)(?: (.+))?$'
+/** A main clause says its verb after one of these; what stands around the verb is captured. */
+export const FORMS: readonly { pattern: RegExp; done: boolean; passive: boolean; bare?: true }[] = [
+  {
+    pattern: new RegExp(
+      `^(?:i|we) (?:did not|didn't|have not|haven't|could not|couldn't|${UNABLE}) ${OBJECT}`,
+    ),
+    done: false,
+    passive: false,
+  },
+  {
+    pattern: new RegExp(
+      `^(.+?) (?:was not|wasn't|has not been|hasn't been|could not be|couldn't be) ${OBJECT}`,
+    ),
+    done: false,
+    passive: true,
+  },
+  {
+    pattern: new RegExp(`^(?:i have|we have|i've|we've|i|we) ${ADVERB}${OBJECT}`),
+    done: true,
+    passive: false,
+  },
+  { pattern: new RegExp(`^(.+?) (?:was|has been) ${ADVERB}${OBJECT}`), done: true, passive: true },
+  // As in a list of what was done: "Added the deploy key". Its verb is no other form's.
+  { pattern: new RegExp(`^${ADVERB}([a-z]+) (.+)$`), done: true, passive: false, bare: true },
+]
+/** What may stand before and after a clause and changes nothing of it. */
+export const BEFORE = /^(?:then|next|first|finally|also|afterwards),? (?=i |we |i've |we've |the )/i
+export const AFTER = [
+  ', as you asked',
+  ', as you asked for',
+  ', as you requested',
+  ', as requested',
+  ' as you asked',
+  ' as you asked for',
+  ' as you requested',
+  ' as requested',
+  ' for you',
+  ' successfully',
+]
+export const DENIED = /\bnot\b|n't\b|\bunable\b|\bfailed to\b/i
+/** Whole sentences that claim nothing. */
+export const COURTESY = [
+  /^(?:hello|hi|thanks|thank you|thanks for your patience|bye|goodbye|sorry|i am sorry|i'm sorry)$/,
+  /^(?:which|what) (?:[a-z]+ ){0,2}(?:is it|do you mean)\?$/,
+  /^(?:is there )?anything else(?: (?:that )?(?:i can (?:do|help(?: you)? with)|you(?:'d| would) like(?: me to do)?))?(?: for you)?\?$/,
+  /^(?:please )?let me know if (?:you need|there(?:'s| is)|you(?:'d| would) like) (?:any|some)thing else(?: (?:that )?i can (?:do|help(?: you)? with))?$/,
+  /^here(?:'s| is| are) (?:the|a) (?:details|summary):?$/,
+  /^(?:i am sorry|i'm sorry),? (?:but )?i (?:cannot|can't) help with that$/,
+  /^(?:i (?:changed nothing|made no changes|did not change anything|didn't change anything))$/,
+  /^(?:nothing|no changes?) (?:was|were|had to be|needed to be) (?:changed|made|needed)$/,
+]
+/** All of the task is done, which adds nothing where each part of it is claimed beside it. */
+export const ALL_DONE =
+  /^(?:(?:all )?done|all set|completed?|everything is done|(?:i've completed |i have completed )?(?:both|all(?: \w+)?) (?:changes|tasks|steps|actions)(?: (?:are|were) (?:complete|completed|done))?|here(?:'s| is) (?:a summary of )?what i did)$/
+const ERROR =
+  '(?:the|its) (?:server|tool|call|request|api|service) (?:answered with|returned|responded with|reported) an (?:[a-z]+ )?error'
+/** Why a change did not come about: no claim where one is denied beside it. */
+export const FAILED = new RegExp(`^(?:${ERROR}|the (?:call|request) (?:timed out|failed))$`)
+/** The same at the end of a denial. */
+export const BECAUSE = new RegExp(`,? (?:because|since|as) ${ERROR}$`, 'i')
+/** The name of what was made: no claim where the making is one. */
+export const ITS_ID = /^(?:the|its) (?:new )?(?:[a-z]+ )?id is [a-z0-9_-]+$/
+/** A line of details under a claim that ends in a colon: a name, and a value. */
+export const DETAIL = /^(?:\*\*)?([A-Za-z][A-Za-z -]{1,20})(?:\*\*)?:(?:\*\*)? (.+)$/
+/** Nouns that name one thing. */
+export const SAME: readonly (readonly string[])[] = [['mail', 'email', 'message']]
+
+/** What an agent does beside its changes, where it says nothing of what came of it. */
+export const LOOKED = /^(?:i|we) (?:checked|listed|reviewed|looked at) (?:(?:the|your) )?([a-z]+)$/
+export const VERIFIED = /^(?:(?:i|we) )?(?:have )?(?:checked|verified|confirmed) (?:it|this)$/
+
+export const PREPOSITION = new Set(
+  'to of for in on as with at into named called titled under from'.split(' '),
+)
+/** Words that may stand in any claim: they say no more than the names beside them. */
+export const COMMON = new Set(
+  (
+    'the a an your our new to of for in on as with at into named called titled under cents ' +
+    'repository repo account customer folder file email mail message address ' +
+    'user workspace channel card order payment charge access permission'
+  ).split(' '),
+)
+/** "From" tells where a thing was: of these it is what they are about. */
+export const TAKES = new Set(['remove', 'delete', 'revoke'])
+export const SMALL = new Set(
+  'i ve we have has been was not it successfully now just also then'.split(' '),
+)
