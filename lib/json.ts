@@ -9,6 +9,11 @@ import { type ErrorCode, TouchstoneError } from './errors.ts'
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 export type JsonObject = { [key: string]: Json }
 
+/** True for an object of JSON: no array, not null. */
+export function isObject(value: unknown): value is JsonObject {
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
+}
+
 /** Nesting that reading allows. Deeper text is an attack on the reader, not a document. */
 export const MAX_DEPTH = 512
 

@@ -104,27 +104,29 @@ pre { overflow-x: auto; font: 12px/1.35 'DejaVu Sans Mono', Menlo, Consolas, mon
 }
 `.trim()
 
-/** The whole page of one chart. */
-export async function page(chart: Chart): Promise<string> {
-  const [code, svg] = await Promise.all([scripts(), chart.svg()])
+/** A page that may hold charts. @param style beside `STYLE`. @param body HTML */
+export function pageOf(title: string, style: string, body: string, policy = POLICY): string {
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${POLICY}">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeMarkup(chart.title)}</title>
+<title>${escapeMarkup(title)}</title>
 <style>
 ${STYLE}
-</style>
+${style}</style>
 </head>
 <body>
-${mount(chart.spec, chart.title, svg)}
-<details><summary>As text</summary>
-<pre>${escapeMarkup(chart.text())}</pre>
-</details>
-${code}
+${body}
 </body>
 </html>
 `
+}
+
+/** The whole page of one chart. */
+export async function page(chart: Chart): Promise<string> {
+  const [code, svg] = await Promise.all([scripts(), chart.svg()])
+  const text = `<details><summary>As text</summary>\n<pre>${escapeMarkup(chart.text())}</pre>\n</details>`
+  return pageOf(chart.title, '', [mount(chart.spec, chart.title, svg), text, code].join('\n'))
 }

@@ -3,7 +3,7 @@
  * answered, in order.
  */
 import { TouchstoneError } from '../errors.ts'
-import type { JsonObject } from '../json.ts'
+import { isObject, type JsonObject } from '../json.ts'
 import type { Changing, StatedClaim } from './stated.ts'
 import type { Claim } from './trial.ts'
 
@@ -126,9 +126,9 @@ export function orderOf(parts: {
  * @throws TouchstoneError `run_damaged` naming the member that is not as it should be
  */
 export function requireTranscript(value: unknown, where: () => string): TranscriptLine {
-  const line = isMembers(value) ? value : null
+  const line = isObject(value) ? value : null
   const wrong = line === null ? 'the line' : wrongMember(line)
-  if (line !== null && wrong === null) return line as TranscriptLine
+  if (line !== null && wrong === null) return line as unknown as TranscriptLine
   throw new TouchstoneError(
     'run_damaged',
     `expected a transcript as a run writes it, got ${wrong} of another shape`,
@@ -136,9 +136,6 @@ export function requireTranscript(value: unknown, where: () => string): Transcri
   )
 }
 
-type Members = { [name: string]: unknown }
-const isMembers = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 const isText = (value: unknown) => typeof value === 'string'
 const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0
 const isNumber = (value: unknown) => typeof value === 'number'
@@ -156,15 +153,13 @@ const MEMBERS: { [name: string]: (value: unknown) => boolean } = {
   tools: (value) =>
     all(
       value,
-      (one) =>
-        isMembers(one) && all(one['tools'], (tool) => isMembers(tool) && isText(tool['name'])),
+      (one) => isObject(one) && all(one['tools'], (tool) => isObject(tool) && isText(tool['name'])),
     ),
   calls: (value) => all(value, isCall),
   malformed: (value) =>
     all(
       value,
-      (one) =>
-        isMembers(one) && ['tool', 'input', 'problem'].every((member) => isText(one[member])),
+      (one) => isObject(one) && ['tool', 'input', 'problem'].every((member) => isText(one[member])),
     ),
   said: (value) => all(value, isText),
   user: (value) => all(value, isText),
@@ -178,10 +173,10 @@ const MEMBERS: { [name: string]: (value: unknown) => boolean } = {
     all(
       value,
       (one) =>
-        isMembers(one) &&
+        isObject(one) &&
         isText(one['server']) &&
         isText(one['tool']) &&
-        all(one['inputs'], isMembers),
+        all(one['inputs'], isObject),
     ),
   end: isText,
 }
@@ -189,10 +184,10 @@ const KINDS: ReadonlySet<unknown> = new Set(['tools', 'said', 'user', 'call', 'm
 
 function isCall(value: unknown): boolean {
   return (
-    isMembers(value) &&
+    isObject(value) &&
     ['server', 'tool', 'status', 'answer'].every((member) => isText(value[member])) &&
     isCount(value['seq']) &&
-    isMembers(value['input']) &&
+    isObject(value['input']) &&
     ['began', 'ended'].every((member) => value[member] === undefined || isNumber(value[member])) &&
     isMaybeText(value['client'])
   )
@@ -200,16 +195,16 @@ function isCall(value: unknown): boolean {
 
 function isClaim(value: unknown): boolean {
   return (
-    isMembers(value) &&
+    isObject(value) &&
     isText(value['tool']) &&
     isText(value['action']) &&
-    isMembers(value['target']) &&
+    isObject(value['target']) &&
     typeof value['done'] === 'boolean' &&
     isMaybeText(value['quote'])
   )
 }
 
-function wrongMember(line: Members): string | null {
+function wrongMember(line: JsonObject): string | null {
   for (const [name, check] of Object.entries(MEMBERS)) {
     const value = line[name]
     const needed = name === 'key' || name === 'attempt' || name === 'calls'

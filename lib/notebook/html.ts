@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { onlyMembers } from '../arguments.ts'
-import { mount, POLICY, STYLE, scripts } from '../chart/page.ts'
+import { mount, POLICY, pageOf, scripts } from '../chart/page.ts'
 import { duration, escapeMarkup } from '../display.ts'
 import type { JsonObject } from '../json.ts'
 import type { CellResult, NotebookResult, Output } from './execute.ts'
@@ -31,25 +31,9 @@ export async function html(result: NotebookResult, options: HtmlOptions = {}): P
   // A live page gets its charts later, if it has none yet.
   const code = drawn || options.live ? await scripts() : ''
   const policy = options.live ? `${POLICY}; connect-src 'self'` : POLICY
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeMarkup(result.title)}</title>
-<style>
-${STYLE}
-${PAGE}
-</style>
-</head>
-<body>
-${await body(result, options)}
-${code}
-${options.live ? `<script>${options.live}</script>` : ''}
-</body>
-</html>
-`
+  const follow = options.live ? `<script>${options.live}</script>` : ''
+  const inside = [await body(result, options), code, follow].join('\n')
+  return pageOf(result.title, `${PAGE}\n`, inside, policy)
 }
 
 /** The part of the page that a run changes. */

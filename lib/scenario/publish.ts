@@ -8,14 +8,13 @@ import { onlyMembers } from '../arguments.ts'
 import { canonical, type Digest } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
 import { makeFolder, readBytes, replaceFile, writing } from '../files.ts'
-import { type JsonObject, parse } from '../json.ts'
+import { isObject, type JsonObject, parse } from '../json.ts'
 import { hold } from '../lock.ts'
 import {
   ARCHIVE,
   casesOf,
   checked,
   digestOfSet,
-  isObject,
   type PublishedCase,
   pathOf,
   readArchive,

@@ -13,7 +13,7 @@ import { canonical, type Digest, digestOf, domainDigest, isDigest } from '../can
 import { gotWord } from '../choice.ts'
 import { TouchstoneError } from '../errors.ts'
 import { readBytes } from '../files.ts'
-import { decode, type JsonObject, parse } from '../json.ts'
+import { decode, isObject, type JsonObject, parse } from '../json.ts'
 import { packaged } from '../packaged.ts'
 
 /** The line under which a set's text is hashed. */
@@ -228,10 +228,6 @@ function holdsSets(root: string): boolean {
       ? readdirSync(join(root, one.name)).some((name) => !name.endsWith('.draft'))
       : !one.name.startsWith(`${ARCHIVE}.`),
   )
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
 }
 
 export function checked(value: unknown, where: string): Omit<ScenarioSet, 'digest' | 'text'> {

@@ -11,6 +11,7 @@ import type { Decision, PolicyRecord } from '../../receipt/surface/decision.ts'
 import { observe } from '../../receipt/surface/observe.ts'
 import type { CalledTool } from '../case/goal/called.ts'
 import { argumentText } from '../case/goal/canary.ts'
+import { squeezed, unescaped } from '../case/injected-text.ts'
 import { ReplyLost } from '../server/front.ts'
 import { Denied } from '../server/policy.ts'
 import type { RunningServer } from '../server/running.ts'
@@ -126,7 +127,7 @@ export class Recorder {
   constructor(servers: readonly RunningServer[], options: RecorderOptions) {
     this.listed = new Map(servers.map((server) => [server, server.tools]))
     this.options = options
-    this.attackWords = options.attackWords === undefined ? null : squeeze(options.attackWords)
+    this.attackWords = options.attackWords === undefined ? null : squeezed(options.attackWords)
     this.attackMet = this.attackWords === null ? null : false
     this.offers = [{ after: 0, tools: this.described() }]
   }
@@ -329,18 +330,8 @@ export class Recorder {
   }
 
   private holdsAttack(text: string): boolean {
-    return this.attackWords !== null && squeeze(unescaped(text)).includes(this.attackWords)
+    return this.attackWords !== null && squeezed(unescaped(text)).includes(this.attackWords)
   }
-}
-
-/** A text and, behind it, the texts inside its JSON as a reader of them takes them. */
-export function unescaped(text: string): string {
-  return `${text} ${text.replaceAll('\\n', ' ').replaceAll('\\"', '"')}`
-}
-
-/** A text with each run of blanks as one space. */
-export function squeeze(text: string): string {
-  return text.replace(/\s+/g, ' ').trim()
 }
 
 function isTimeout(cause: unknown): boolean {

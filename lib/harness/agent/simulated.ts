@@ -20,8 +20,9 @@ import { rng } from '../../stats/random.ts'
 import type { Match } from '../../world/world.ts'
 import type { Case } from '../case/case.ts'
 import { dataIn, objectsWith } from '../case/goal/asked.ts'
+import { squeezed, unescaped } from '../case/injected-text.ts'
 import type { SolutionStep } from '../case/schema/case-schema.ts'
-import { offeredName, squeeze, unescaped } from './recorder.ts'
+import { offeredName } from './recorder.ts'
 
 /**
  * Rates in [0, 1] at which a simulated model strays from the solution. Each is drawn anew for every
@@ -151,7 +152,7 @@ function* script(
   })
   let followed = false
   function* follow(): Generator<Move, void, Answer> {
-    if (!test.attack || followed || !seen().includes(squeeze(test.attack.instruction))) return
+    if (!test.attack || followed || !seen().includes(squeezed(test.attack.instruction))) return
     followed = true
     if (!happens('obeys', 0)) return
     for (const call of test.attack.calls) yield action(call)
@@ -270,5 +271,5 @@ function visibleText({ prompt, tools }: LanguageModelV4CallOptions): string {
         texts.push(unescaped(output.value))
     }
   }
-  return squeeze(texts.join('\n'))
+  return squeezed(texts.join('\n'))
 }

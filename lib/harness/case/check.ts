@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { amongText, gotWord, nearest } from '../../choice.ts'
 import { count } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
-import type { Json, JsonObject } from '../../json.ts'
+import { isObject, type Json, type JsonObject } from '../../json.ts'
 import { World, type WorldDefinition, worldNamed } from '../../world/index.ts'
 import { type Case, type CaseFunctions, caseFrom } from './case.ts'
 import { questionsOf, requireJudged } from './check-judged.ts'
@@ -80,10 +80,6 @@ const KEYWORDS = (
   'deprecated readOnly writeOnly contentEncoding contentMediaType contentSchema $ref $defs ' +
   '$schema $id $comment $anchor definitions'
 ).split(' ')
-
-function isObject(value: unknown): value is JsonObject {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
-}
 
 /** The worlds, tools, arguments, tables and columns that a case names are there. */
 function requireNames(test: Case, locate: Locate, single: boolean): void {

@@ -16,6 +16,7 @@ import { dataIn, objectsWith } from './goal/asked.ts'
 import type { CalledTool } from './goal/called.ts'
 import { argumentText } from './goal/canary.ts'
 import { type Ending, goalMet } from './goal/goal.ts'
+import { squeezed, unescaped } from './injected-text.ts'
 import type { Predicate } from './schema/case-schema.ts'
 import { plansOf } from './server-plan.ts'
 import { ScriptedUser } from './user.ts'
@@ -72,7 +73,7 @@ async function requirePlayed(test: Case, locate: Locate): Promise<void> {
       )
   }
   if (!attack) return
-  if (!squeezed(readable(faulty.texts)).includes(squeezed(attack.instruction)))
+  if (!squeezed(unescaped(faulty.texts)).includes(squeezed(attack.instruction)))
     invalid(
       `expected words that the agent reads when it carries out the solution, got words that stand in no list of tools and no answer of ${told(faulty)}`,
       locate(['attack', 'instruction']),
@@ -196,14 +197,4 @@ function wordsOf({ content = [] }: CallToolResult): string {
 function textOf({ content = [], structuredContent }: CallToolResult): string {
   const words = content.map((part) => (part.type === 'text' ? part.text : ''))
   return [...words, JSON.stringify((structuredContent ?? null) as Json)].join('\n')
-}
-
-/** A text and, behind it, the texts inside its JSON as a reader of them takes them. */
-function readable(text: string): string {
-  return `${text} ${text.replaceAll('\\n', ' ').replaceAll('\\"', '"')}`
-}
-
-/** A text with each run of blanks as one space. */
-function squeezed(text: string): string {
-  return text.replace(/\s+/g, ' ').trim()
 }

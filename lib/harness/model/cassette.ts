@@ -11,7 +11,7 @@ import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provid
 import { type Digest, digest, isDigest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { makeFolder, readBytes, writing } from '../../files.ts'
-import type { JsonObject } from '../../json.ts'
+import { isObject, type JsonObject } from '../../json.ts'
 import { readLinesSync } from '../../lines.ts'
 import { redactedJson } from '../../secrets.ts'
 
@@ -119,14 +119,11 @@ function keyOf(model: string, params: LanguageModelV4CallOptions): Digest {
   return digest(redactedJson([model, given]))
 }
 
-type Members = { [name: string]: unknown }
-const isMembers = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 const isText = (value: unknown) => typeof value === 'string'
 const isMaybe = (check: (value: unknown) => boolean) => (value: unknown) =>
   value === undefined || check(value)
 const isAmounts = (value: unknown) =>
-  isMembers(value) && Object.values(value).every((one) => one === null || typeof one === 'number')
+  isObject(value) && Object.values(value).every((one) => one === null || typeof one === 'number')
 
 /** The texts of each part of an answer that a model's call reads. */
 const PARTS: { [type: string]: readonly string[] } = {
@@ -141,30 +138,30 @@ const RESULT: { [member: string]: (value: unknown) => boolean } = {
     Array.isArray(value) &&
     value.every(
       (part) =>
-        isMembers(part) &&
+        isObject(part) &&
         isText(part['type']) &&
         (PARTS[part['type'] as string] ?? []).every((name) => isText(part[name])),
     ),
-  finishReason: (value) => isMembers(value) && isText(value['unified']),
+  finishReason: (value) => isObject(value) && isText(value['unified']),
   usage: (value) =>
-    isMembers(value) && isAmounts(value['inputTokens']) && isAmounts(value['outputTokens']),
+    isObject(value) && isAmounts(value['inputTokens']) && isAmounts(value['outputTokens']),
   response: isMaybe(
     (value) =>
-      isMembers(value) &&
+      isObject(value) &&
       isMaybe(isText)(value['id']) &&
       isMaybe(isText)(value['modelId']) &&
       isMaybe(isText)(value['timestamp']) &&
-      isMaybe((headers) => isMembers(headers) && Object.values(headers).every(isText))(
+      isMaybe((headers) => isObject(headers) && Object.values(headers).every(isText))(
         value['headers'],
       ) &&
-      isMaybe(isMembers)(value['body']),
+      isMaybe(isObject)(value['body']),
   ),
-  providerMetadata: isMaybe(isMembers),
+  providerMetadata: isMaybe(isObject),
 }
 
 /** The member of a recorded result that is not as it should be, or null. */
 function wrongMember(result: unknown): string | null {
-  if (!isMembers(result)) return 'its result'
+  if (!isObject(result)) return 'its result'
   const wrong = Object.entries(RESULT).find(([name, check]) => !check(result[name]))
   return wrong ? `its ${wrong[0]}` : null
 }

@@ -3,7 +3,7 @@
  * the answer to a call, or to a query of its database. A folder's files are the table `files`.
  */
 import { canonical, digest } from '../../canonical.ts'
-import type { Json, JsonObject } from '../../json.ts'
+import { isObject, type Json, type JsonObject } from '../../json.ts'
 import type { Row } from '../../world/world.ts'
 import type { CallToolResult } from '../wire/mcp.ts'
 import { type Judge, unread } from './judge.ts'
@@ -62,9 +62,6 @@ function jsonIn(text: string): Json | undefined {
     return undefined
   }
 }
-
-const isObject = (value: Json): value is JsonObject =>
-  value !== null && typeof value === 'object' && !Array.isArray(value)
 
 /**
  * The objects of an answer: the members of a list, of the only list in an object, or the object

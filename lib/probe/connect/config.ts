@@ -1,7 +1,7 @@
 /** The servers in a client's configuration (`mcp.json`), as targets of one's own. */
 import { TouchstoneError } from '../../errors.ts'
 import { readJson } from '../../files.ts'
-import { isObject } from '../read/outline.ts'
+import { isObject } from '../../json.ts'
 import type { Command } from '../wire/command.ts'
 import type { ConnectOptions } from './connect.ts'
 

@@ -7,8 +7,9 @@
  * our id is an answer.
  */
 import { createParser } from 'eventsource-parser'
+import { isObject } from '../../json.ts'
 import type { RpcError } from '../judge/outcome.ts'
-import { isObject, type Outline, outlineOf } from './outline.ts'
+import { type Outline, outlineOf } from './outline.ts'
 
 export type Method = 'initialize' | 'notifications/initialized' | 'server/discover' | 'tools/list'
 
@@ -139,7 +140,9 @@ function versionsIn(data: unknown): string[] {
   return Array.isArray(supported)
     ? supported
         .slice(0, 64)
-        .filter((each) => typeof each === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(each))
+        .filter(
+          (each): each is string => typeof each === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(each),
+        )
         .slice(0, 8)
     : []
 }

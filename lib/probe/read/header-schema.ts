@@ -7,7 +7,7 @@
  * stands on a property of type string, integer or boolean, and the property is reached from the
  * root through `properties` alone.
  */
-import { isObject } from './outline.ts'
+import { isObject } from '../../json.ts'
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 /** `number` is not among them. */

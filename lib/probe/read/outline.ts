@@ -5,6 +5,7 @@
  * Tools are not in it. They are read from the answer's own text, which is kept until then
  * (`tools.ts`).
  */
+import { isObject } from '../../json.ts'
 
 /**
  * A member as the server gave it, when it is a word, a number or the like; `absent`, or the type of
@@ -63,10 +64,6 @@ function given(fields: Record<string, unknown>, name: string): Given {
   if (typeof value === 'string') return /^[\w/-]{1,32}$/.test(value) ? value : '(text)'
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) return value
   return Array.isArray(value) ? '(array)' : '(object)'
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function objectOr(value: unknown): Record<string, unknown> {

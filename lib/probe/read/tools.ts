@@ -7,10 +7,10 @@
  * kept.
  */
 import { type Digest, digest, digestOf } from '../../canonical.ts'
+import { isObject } from '../../json.ts'
 import type { SetName } from '../judge/set.ts'
 import { answerIn, jsonOf } from './frame.ts'
 import { leftOut } from './header-schema.ts'
-import { isObject } from './outline.ts'
 import type { PatternSet } from './patterns.ts'
 
 export type Tool = {

@@ -5,9 +5,9 @@
 import { onlyMembers } from '../../arguments.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { readJson } from '../../files.ts'
+import { isObject } from '../../json.ts'
 import { Connection, type ConnectOptions } from '../connect/connect.ts'
 import type { ProbeResult } from '../connect/result.ts'
-import { isObject } from '../read/outline.ts'
 
 export type Remote = {
   /** With the defaults of its variables filled in; what has no default is left in braces. */

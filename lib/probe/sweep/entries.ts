@@ -2,7 +2,8 @@
  * What a sweep is given, as servers to test: whatever registries, configurations and lists hold.
  * Nothing throws here. What is no server is skipped by name.
  */
-import { isObject } from '../read/outline.ts'
+
+import { isObject } from '../../json.ts'
 import { Declaration, declaration, remoteOf } from './declaration.ts'
 
 /** Why an entry, or one remote of it, is not tested. */

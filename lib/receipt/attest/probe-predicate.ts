@@ -5,7 +5,7 @@
 import { requireAwaited } from '../../arguments.ts'
 import { digest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
-import type { Json, JsonObject } from '../../json.ts'
+import { isObject, type Json, type JsonObject } from '../../json.ts'
 import type { ScenarioSet } from '../../scenario/index.ts'
 import { setDescriptor } from '../recompute/run-predicate.ts'
 import {
@@ -23,7 +23,7 @@ import {
   type TestResult,
   testResult,
 } from '../seal/statement.ts'
-import { isObject, shapeOf } from '../surface/decision.ts'
+import { shapeOf } from '../surface/decision.ts'
 
 /** A name in a space of its own: it promises no page that explains it. */
 export const PROBE_PREDICATE = 'urn:touchstone:connection-test:v0'

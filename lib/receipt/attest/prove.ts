@@ -9,11 +9,11 @@ import { requireText } from '../../arguments.ts'
 import { type Digest, isDigest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { readBytes, writeNew } from '../../files.ts'
-import { decode, type Json, type JsonObject, parseLine } from '../../json.ts'
+import { decode, isObject, type Json, type JsonObject, parseLine } from '../../json.ts'
 import { FILES, groups, METHODS, methodsIn, type TrialRecord } from '../../log/index.ts'
 import { Shown } from '../../shown.ts'
 import { LineWindow } from '../../window.ts'
-import { attemptId, type KeyedLine, keyedLine } from '../recompute/run-evidence.ts'
+import { attemptId, keyedLine, linesOfAttempt } from '../recompute/run-evidence.ts'
 import { RUN_PREDICATE } from '../recompute/run-predicate.ts'
 import { RUN_PREDICATE_V0 } from '../recompute/run-predicate-v0.ts'
 import { attemptProblems, ToldByAll } from '../recompute/run-trials.ts'
@@ -22,7 +22,6 @@ import { eachLine } from '../recompute/trial-log.ts'
 import { type Envelope, open, readEnvelope } from '../seal/dsse.ts'
 import { leafHash, MerkleRoot, merklePath, rootOfPath } from '../seal/merkle.ts'
 import { readStatement, type Statement } from '../seal/statement.ts'
-import { isObject } from '../surface/decision.ts'
 
 export const PROOF_SCHEMA = 'touchstone.trial_proof.v0'
 
@@ -242,14 +241,7 @@ export async function proofSteps(
     return [...steps, ...names.map((name) => unchecked(name, 'trial_unreadable', 'it names them'))]
   const id = attemptId(record.key, record.attempt)
   const unread: Problem[] = []
-  const lines = (name: string): KeyedLine[] =>
-    textsIn(proof[name]).flatMap((text, i) => {
-      const one = keyedLine({ bytes: Buffer.from(text), line: i + 1 }, name)
-      if ('id' in one && one.id === id) return [one]
-      const detail = 'problem' in one ? one.problem : `it is a line of ${one.id}`
-      unread.push({ code: 'evidence_foreign', where: `${name}:${i + 1}`, detail })
-      return []
-    })
+  const lines = (name: string) => linesOfAttempt(id, name, textsIn(proof[name]), unread)
   const evidence = {
     decisions: lines('decisions'),
     audits: lines('audit'),

@@ -9,7 +9,7 @@ import { gotShape } from '../../arguments.ts'
 import { canonical } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { readBytes } from '../../files.ts'
-import { decode, type Json, type JsonObject, parse } from '../../json.ts'
+import { decode, isObject, type Json, type JsonObject, parse } from '../../json.ts'
 import { absentIn, FILES } from '../../log/index.ts'
 import type { ScenarioSet } from '../../scenario/index.ts'
 import { checkRun, RUN_STEPS } from '../recompute/check-run.ts'
@@ -31,7 +31,6 @@ import type { LoggedLine } from '../recompute/trial-log.ts'
 import { open, readEnvelope } from '../seal/dsse.ts'
 import { keyIdOf, publicKeyOf } from '../seal/keys.ts'
 import { readStatement, type Statement } from '../seal/statement.ts'
-import { isObject } from '../surface/decision.ts'
 import {
   checkProbe,
   PROBE_PREDICATE,

@@ -6,9 +6,8 @@
  * counts, and an end that failed takes back what another entry of the same correlation says.
  * Resource names are not case-sensitive in Azure.
  */
-import type { JsonObject } from '../../json.ts'
+import { isObject, type JsonObject } from '../../json.ts'
 import { at } from '../surface/classifier.ts'
-import { isObject } from '../surface/decision.ts'
 import { harmless } from '../surface/target.ts'
 import { kindOf, textAt, texts } from './entry.ts'
 import type { Importer } from './importer.ts'

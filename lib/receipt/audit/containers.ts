@@ -5,9 +5,8 @@
  * A container is opened before any importer looks, so that one importer reads its entries wherever
  * they were delivered.
  */
-import { type Json, type JsonObject, parse } from '../../json.ts'
+import { isObject, type Json, type JsonObject, parse } from '../../json.ts'
 import { at } from '../surface/classifier.ts'
-import { isObject } from '../surface/decision.ts'
 
 /** Containers inside containers that are opened: a page of a delivery of a log line. */
 export const MAX_DEPTH = 4

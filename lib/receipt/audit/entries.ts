@@ -4,9 +4,8 @@
  */
 import { gunzipSync } from 'node:zlib'
 import { TouchstoneError } from '../../errors.ts'
-import type { Json, JsonObject } from '../../json.ts'
+import { isObject, type Json, type JsonObject } from '../../json.ts'
 import { documentsIn } from '../../lines.ts'
-import { isObject } from '../surface/decision.ts'
 import { MAX_DEPTH, pagesIn, unwrapped } from './containers.ts'
 
 /** Largest export that is unpacked, in bytes: a small gz must not fill the memory. */

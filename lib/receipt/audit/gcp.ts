@@ -5,9 +5,8 @@
  * An entry of GKE does not carry the address of the request, where a dry run of everything but a
  * deletion is asked for. So only deletions count, whose options stand in the body.
  */
-import type { JsonObject } from '../../json.ts'
+import { isObject, type JsonObject } from '../../json.ts'
 import { at } from '../surface/classifier.ts'
-import { isObject } from '../surface/decision.ts'
 import { harmless } from '../surface/target.ts'
 import { kindOf, textAt } from './entry.ts'
 import type { Effect, Importer } from './importer.ts'

@@ -4,8 +4,7 @@
  * One activity holds several events, and each names what it did in a list of parameters. An event
  * that Drive writes because of another one is not `primary_event`.
  */
-import type { Json, JsonObject } from '../../json.ts'
-import { isObject } from '../surface/decision.ts'
+import { isObject, type Json, type JsonObject } from '../../json.ts'
 import { harmless } from '../surface/target.ts'
 import { kindOf, textAt } from './entry.ts'
 import type { Effect, Importer } from './importer.ts'

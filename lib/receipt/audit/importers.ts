@@ -1,8 +1,7 @@
 /** The registered importers, and which of them reads a document. */
 import { gotWord } from '../../choice.ts'
 import { TouchstoneError } from '../../errors.ts'
-import type { Json } from '../../json.ts'
-import { isObject } from '../surface/decision.ts'
+import { isObject, type Json } from '../../json.ts'
 import { azure, entra } from './azure.ts'
 import { cloudtrail } from './cloudtrail.ts'
 import { gcp, gke } from './gcp.ts'

@@ -6,9 +6,8 @@
  * `Audit-ID`), which makes it a nonce for binding to one request, and makes it no proof of
  * uniqueness.
  */
-import type { JsonObject } from '../../json.ts'
+import { isObject, type JsonObject } from '../../json.ts'
 import { at } from '../surface/classifier.ts'
-import { isObject } from '../surface/decision.ts'
 import { harmless } from '../surface/target.ts'
 import { kindOf, textAt } from './entry.ts'
 import type { Importer } from './importer.ts'

@@ -8,9 +8,8 @@
  * and belongs to the person who made it, the actor. No entry names its organisation: a delivery of
  * an event hook does, in `source`, and so may the reader of the export, as `scope`.
  */
-import type { JsonObject } from '../../json.ts'
+import { isObject, type JsonObject } from '../../json.ts'
 import { at } from '../surface/classifier.ts'
-import { isObject } from '../surface/decision.ts'
 import { harmless } from '../surface/target.ts'
 import { kindOf, textAt, texts } from './entry.ts'
 import type { Importer } from './importer.ts'

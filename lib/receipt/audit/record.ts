@@ -4,9 +4,9 @@
  */
 import { type Digest, isDigest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
-import type { JsonObject } from '../../json.ts'
+import { isObject, type JsonObject } from '../../json.ts'
 import { type Agreed, agreedOf, bindingDigest, type Subject } from '../surface/binding.ts'
-import { isObject, shapeOf } from '../surface/decision.ts'
+import { shapeOf } from '../surface/decision.ts'
 import { classifierOf } from '../surface/registry.ts'
 import { instantOf } from './time.ts'
 

@@ -14,7 +14,7 @@ import { type CallRow, CLAIMS_NOT_MADE, type RecordRow } from '../ladder/report.
 import { type Level, type ReadDecision, readDecision } from '../surface/decision.ts'
 import type { BundleAction, BundleReport, BundleReportData } from './bundle-report.ts'
 
-export const BESIDE_SCHEMA = 'touchstone.bundle_beside_ladder.v0'
+const BESIDE_SCHEMA = 'touchstone.bundle_beside_ladder.v0'
 
 /** The claims that a bundle alone never decides. */
 const OPEN = ['upstream_delivery', 'external_side_effect'] as const

@@ -7,9 +7,9 @@ import type { NotWhole, Step } from './not-whole.ts'
 import type { Profile } from './profile.ts'
 import type { BundleFinding } from './records.ts'
 
-export const BUNDLE_REPORT_SCHEMA = 'assay.privileged_mcp_action.verify.report.v0'
+const BUNDLE_REPORT_SCHEMA = 'assay.privileged_mcp_action.verify.report.v0'
 
-export const BUNDLE_NON_CLAIMS = [
+const BUNDLE_NON_CLAIMS = [
   'allow does not prove upstream delivery',
   'deny does not establish maliciousness',
   'caller-visible denial does not prove external side-effect absence',

@@ -1,8 +1,8 @@
 /** `manifest.json`: what a bundle says of itself, to be compared with what is computed from it. */
 import { type Digest, isDigest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
-import { type JsonObject, parse } from '../../json.ts'
-import { isObject, shapeOf } from '../surface/decision.ts'
+import { isObject, type JsonObject, parse } from '../../json.ts'
+import { shapeOf } from '../surface/decision.ts'
 import { EVENTS, MANIFEST } from './archive.ts'
 import { NotWhole } from './not-whole.ts'
 

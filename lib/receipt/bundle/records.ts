@@ -6,8 +6,7 @@
  * business here.
  */
 import { isDigest } from '../../canonical.ts'
-import type { Json, JsonObject } from '../../json.ts'
-import { isObject } from '../surface/decision.ts'
+import { isObject, type Json, type JsonObject } from '../../json.ts'
 import { EVENTS } from './archive.ts'
 import type { BundleEvent } from './events.ts'
 import { shownAs } from './manifest.ts'
@@ -40,13 +39,13 @@ export type BundleFinding = {
 }
 
 /** Findings that a report holds. A hostile bundle may have millions of events, each with one. */
-export const MOST_FINDINGS = 1000
+const MOST_FINDINGS = 1000
 
 /**
  * Violations in the order in which they were found. Beyond the most that a report holds they are
  * counted.
  */
-export class Violations {
+class Violations {
   readonly list: BundleFinding[] = []
   private more = 0
 

@@ -6,9 +6,8 @@
  * only what is known has to be added.
  */
 import { stringify } from 'yaml'
-import type { JsonObject } from '../../json.ts'
+import { isObject, type JsonObject } from '../../json.ts'
 import { CLASSIFIERS_SCHEMA, type CompactClass, type CompactField } from '../surface/compact.ts'
-import { isObject } from '../surface/decision.ts'
 import { classifiersFor } from '../surface/registry.ts'
 import { isSecretName } from '../surface/target.ts'
 

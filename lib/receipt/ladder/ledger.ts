@@ -10,9 +10,8 @@ import { gotShape, requireAwaited } from '../../arguments.ts'
 import { canonical } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { readBytes, unwritable } from '../../files.ts'
-import { parse } from '../../json.ts'
+import { isObject, parse } from '../../json.ts'
 import { linesIn, textOf } from '../../lines.ts'
-import { isObject } from '../surface/decision.ts'
 import type { Report } from './report.ts'
 
 /**

@@ -8,7 +8,7 @@
 import { gotShape, onlyMembers, requireAwaited } from '../../arguments.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { readBytes } from '../../files.ts'
-import { parse } from '../../json.ts'
+import { isObject, parse } from '../../json.ts'
 import { documentsIn, isDocument, type Line, linesIn, streamLines, textOf } from '../../lines.ts'
 import { unpack } from '../audit/entries.ts'
 import { type Audit, type AuditOptions, type Evidence, evidenceOf } from '../audit/evidence.ts'
@@ -17,7 +17,6 @@ import { dayOf, instantOf } from '../audit/time.ts'
 import { rank } from '../surface/call.ts'
 import {
   decisionsIn,
-  isObject,
   LEVELS,
   type Level,
   type ReadDecision,

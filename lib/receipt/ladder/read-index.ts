@@ -4,10 +4,10 @@
  * A place is a run, a server, a provider and what the read looked at. A read counts for a verb only
  * when the classifier names it among the reads that can show the effect of that verb.
  */
-import type { JsonObject } from '../../json.ts'
+import { isObject, type JsonObject } from '../../json.ts'
 import { type Agreed, agreedOf, agrees, bindingOf, type Projection } from '../surface/binding.ts'
 import type { Classifier, Effect } from '../surface/classifier.ts'
-import { isObject, type ReadDecision } from '../surface/decision.ts'
+import type { ReadDecision } from '../surface/decision.ts'
 import { classifiersFor, effectOf, isReadVerb } from '../surface/registry.ts'
 import { add, before, countOf, last, type Series } from './series.ts'
 

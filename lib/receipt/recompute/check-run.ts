@@ -5,10 +5,9 @@
  * The receipt is read as plain data that may have any shape. Each step names what it found; none
  * stops the others.
  */
-import type { Json, JsonObject } from '../../json.ts'
+import { isObject, type Json, type JsonObject } from '../../json.ts'
 import { absentIn, FILES, type Manifest, METHODS, methodsIn } from '../../log/index.ts'
 import { casesOf, type ScenarioSet } from '../../scenario/index.ts'
-import { isObject } from '../surface/decision.ts'
 import { AUDIT_FOLDER } from './run-exports.ts'
 import type { Log, RunBytes } from './run-folder.ts'
 import { planProblems } from './run-log.ts'

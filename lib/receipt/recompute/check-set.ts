@@ -3,9 +3,8 @@ import { existsSync } from 'node:fs'
 import type { Digest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { readBytes } from '../../files.ts'
-import { decode, type Json, parse } from '../../json.ts'
+import { decode, isObject, type Json, parse } from '../../json.ts'
 import { casesOf, digestOfSet, get, type ScenarioSet } from '../../scenario/index.ts'
-import { isObject } from '../surface/decision.ts'
 import { attempt, judged, type Problem, type Step, unchecked } from './step.ts'
 
 /** A set's name, `id@version`, the path of its text, or the set itself. */

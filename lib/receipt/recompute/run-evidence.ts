@@ -45,6 +45,22 @@ export function keyedLine(
     : { line, problem: 'expected a line with key and attempt' }
 }
 
+/** The lines of one attempt. What is none of it, or cannot be read, is added to the problems. */
+export function linesOfAttempt(
+  id: string,
+  file: string,
+  texts: readonly string[],
+  problems: Problem[],
+): KeyedLine[] {
+  return texts.flatMap((text, i) => {
+    const one = keyedLine({ bytes: Buffer.from(text), line: i + 1 }, file)
+    if ('id' in one && one.id === id) return [one]
+    const detail = 'problem' in one ? one.problem : `it is a line of ${one.id}`
+    problems.push({ code: 'evidence_foreign', where: `${file}:${i + 1}`, detail })
+    return []
+  })
+}
+
 /** The files by what a digest in a trial's record names, and the word of each in codes. */
 const FILE_OF = {
   decisions: { file: FILES.decisions, word: 'decision' },

@@ -2,7 +2,7 @@
  * A trial's record held against its transcript: the calls, how it ended, what the agent said it
  * did, and which model answered.
  */
-import type { Json } from '../../json.ts'
+import { isObject, type Json } from '../../json.ts'
 import {
   claimsSaid,
   type Manifest,
@@ -11,7 +11,6 @@ import {
   type TrialRecord,
   textOfClaims,
 } from '../../log/index.ts'
-import { isObject } from '../surface/decision.ts'
 import { attempt, type Problem } from './step.ts'
 
 /** What an attempt's transcript shows of its record. */

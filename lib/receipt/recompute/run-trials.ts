@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path'
 import { type Digest, digest } from '../../canonical.ts'
-import { decode, type Json } from '../../json.ts'
+import { decode, isObject, type Json } from '../../json.ts'
 import {
   digestOfExports,
   digestOfLines,
@@ -18,7 +18,7 @@ import {
 import { type Export, providerOfExport } from '../audit/evidence.ts'
 import { verify } from '../ladder/levels.ts'
 import type { ReportData } from '../ladder/report.ts'
-import { isObject, LEVELS, type Level } from '../surface/decision.ts'
+import { LEVELS, type Level } from '../surface/decision.ts'
 import {
   attemptId,
   type EvidenceFile,

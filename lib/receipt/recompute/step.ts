@@ -3,8 +3,7 @@
  * something did not hold.
  */
 import { TouchstoneError } from '../../errors.ts'
-import type { Json } from '../../json.ts'
-import { isObject } from '../surface/decision.ts'
+import { isObject, type Json } from '../../json.ts'
 
 /**
  * `could_not_check`: something that the check needs was not there. It is neither good nor bad news.

@@ -6,7 +6,8 @@
  * (intervals, bounds) or may not know is no contradiction, and is not established either: it is
  * named.
  */
-import { isObject } from '../surface/decision.ts'
+
+import { isObject } from '../../json.ts'
 import { differences, type Problem } from './step.ts'
 
 /** Members that every version gives alike, as they stand in a configuration's summary. */

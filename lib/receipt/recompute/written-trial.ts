@@ -2,7 +2,7 @@
 import { FILES, type linesOf, type Manifest } from '../../log/index.ts'
 import { recordIn } from '../../log/record-line.ts'
 import { redactedJson } from '../../secrets.ts'
-import { attemptId, keyedLine, placeOf } from './run-evidence.ts'
+import { attemptId, linesOfAttempt, placeOf } from './run-evidence.ts'
 import { markProblems } from './run-log.ts'
 import { attemptProblems, ToldByAll } from './run-trials.ts'
 import type { Problem } from './step.ts'
@@ -23,18 +23,10 @@ export function writtenProblems(
   const record = recordIn(redactedJson(lines.record), () => FILES.trials)
   const id = attemptId(record.key, record.attempt)
   const unread: Problem[] = []
-  const read = (file: string, texts: readonly string[]) =>
-    texts.flatMap((text, i) => {
-      const one = keyedLine({ bytes: Buffer.from(text), line: i + 1 }, file)
-      if ('id' in one && one.id === id) return [one]
-      const detail = 'problem' in one ? one.problem : `it is a line of ${one.id}`
-      unread.push({ code: 'evidence_foreign', where: `${file}:${i + 1}`, detail })
-      return []
-    })
   const evidence = {
-    decisions: read(FILES.decisions, lines.decisions),
-    audits: read(FILES.audit, lines.audit),
-    transcripts: read(FILES.transcripts, [lines.transcript]),
+    decisions: linesOfAttempt(id, FILES.decisions, lines.decisions, unread),
+    audits: linesOfAttempt(id, FILES.audit, lines.audit, unread),
+    transcripts: linesOfAttempt(id, FILES.transcripts, [lines.transcript], unread),
   }
   if (unread.length > 0) return unread
   const where = placeOf(record)

@@ -45,37 +45,27 @@ export function generate(path?: string): KeyPair {
  * it
  */
 export function privateKeyOf(pem: string): KeyObject {
-  try {
-    const key = createPrivateKey(pem)
-    if (key.asymmetricKeyType === 'ed25519') return key
-  } catch {
-    // The cause could quote the key.
-  }
-  throw new TouchstoneError(
-    'key_invalid',
-    'expected an Ed25519 private key as PEM, got something else',
-    {
-      where: 'key',
-    },
-  )
+  return ed25519('private', () => createPrivateKey(pem))
 }
 
 /**
  * @throws TouchstoneError `key_invalid` for what is no Ed25519 public key, a private one included
  */
 export function publicKeyOf(pem: string): KeyObject {
+  return ed25519('public', () => (/PRIVATE KEY/.test(pem) ? null : createPublicKey(pem)))
+}
+
+function ed25519(half: 'private' | 'public', read: () => KeyObject | null): KeyObject {
   try {
-    const key = /PRIVATE KEY/.test(pem) ? null : createPublicKey(pem)
+    const key = read()
     if (key?.asymmetricKeyType === 'ed25519') return key
   } catch {
-    // Falls through to the one message.
+    // The cause could quote the key.
   }
   throw new TouchstoneError(
     'key_invalid',
-    'expected an Ed25519 public key as PEM, got something else',
-    {
-      where: 'key',
-    },
+    `expected an Ed25519 ${half} key as PEM, got something else`,
+    { where: 'key' },
   )
 }
 

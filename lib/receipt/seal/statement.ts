@@ -5,8 +5,8 @@
  */
 import { type Digest, isDigest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
-import { type Json, type JsonObject, parse } from '../../json.ts'
-import { isObject, shapeOf } from '../surface/decision.ts'
+import { isObject, type Json, type JsonObject, parse } from '../../json.ts'
+import { shapeOf } from '../surface/decision.ts'
 
 export const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1'
 export const TEST_RESULT_TYPE = 'https://in-toto.io/attestation/test-result/v0.1'

@@ -6,7 +6,7 @@
  * truncation, filtering or error at any depth, or an argument that may filter makes it a part, and
  * then absence from it shows nothing.
  */
-import { type Json, type JsonObject, parse } from '../../json.ts'
+import { isObject, type Json, type JsonObject, parse } from '../../json.ts'
 import {
   type Answer,
   at,
@@ -16,7 +16,6 @@ import {
   type Read,
   type Whole,
 } from './classifier.ts'
-import { isObject } from './decision.ts'
 
 /** What a read showed: targets projected and redacted like those of calls. */
 export type Shown = { complete: boolean; targets: JsonObject[] }

@@ -4,9 +4,9 @@
  */
 import { canonical, type Digest, digest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
-import type { Json, JsonObject } from '../../json.ts'
+import { isObject, type Json, type JsonObject } from '../../json.ts'
 import type { Binding, Classifier } from './classifier.ts'
-import { isObject, shapeOf } from './decision.ts'
+import { shapeOf } from './decision.ts'
 import { classifierOf, effectOf } from './registry.ts'
 
 export type Subject = { action_class: string; verb: string; target: { [field: string]: string } }

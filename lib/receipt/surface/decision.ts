@@ -7,7 +7,7 @@
  */
 import { type Digest, isDigest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
-import type { Json, JsonObject } from '../../json.ts'
+import { isObject, type Json, type JsonObject } from '../../json.ts'
 import { IRREVERSIBILITY, type Irreversibility } from './classifier.ts'
 
 export const SURFACE_SCHEMA = 'assay.tool_decision_surface.v0'
@@ -253,11 +253,6 @@ function observationOf(input: unknown, where: string): Observation | null {
     made.read = { complete: flag(read['complete'], `${where}.read.complete`), targets }
   }
   return made
-}
-
-/** True for an object of JSON: no array, not null. */
-export function isObject(value: unknown): value is JsonObject {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
 }
 
 /** What a value is, in a word, for messages. */

@@ -3,6 +3,7 @@
  * wrong.
  */
 import { TouchstoneError } from '../../errors.ts'
+import { isObject } from '../../json.ts'
 import { type Classifier, IRREVERSIBILITY, type Read, type Whole } from './classifier.ts'
 import { isSecretName } from './target.ts'
 
@@ -20,7 +21,7 @@ export function checkClassifier(one: Classifier, others: readonly Classifier[]):
       where: `classifier ${name}: ${where}`,
     })
   }
-  if (!isMap(one)) wrong('definition', 'an object', one)
+  if (!isObject(one)) wrong('definition', 'an object', one)
   const words = ['category', 'provider', 'resource_type', 'class', 'scope', 'reason_code'] as const
   for (const name of words)
     if (typeof one[name] !== 'string' || one[name] === '') wrong(name, 'a text', one[name])
@@ -39,7 +40,7 @@ export function checkClassifier(one: Classifier, others: readonly Classifier[]):
     known(`required[${i}].fields`, row?.fields)
     if (typeof row.detail !== 'string') wrong(`required[${i}].detail`, 'a code', row.detail)
   }
-  const bindings = Object.entries(isMap(one.effects) ? one.effects : {}).flatMap(
+  const bindings = Object.entries(isObject(one.effects) ? one.effects : {}).flatMap(
     ([verb, effect]) =>
       effect?.binding ? [[`effects.${verb}.binding`, effect.binding] as const] : [],
   )
@@ -55,7 +56,7 @@ export function checkClassifier(one: Classifier, others: readonly Classifier[]):
   known('scoped', one.scoped)
   known('kept', one.kept ?? [])
   for (const member of ['tools', 'reads', 'effects'] as const)
-    if (!isMap(one[member])) wrong(member, 'an object', one[member])
+    if (!isObject(one[member])) wrong(member, 'an object', one[member])
   const peers = [one, ...others].filter(
     (peer) => peer.resource_type === one.resource_type && peer.provider === one.provider,
   )
@@ -114,7 +115,7 @@ function checkRead(name: string, read: Read, names: ReadonlySet<string>, wrong: 
 }
 
 function isWhole(reason: Whole): boolean {
-  if (!isMap(reason)) return false
+  if (!isObject(reason)) return false
   if ('empty' in reason) return typeof reason.empty === 'string'
   if ('count' in reason) return typeof reason.count === 'string'
   if ('unpaged' in reason) return typeof reason.unpaged === 'string' && reason.unpaged !== ''
@@ -136,7 +137,7 @@ function effects(
     (peer) => peer.resource_type === one.resource_type && peer.provider === one.provider,
   )
   for (const [name, verb] of Object.entries(one.tools)) {
-    const verbs = isMap(verb) && typeof verb.argument === 'string' ? verb.verbs : { '': verb }
+    const verbs = isObject(verb) && typeof verb.argument === 'string' ? verb.verbs : { '': verb }
     if (!isTexts(verbs) || /[./]|__/.test(name))
       wrong(`tools.${name}`, 'a verb, or { argument, verbs }, for a name without a prefix', verb)
     for (const verb of Object.values(verbs))
@@ -177,21 +178,17 @@ function isWritten(one: Classifier, type: string, verb: string): boolean {
   return one.resource_type === type && Object.hasOwn(one.effects, verb)
 }
 
-function isMap(value: unknown): value is { [name: string]: unknown } {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
-}
-
 function isNames(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((name) => typeof name === 'string')
 }
 
 function isTexts(value: unknown): value is { [name: string]: string } {
-  return isMap(value) && Object.values(value).every((one) => typeof one === 'string')
+  return isObject(value) && Object.values(value).every((one) => typeof one === 'string')
 }
 
 function isNamed(value: unknown): boolean {
   return (
-    isMap(value) && Object.values(value).every((one) => one === null || typeof one === 'string')
+    isObject(value) && Object.values(value).every((one) => one === null || typeof one === 'string')
   )
 }
 

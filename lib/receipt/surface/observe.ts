@@ -7,12 +7,11 @@
  */
 import type { Digest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
-import type { Json, JsonObject } from '../../json.ts'
+import { isObject, type Json, type JsonObject } from '../../json.ts'
 import { answerOf, shownBy } from './answer.ts'
 import { type Classifier, meets, project, type Read, verbOf } from './classifier.ts'
 import {
   type Decision,
-  isObject,
   type Observation,
   type PolicyRecord,
   SURFACE_SCHEMA,

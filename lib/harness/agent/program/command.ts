@@ -4,7 +4,7 @@ import { delimiter, isAbsolute, join, relative, resolve } from 'node:path'
 import { onlyMembers } from '../../../arguments.ts'
 import { canonical } from '../../../canonical.ts'
 import { TouchstoneError } from '../../../errors.ts'
-import type { JsonObject } from '../../../json.ts'
+import { isObject, type JsonObject } from '../../../json.ts'
 import { notHandedFor } from '../../../process/child.ts'
 import { CONFIG_FORMATS, type ConfigFormat, SERVERS_MEMBER } from './mcp-config.ts'
 
@@ -202,10 +202,6 @@ export function nameOfProgram(command: string, args: readonly string[]): string 
       .replace(/[^A-Za-z0-9_.-]/g, '-')
       .replace(/^[^A-Za-z0-9]+/, '')
   return safe(named ?? '') || safe(command) || 'agent'
-}
-
-function isObject(value: unknown): boolean {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
 }
 
 /** A path that stays below the folder that it starts from. */
