@@ -86,14 +86,17 @@ describe('registries', () => {
         topic === undefined
           ? tests.some(({ path, text }) => path === from && word.test(text))
           : there(from) &&
-            (word.test(read(from)) ||
-              tests.some(({ text }) => word.test(text) && text.includes(`'${topic}'`)))
+            tests.some(
+              ({ text }) =>
+                text.includes(`'${topic}'`) &&
+                (word.test(text) || read(from).includes(`"f": "${name}"`)),
+            )
       return [
         !docOf('stats', name).includes('@example') && 'an @example in its docstring',
         !rows.has(name) && `a row in ${README}`,
         rows.has(name) &&
           !answered &&
-          'known answers: its row names a table in fixtures/stats/ that holds them, or a test that asks it',
+          'known answers: its row names a test that asks it, or a table in fixtures/stats/ that such a test reads',
       ]
     })
     noMore(README, names)
@@ -154,7 +157,7 @@ describe('registries', () => {
         ...effects.map(
           (one) =>
             !classes.has(one) &&
-            `a classifier of resource_type "${one}" in lib/receipt/surface/providers.ts`,
+            `a classifier of resource_type "${one}" in lib/receipt/surface/classifiers/`,
         ),
         !rows.has(name) && `a row in ${README}`,
         rows.has(name) &&

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { median } from '../../lib/stats/quantile.ts'
 import { rate } from '../../lib/stats/rate.ts'
-import { clusteredError, varianceSplit } from '../../lib/stats/variance.ts'
+import { clusteredError, mean, variance, varianceSplit } from '../../lib/stats/variance.ts'
 import { close, known } from './known.ts'
 
 type Expected = Record<
@@ -80,5 +81,24 @@ test('what cannot be told is NaN with a reason: one case, one trial per case, no
     const split = varianceSplit(cases)
     assert.ok(Number.isNaN(split.icc) && Number.isNaN(split.effectiveN))
     assert.ok(split.reason)
+  }
+})
+
+test('mean, median and variance give what NIST certifies of its data sets NumAcc1 to NumAcc4', () => {
+  const wavering = (middle: number, low: number, high: number) => [
+    middle,
+    ...Array.from({ length: 1000 }, (_, i) => (i % 2 === 0 ? low : high)),
+  ]
+  const sets = [
+    { values: [10000001, 10000003, 10000002], middle: 10000002, deviation: 1 },
+    { values: wavering(1.2, 1.1, 1.3), middle: 1.2, deviation: 0.1 },
+    { values: wavering(1000000.2, 1000000.1, 1000000.3), middle: 1000000.2, deviation: 0.1 },
+    { values: wavering(10000000.2, 10000000.1, 10000000.3), middle: 10000000.2, deviation: 0.1 },
+  ]
+  for (const [i, { values, middle, deviation }] of sets.entries()) {
+    close(mean(values), middle, 1e-13, `mean of NumAcc${i + 1}`)
+    close(median(values), middle, 1e-15, `median of NumAcc${i + 1}`)
+    // Doubles near ten million hold the deviations to eight digits.
+    close(Math.sqrt(variance(values)), deviation, 1e-7, `deviation of NumAcc${i + 1}`)
   }
 })
