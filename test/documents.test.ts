@@ -36,6 +36,19 @@ describe('documents', () => {
     assert.deepEqual(missing, [])
   })
 
+  it('name things in files that hold them', () => {
+    const named = DOCUMENTS.flatMap((document) =>
+      [...read(document).matchAll(/`(\w+)` in\s+`((?:lib|test)\/[^`\s<]+)`/g)].map(
+        ([, name = '', path = '']) => ({ document, name, path }),
+      ),
+    )
+    assert.ok(named.length > 2)
+    assert.deepEqual(
+      named.filter(({ name, path }) => !new RegExp(`\\b${name}\\b`).test(read(path))),
+      [],
+    )
+  })
+
   it('name scripts that package.json has', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: { [name: string]: string } }
     const missing = DOCUMENTS.flatMap((document) =>
