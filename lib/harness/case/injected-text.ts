@@ -1,4 +1,4 @@
-/** Whether injected words stand in what an agent is shown: texts are compared as a reader sees them. */
+/** Whether injected words stand in what an agent is shown, compared as a reader sees them. */
 
 /** A text and, behind it, the texts inside its JSON as a reader of them takes them. */
 export function unescaped(text: string): string {
