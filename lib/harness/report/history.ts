@@ -55,8 +55,8 @@ export type HistorySeries = {
   configuration: string
   points: HistoryPoint[]
   /**
-   * Runs of the same digest against what their trials explain; `ratio` is null where none was run
-   * twice.
+   * Runs of the same digest, but for those that are worse, against what their trials explain;
+   * `ratio` is null where none was run twice.
    */
   noise: { ratio: number | null; df: number }
   /** The first run that is worse beyond the noise, by its id; null where there is none. */
@@ -297,15 +297,20 @@ function seriesOf(
       shaken: byCase.reduce((sum, { shaken }) => sum + shaken.length, 0),
     }
   })
-  const noise = runNoise([...Map.groupBy(scored, ({ digest }) => digest).values()].map(meansOver))
+  const noiseOf = (runs: readonly Scored[]) =>
+    runNoise([...Map.groupBy(runs, ({ digest }) => digest).values()].map(meansOver))
   const { better } = metricNamed(metric)
-  // All runs but the first are held against what was before them.
+  // All runs but the first are held against what was before them: were a run part of the noise
+  // that it is held against, a fall would hide itself.
   const each = 1 - (1 - level) / Math.max(1, scored.length - 1)
   const points: HistoryPoint[] = []
+  const unlessWorse = (runs: readonly Scored[]) => runs.filter((_, j) => points[j]?.is !== 'worse')
   for (const [i, one] of scored.entries()) {
-    const before = scored.slice(0, i).filter((_, j) => points[j]?.is !== 'worse')
-    points.push(pointOf(name, metric, one, before, { better, noise, level: each }))
+    const before = unlessWorse(scored.slice(0, i))
+    const held = { better, noise: noiseOf(before), level: each }
+    points.push(pointOf(name, metric, one, before, held))
   }
+  const noise = noiseOf(unlessWorse(scored))
   return {
     configuration: name,
     points,

@@ -78,6 +78,23 @@ describe('harness.history', () => {
     assert.equal((past.toJSON() as { firstWorse: string }).firstWorse, past.firstWorse?.run)
   })
 
+  it('a fall of an unchanged configuration does not hide itself in the noise that it is held against', async () => {
+    const dir = join(made, 'silent')
+    mkdirSync(dir)
+    for (const day of [1, 2, 3, 4, 5])
+      cpSync(join(runs, `day-${day}`), join(dir, `day-${day}`), { recursive: true })
+    const manifestOf = (day: number) => join(dir, `day-${day}`, 'manifest.json')
+    const read = (day: number) => JSON.parse(readFileSync(manifestOf(day), 'utf8'))
+    // A model that its provider changed under the same name.
+    const [before, after] = [read(4), read(5)]
+    Object.assign(after.configurations[0], { digest: before.configurations[0].digest })
+    writeFileSync(manifestOf(5), JSON.stringify(after))
+    const past = await harness.history(dir)
+    assert.equal(past.firstWorse?.at.slice(0, 10), '2026-01-05')
+    // What is said of the noise is of the runs that are not worse.
+    assert.equal(past.series[0]?.noise.df, 3)
+  })
+
   it('is drawn, a line per run', async () => {
     const chart = await (await harness.history(runs)).plot()
     assert.equal(chart.rows.length, 6)
