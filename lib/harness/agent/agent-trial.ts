@@ -30,13 +30,12 @@ export type Trial = {
   signal: AbortSignal
 }
 
-/** An answer, or the error of an answer that is none. */
+/** An answer, or the end by an answer that is none. */
 export function read(answer: () => Answer, notes: JsonObject = {}): Ended {
   try {
     return { answer: answer(), notes }
   } catch (cause) {
-    const message = reasonOf(cause).toWellFormed()
-    return { end: { how: 'agent_error', code: 'answer_invalid', message, final: true }, notes }
+    return { end: { how: 'answer_invalid', message: reasonOf(cause).toWellFormed() }, notes }
   }
 }
 

@@ -81,13 +81,13 @@ export async function runCommand(options: CommandAgent, trial: Trial): Promise<E
       stderr: redacted(end.stderr).slice(-MOST_KEPT).toWellFormed(),
       output_cut: end.cut,
     }
-    if (code !== 0) {
-      const gone = options.unavailable?.some((text) =>
-        `${end.stdout}\n${end.stderr}`.includes(text),
-      )
-      return { end: exitOf(code, signal, redacted(end.stderr), gone), notes }
-    }
-    return read(() => outputOf(redacted(end.stdout), options.output ?? 'text'), notes)
+    const gone = options.unavailable?.some((text) => `${end.stdout}\n${end.stderr}`.includes(text))
+    if (code !== 0) return { end: exitOf(code, signal, redacted(end.stderr), gone), notes }
+    const answer = read(() => outputOf(redacted(end.stdout), options.output ?? 'text'), notes)
+    // A program may say that its model is not to be had, and exit with 0.
+    if (gone && 'end' in answer && answer.end.how === 'answer_invalid')
+      return { end: unavailableBy(answer.end.message), notes }
+    return answer
   } finally {
     await removeFolder(folder)
   }
@@ -106,9 +106,12 @@ function exitOf(
   const last = stderr.trimEnd().split('\n').at(-1)?.trim().slice(0, 200) ?? ''
   const how = code === null ? `signal ${signal}` : `exit code ${code}`
   const message = `expected exit code 0, got ${how}${last ? `: ${last}` : ''}`.toWellFormed()
-  if (code === TEMPORARY_FAILURE || unavailable)
-    return { how: 'agent_error', code: 'agent_unavailable', message, final: false }
+  if (code === TEMPORARY_FAILURE || unavailable) return unavailableBy(message)
   return { how: 'agent_crashed', message }
+}
+
+function unavailableBy(message: string): AgentEnd {
+  return { how: 'agent_error', code: 'agent_unavailable', message, final: false }
 }
 
 function outputOf(stdout: string, output: 'text' | string | AnswerPaths): Answer {

@@ -19,12 +19,9 @@ export type AgentEnd =
   | { how: 'step_limit' | 'call_limit' | 'token_limit' | 'turn_limit' }
   | { how: 'timeout'; waitingFor: 'model' | 'tool' | 'agent' | 'user' }
   | { how: 'model_error'; cause: unknown }
-  /** The agent ended in a way that is its own doing. */
-  | { how: 'agent_crashed'; message: string }
-  /**
-   * The agent could not be asked, or answered with what is no answer. `final`: the next time would
-   * be the same.
-   */
+  /** The agent ended in a way that is its own doing, or its answer is none. */
+  | { how: 'agent_crashed' | 'answer_invalid'; message: string }
+  /** The agent could not be asked. `final`: the next time would be the same. */
   | { how: 'agent_error'; code: string; message: string; final: boolean }
   | { how: 'server_gone'; cause: unknown }
   /** The model that plays the user gave no answer. */
@@ -108,6 +105,7 @@ export function failureOf(end: AgentEnd): Failure | null {
             error: { code: 'trial_timeout', message: TIMEOUT_MESSAGES[end.waitingFor] },
           }
     case 'agent_crashed':
+    case 'answer_invalid':
       return { infrastructure: false, error: { code: end.how, message: end.message } }
     case 'agent_error':
       return {

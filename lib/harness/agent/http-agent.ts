@@ -1,7 +1,7 @@
 /** One trial of an agent that is a service: what is posted to it, and what it answered. */
 import { TouchstoneError } from '../../errors.ts'
 import type { Json } from '../../json.ts'
-import { shownAddress } from '../../secrets.ts'
+import { redacted, shownAddress } from '../../secrets.ts'
 import { headersFilledIn } from '../server/variables.ts'
 import { reasonOf } from '../wire/mcp.ts'
 import type { HttpAgent } from './agent.ts'
@@ -75,14 +75,12 @@ export async function runHttp(options: HttpAgent, trial: Trial): Promise<Ended> 
   }
   const value = jsonIn(text)
   const paths = options.response ?? { text: 'text', claims: 'claims' }
-  return read(
-    () => {
-      if (value === undefined)
-        throw new Error(
-          `expected JSON, got "${text.slice(0, 80).toWellFormed()}" (${shownAddress(options.url)})`,
-        )
-      return answerIn(value, typeof paths === 'string' ? { text: paths } : paths)
-    },
-    { status },
-  )
+  // A page of a proxy, or of another service.
+  if (value === undefined) {
+    const got = redacted(text).slice(0, 80).toWellFormed()
+    return failed('agent_unreachable', `expected JSON, got "${got}"`, true)
+  }
+  return read(() => answerIn(value, typeof paths === 'string' ? { text: paths } : paths), {
+    status,
+  })
 }

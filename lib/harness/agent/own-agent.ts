@@ -125,9 +125,24 @@ function started(agent: Agent, trial: Trial): Promise<Ended> {
     case 'function':
       return runFunction(agent.how.run, trial)
     case 'command':
-      return runCommand(agent.how.options, trial)
+      return runCommand(agent.how.options, trial).catch(notRun)
     case 'http':
-      return runHttp(agent.how.options, trial)
+      return runHttp(agent.how.options, trial).catch(notRun)
+  }
+}
+
+/** An error of our own code. One that an agent's function throws is the function's. */
+function notRun(cause: unknown): never {
+  throw cause instanceof TouchstoneError ? new NotRun(cause) : cause
+}
+
+/** What it needs to be run was not to be had: its environment has no such variable. */
+class NotRun extends Error {
+  readonly reason: TouchstoneError
+
+  constructor(reason: TouchstoneError) {
+    super(reason.message)
+    this.reason = reason
   }
 }
 
@@ -136,11 +151,11 @@ function started(agent: Agent, trial: Trial): Promise<Ended> {
  * agent's own, and so is what cannot be read.
  */
 function crashOf(thrown: unknown): AgentEnd {
+  if (thrown instanceof NotRun) {
+    const { code, message } = thrown.reason
+    return { how: 'agent_error', code, message, final: true }
+  }
   try {
-    if (thrown instanceof TouchstoneError) {
-      const { code, message } = thrown
-      return { how: 'agent_error', code: `${code}`, message: `${message}`, final: true }
-    }
     const cause = refused(thrown)
     const { status, kind } = refusalOf(cause)
     if (status !== null && kind !== 'outcome') return { how: 'model_error', cause }
@@ -163,14 +178,13 @@ async function runFunction(
   { task, gateway, recorder, reports, limits, seed, conversation, signal }: Trial,
 ): Promise<Ended> {
   // All at once: what takes time is the turns that a handshake waits for.
-  const servers: { [name: string]: AgentTask['servers'][string] } = Object.fromEntries(
-    await Promise.all(
-      gateway.servers.map(async (behind) => {
-        const [client, url] = await Promise.all([gateway.connect(behind), gateway.address(behind)])
-        return [behind.name, { client, url, stdio: bridgeTo(url) }] as const
-      }),
-    ),
-  )
+  const connected = await Promise.all(
+    gateway.servers.map(async (behind) => {
+      const [client, url] = await Promise.all([gateway.connect(behind), gateway.address(behind)])
+      return [behind.name, { client, url, stdio: bridgeTo(url) }] as const
+    }),
+  ).catch(notRun)
+  const servers: { [name: string]: AgentTask['servers'][string] } = Object.fromEntries(connected)
   const given: AgentTask = {
     task,
     servers,

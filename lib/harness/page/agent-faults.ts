@@ -12,15 +12,22 @@ type Trials = {
 
 /**
  * Says that more than half of a configuration's trials crashed before their first call, as they do
- * where a model is not to be had, and the way out. Null where they did not.
+ * where a model is not to be had, or that their answers could not be read, and the way out. Null
+ * where they did neither.
  */
 export function earlyCrashText(run: Trials, configuration: string): string | null {
-  const silent = (row: StatRow) => row.outcome === 'fail' && row.calls === 0
+  const failed = (row: StatRow) => row.outcome === 'fail'
   const ended = [...run.columns.rows(configuration)].filter(({ outcome }) => outcome !== 'error')
-  if (2 * ended.filter(silent).length <= ended.length) return null
+  if (2 * ended.filter(failed).length <= ended.length) return null
   let crashed = 0
-  for (const row of run.records(silent))
-    if (row.configuration === configuration && row.error?.code === 'agent_crashed') crashed++
+  const unread: string[] = []
+  for (const { configuration: of, calls, error } of run.records(failed)) {
+    if (of !== configuration) continue
+    if (error?.code === 'agent_crashed' && calls === 0) crashed++
+    if (error?.code === 'answer_invalid') unread.push(error.message)
+  }
+  if (2 * unread.length > ended.length)
+    return `the agent’s answer could not be read in ${unread.length} of ${count(ended.length, 'trial')}, which counts as its failure; the first: ${foreign(unread[0] as string, 300)}`
   if (2 * crashed <= ended.length) return null
   return `the agent crashed before its first call in ${crashed} of ${count(ended.length, 'trial')}, which counts as its failure; if its model was not to be had, say so by exit code 75, unavailable: or a thrown statusCode (docs/agents.md)`
 }

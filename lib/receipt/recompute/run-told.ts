@@ -116,6 +116,7 @@ const ENDS: { [end: string]: { error: boolean; machinery: boolean } } = {
   token_limit: { error: true, machinery: false },
   turn_limit: { error: true, machinery: false },
   agent_crashed: { error: true, machinery: false },
+  answer_invalid: { error: true, machinery: false },
   server_gone: { error: true, machinery: true },
   user_error: { error: true, machinery: true },
 }

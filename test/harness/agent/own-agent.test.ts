@@ -11,7 +11,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import { configText, inlineConfig } from '../../../lib/harness/agent/program/mcp-config.ts'
-import { cases, harness } from '../../../lib/index.ts'
+import { cases, harness, TouchstoneError } from '../../../lib/index.ts'
 import { lives } from '../../servers/processes.ts'
 import { temporaryFolder } from '../../temporary.ts'
 
@@ -229,6 +229,30 @@ describe('an agent that is a function', () => {
     assert.deepEqual([row.ending, row.calls], ['agent_crashed', 1])
   })
 
+  it('that throws an error of ours has failed too: no agent takes itself out of its rates', async () => {
+    const { row } = await trial(async () => {
+      throw new TouchstoneError('setting_missing', 'expected $KEY to be set', { where: 'mine' })
+    })
+    assert.deepEqual(
+      [row.outcome, row.error],
+      ['fail', { code: 'agent_crashed', message: 'expected $KEY to be set (mine)' }],
+    )
+  })
+
+  it('whose answers cannot be read in most trials is told why, in the run’s text and at a gate', async () => {
+    const run = await harness
+      .run(honest)
+      .config('mine', { agent: (async () => undefined) as never })
+      .repeat(3)
+      .out(null)
+      .quiet()
+    const told =
+      'the agent’s answer could not be read in 3 of 3 trials, which counts as its failure; the first: expected text or { text, claims, usage, steps }, got undefined'
+    assert.ok(run.text({ width: 400 }).includes(told), run.text({ width: 400 }))
+    const [gate] = harness.gate(run, 'goal>=50%')
+    assert.ok(gate?.reason?.includes(told), gate?.reason ?? '')
+  })
+
   it('that throws what its provider refused is an error of the machinery, in no rate', async () => {
     const { row } = await trial(async () => {
       throw Object.assign(new Error('no'), { statusCode: 503 })
@@ -261,11 +285,11 @@ describe('an agent that is a function', () => {
       'expected inputTokens to be a whole number from 0 to 2147483647, got "x"',
     ],
   ] as const) {
-    it(`that answers with ${what} is an error that names it, and is not asked again`, async () => {
+    it(`that answers with ${what} has failed, which names it, and is not asked again`, async () => {
       const { row } = await trial((async () => value) as never)
       assert.deepEqual(
         [row.outcome, row.attempt, row.error],
-        ['error', 0, { code: 'answer_invalid', message }],
+        ['fail', 0, { code: 'answer_invalid', message }],
       )
     })
   }
@@ -384,11 +408,11 @@ describe('an agent that is a program', () => {
     )
   })
 
-  it('that answers with no JSON where a path was promised is an error that shows what it said', async () => {
+  it('that answers with no JSON where a path was promised has failed, which shows what it said', async () => {
     const { row } = await trial(sh('echo oops', { output: 'result' }))
     assert.deepEqual(
       [row.outcome, row.error?.message],
-      ['error', 'expected JSON on standard output, got "oops\n"'],
+      ['fail', 'expected JSON on standard output, got "oops\n"'],
     )
   })
 
@@ -580,6 +604,8 @@ url = "http://127.0.0.1:1/a/mcp"
     const unavailable = ['API Error: ']
     const { row } = await trial(sh('echo "API Error: 529"; exit 1', { unavailable }))
     assert.deepEqual([row.outcome, row.error?.code], ['error', 'agent_unavailable'])
+    const calm = await trial(sh('echo "API Error: 529"', { unavailable, output: 'result' }))
+    assert.deepEqual([calm.row.outcome, calm.row.error?.code], ['error', 'agent_unavailable'])
     const other = await trial(sh('echo "no API"; exit 1', { unavailable }))
     assert.deepEqual([other.row.outcome, other.row.error?.code], ['fail', 'agent_crashed'])
     const { transcript } = await trial(sh('echo "API Error: 529"', { unavailable }))
@@ -691,15 +717,7 @@ describe('an agent that is a service', () => {
       'agent_unreachable',
       'expected an answer, got more than 10485760 bytes',
     ],
-    ['answers no JSON', 200, '<html>', 0, 'answer_invalid', 'expected JSON, got "<html>"'],
-    [
-      'answers without a text',
-      200,
-      '{"a":1}',
-      0,
-      'answer_invalid',
-      'expected an answer at text, got nothing',
-    ],
+    ['answers no JSON', 200, '<html>', 0, 'agent_unreachable', 'expected JSON, got "<html>"'],
   ] as const) {
     it(`that ${what} is an error that says so`, async () => {
       const { url, close } = await service(async () => [status, text])
@@ -709,6 +727,14 @@ describe('an agent that is a service', () => {
       assert.ok(row.error?.message.startsWith(message), row.error?.message)
     })
   }
+
+  it('that answers with JSON of another form has failed', async () => {
+    const { url, close } = await service(async () => [200, '{"a":1}'])
+    const { row } = await trial(harness.agent.http({ url }))
+    close()
+    const error = { code: 'answer_invalid', message: 'expected an answer at text, got nothing' }
+    assert.deepEqual([row.outcome, row.ending, row.error], ['fail', 'answer_invalid', error])
+  })
 
   it('that cannot be reached is an error with the address and the reason', async () => {
     const { row } = await trial(harness.agent.http({ url: 'http://127.0.0.1:9/run' }))
