@@ -109,6 +109,32 @@ describe('layers of lib/', () => {
     assert.deepEqual(upward, [])
   })
 
+  it('no file needs itself by way of others, but for types', () => {
+    const needs = new Map(
+      files.map((file) => [
+        file,
+        importsOf(file).flatMap(({ to, typeOnly, lazy }) =>
+          typeOnly || lazy || !to.startsWith('.') ? [] : [resolve(dirname(file), to)],
+        ),
+      ]),
+    )
+    const reached = (from: string) => {
+      const seen = new Set<string>()
+      const open = [...(needs.get(from) ?? [])]
+      for (let next = open.pop(); next !== undefined; next = open.pop()) {
+        if (seen.has(next)) continue
+        seen.add(next)
+        open.push(...(needs.get(next) ?? []))
+      }
+      return seen
+    }
+    const circular = files.filter((file) => reached(file).has(file))
+    assert.deepEqual(
+      circular.map((file) => relative(root, file)),
+      [],
+    )
+  })
+
   const linesOf = (path: string) => readFileSync(path, 'utf8').split('\n').length - 1
 
   it('no room holds more than 3,500 lines, comments among them', () => {

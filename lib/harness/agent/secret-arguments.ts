@@ -1,5 +1,5 @@
 /** What a record keeps of a call's arguments: no value whose name says that it is secret. */
-import type { Json, JsonObject } from '../../json.ts'
+import { isObject, type Json, type JsonObject } from '../../json.ts'
 import { isSecretMember } from '../case/goal/found.ts'
 
 /** An object without the values of members whose names say that they are secret, at any depth. */
@@ -35,9 +35,8 @@ export function withoutValues(values: ReadonlySet<string>): (text: string) => st
 
 /** What a call was handed, as far as JSON can say it. */
 export function jsonFor(value: unknown): string {
-  const whole = value !== null && typeof value === 'object' && !Array.isArray(value)
   try {
-    return JSON.stringify(whole ? withoutSecrets(value as JsonObject) : value) ?? ''
+    return JSON.stringify(isObject(value) ? withoutSecrets(value) : value) ?? ''
   } catch {
     // A cycle, a bigint, or more levels than the stack has.
     return 'no JSON'

@@ -5,7 +5,7 @@
  */
 import { gotWord } from '../../choice.ts'
 import type { Case } from './case.ts'
-import { invalid, type Locate, type Path } from './check.ts'
+import { invalid, type Locate, type Path } from './mistake.ts'
 import type { Predicate, ServerSpec } from './schema/case-schema.ts'
 
 /** The tables that are seen of a server that is not simulated. */

@@ -4,7 +4,7 @@
  */
 import { count } from '../../display.ts'
 import type { Case } from './case.ts'
-import { invalid, type Locate } from './check.ts'
+import { invalid, type Locate } from './mistake.ts'
 import type { UserSpec } from './schema/user-schema.ts'
 import { namesIn, ScriptedUser } from './user.ts'
 

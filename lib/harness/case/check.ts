@@ -4,20 +4,16 @@
 import { z } from 'zod'
 import { amongText, gotWord, nearest } from '../../choice.ts'
 import { count } from '../../display.ts'
-import { TouchstoneError } from '../../errors.ts'
+import type { TouchstoneError } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../json.ts'
 import { World, type WorldDefinition, worldNamed } from '../../world/index.ts'
 import { type Case, type CaseFunctions, caseFrom } from './case.ts'
 import { questionsOf, requireJudged } from './check-judged.ts'
 import { requireUser } from './check-user.ts'
+import { type Issue, kindOf, plain, shown, told } from './issue-text.ts'
+import { invalid, type Locate, type Path } from './mistake.ts'
 import { caseSchema, type ServerSpec } from './schema/case-schema.ts'
 import { kindMeant } from './twins.ts'
-
-export type Path = (string | number | symbol)[]
-/** Where a member stands: a file with line and column, or a field. */
-export type Locate = (path: Path) => string
-
-import { type Issue, kindOf, plain, shown, told } from './issue-text.ts'
 
 /** Mistakes told after the first one. */
 const SHOWN = 5
@@ -58,13 +54,6 @@ export function readCase(value: unknown, locate: Locate, functions: CaseFunction
   const test = caseFrom(parsed.data, functions)
   requireNames(test, locate, parsed.data.server !== undefined)
   return test
-}
-
-export function invalid(message: string, where: string, cause?: unknown): never {
-  throw new TouchstoneError('case_invalid', message, {
-    where,
-    ...(cause !== undefined && { cause }),
-  })
 }
 
 /** The words of a condition in `where`. */

@@ -1,7 +1,7 @@
 /** zod's issues in this project's words: "expected X, got Y". */
 import type { z } from 'zod'
 import { amongText, nearest } from '../../choice.ts'
-import type { Path } from './check.ts'
+import type { Path } from './mistake.ts'
 import { caseJsonSchema } from './schema/case-schema.ts'
 
 export type Issue = z.core.$ZodIssue

@@ -3,7 +3,7 @@
  * hands out is checked: anybody who reaches the server can write into it.
  */
 
-import type { JsonObject } from '../../json.ts'
+import { isObject, type JsonObject } from '../../json.ts'
 import { linesOf, type Manifest } from '../../log/index.ts'
 import { requireTrialRecord } from '../../log/records.ts'
 import { writtenProblems } from '../../receipt/recompute/written-trial.ts'
@@ -76,7 +76,6 @@ export function readAnswer(
   for (const [name, is] of Object.entries(expected))
     if (record[name as keyof typeof record] !== is)
       throw new Error(`expected ${name} ${String(is)}, got ${String(record[name as 'key'])}`)
-  const isObject = (one: unknown) => one !== null && typeof one === 'object' && !Array.isArray(one)
   const texts = (list: unknown, names: string[]) =>
     Array.isArray(list) &&
     list.every((one) => isObject(one) && names.every((name) => typeof one[name] === 'string'))

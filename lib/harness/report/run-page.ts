@@ -7,7 +7,7 @@ import { toSvg } from '../../chart/draw/render.ts'
 import { config } from '../../chart/draw/theme.ts'
 import type { Chart } from '../../chart/index.ts'
 import { count, duration, foreign } from '../../display.ts'
-import type { JsonObject } from '../../json.ts'
+import { isObject, type JsonObject } from '../../json.ts'
 import {
   type ComparedMetric,
   type ConfigurationSummary,
@@ -334,8 +334,7 @@ function inDark(spec: JsonObject): JsonObject {
     Object.fromEntries(
       [...new Set([...Object.keys((a ?? {}) as object), ...Object.keys(b)])].map((name) => {
         const [was, is] = [(a as JsonObject | undefined)?.[name], b[name]]
-        const deep = is !== null && typeof is === 'object' && !Array.isArray(is)
-        return [name, is === undefined ? (was ?? null) : deep ? over(was, is as JsonObject) : is]
+        return [name, is === undefined ? (was ?? null) : isObject(is) ? over(was, is) : is]
       }),
     )
   return { ...spec, config: over(spec['config'], config('dark')) }

@@ -8,7 +8,7 @@
  *
  * To add a fault, add its entry to `FAULTS`; an option of its own goes into `Fault` too.
  */
-import type { JsonObject } from '../../json.ts'
+import { isObject, type JsonObject } from '../../json.ts'
 import type { CallToolResult, Tool } from '../wire/mcp.ts'
 
 /**
@@ -281,9 +281,7 @@ function padded(result: CallToolResult, debug: string, tool: Tool | undefined): 
 function objectIn(text: string): JsonObject | null {
   try {
     const value: unknown = JSON.parse(text)
-    return value !== null && typeof value === 'object' && !Array.isArray(value)
-      ? (value as JsonObject)
-      : null
+    return isObject(value) ? value : null
   } catch {
     return null
   }
