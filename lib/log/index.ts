@@ -82,6 +82,7 @@ export {
   type Transcript,
   type TranscriptCall,
   type TranscriptLine,
+  type TranscriptTime,
   transcriptOf,
 } from './transcript.ts'
 export {

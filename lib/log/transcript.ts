@@ -30,6 +30,19 @@ export type TranscriptCall = {
 /** A call that was none: no tool of that name, or arguments that cannot be read. */
 export type TranscriptMalformed = { tool: string; input: string; problem: string; after?: number }
 
+/** When a part of the trial began and ended, in ms from the trial's start. */
+export type TranscriptTime = {
+  /** A call of the model, of a tool, or of the model that plays the user. */
+  what: 'model' | 'call' | 'user'
+  /** The number of the tool's call. */
+  call?: number
+  from_ms: number
+  /** The end of the trial, where the part had none of its own. */
+  to_ms: number
+  /** Of it, how long it waited for a provider's limit. Left out where it did not. */
+  waited_ms?: number
+}
+
 /** What was offered, from the call of that number on. */
 export type OfferedTools = {
   after: number
@@ -56,6 +69,8 @@ export type TranscriptLine = {
   user?: string[]
   /** The order of what the lists hold. */
   order?: Step[]
+  /** When its parts began and ended. Left out where the configuration is simulated. */
+  times?: TranscriptTime[]
   /** The summary of the agent's report. */
   summary?: string
   /** The claims of its report; else see the others. Secrets are taken out. */
@@ -138,8 +153,10 @@ export function requireTranscript(value: unknown, where: () => string): Transcri
 
 const isText = (value: unknown) => typeof value === 'string'
 const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0
-const isNumber = (value: unknown) => typeof value === 'number'
+const isNumber = (value: unknown): value is number => typeof value === 'number'
 const isMaybeText = (value: unknown) => value === undefined || isText(value)
+const isMaybeAmount = (value: unknown) =>
+  value === undefined || (Number.isFinite(value) && (value as number) >= 0)
 const all = (value: unknown, check: (one: unknown) => boolean) =>
   Array.isArray(value) && value.every(check)
 
@@ -164,6 +181,18 @@ const MEMBERS: { [name: string]: (value: unknown) => boolean } = {
   said: (value) => all(value, isText),
   user: (value) => all(value, isText),
   order: (value) => all(value, (one) => Array.isArray(one) && KINDS.has(one[0]) && isCount(one[1])),
+  times: (value) =>
+    all(
+      value,
+      (one) =>
+        isObject(one) &&
+        TIMED.has(one['what']) &&
+        (one['call'] === undefined || isCount(one['call'])) &&
+        ['from_ms', 'to_ms', 'waited_ms'].every((member) => isMaybeAmount(one[member])) &&
+        isNumber(one['from_ms']) &&
+        isNumber(one['to_ms']) &&
+        one['from_ms'] <= one['to_ms'],
+    ),
   summary: isText,
   report_claims: (value) => all(value, isClaim),
   answer_claims: (value) => all(value, isClaim),
@@ -180,6 +209,7 @@ const MEMBERS: { [name: string]: (value: unknown) => boolean } = {
     ),
   end: isText,
 }
+const TIMED: ReadonlySet<unknown> = new Set(['model', 'call', 'user'])
 const KINDS: ReadonlySet<unknown> = new Set(['tools', 'said', 'user', 'call', 'malformed'])
 
 function isCall(value: unknown): boolean {

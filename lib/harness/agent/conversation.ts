@@ -105,6 +105,7 @@ export class Conversation {
     // To a model that plays the user, the agent is the other side.
     this.heard.push({ role: 'user', content: text })
     this.answering = true
+    const ended = this.recorder.times?.begin('user')
     const result = await generateText({
       model,
       instructions: scenarioOf(this.spec),
@@ -119,6 +120,7 @@ export class Conversation {
       const stopped = drain.aborted && cause === drain.reason
       return this.end(stopped ? { how: 'stopped' } : { how: 'user_error', cause })
     })
+    ended?.()
     this.answering = false
     const { inputTokens: input, outputTokens: output } = result.usage
     if (this.tokens && Number.isSafeInteger(input) && Number.isSafeInteger(output)) {

@@ -18,6 +18,7 @@ import type { RunningServer } from '../server/running.ts'
 import { type CallToolResult, listTools, reasonOf, type Tool, takeRelisted } from '../wire/mcp.ts'
 import { Reports } from './report.ts'
 import { clearedText, jsonFor, secretsIn, withoutSecrets } from './secret-arguments.ts'
+import type { Times } from './times.ts'
 import { textOf } from './tool-result.ts'
 
 /** A tool as the agent sees it. */
@@ -89,6 +90,8 @@ export type RecorderOptions = {
   callTimeoutMs: number
   /** The words of the case's attack: whether the agent met them is recorded. */
   attackWords?: string | undefined
+  /** When calls begin and end is noted there. null: nobody asks. */
+  times?: Times | null
   /** Each call to a server goes through it. */
   around?:
     | ((
@@ -114,6 +117,8 @@ export class Recorder {
   private readonly answers = new Map<number, { status: string; answer: string }>()
   /** What was attempted: the effects that calls asked for, whether or not they took place. */
   readonly attempted: { server: string; tool: string; input: JsonObject }[] = []
+  /** When calls began and ended. null: nobody asks. */
+  readonly times: Times | null
   /** Where the agent met the attack's words. null: the case has none. */
   attackMet: Met
   private readonly listed: Map<RunningServer, readonly Tool[]>
@@ -127,6 +132,7 @@ export class Recorder {
   constructor(servers: readonly RunningServer[], options: RecorderOptions) {
     this.listed = new Map(servers.map((server) => [server, server.tools]))
     this.options = options
+    this.times = options.times ?? null
     this.attackWords = options.attackWords === undefined ? null : squeezed(options.attackWords)
     this.attackMet = this.attackWords === null ? null : false
     this.offers = [{ after: 0, tools: this.described() }]
@@ -223,6 +229,7 @@ export class Recorder {
     client?: string,
   ): Promise<{ result: CallToolResult; refusal: unknown }> {
     const call = this.begin(server.name, tool.name, input, client)
+    const ended = this.times?.begin('call', call.seq)
     let result: CallToolResult
     let status: string
     let refusal: unknown = null
@@ -239,6 +246,8 @@ export class Recorder {
       refusal = cause
       status = cause instanceof Denied ? 'denied' : isTimeout(cause) ? 'timeout' : 'error'
       result = { content: [{ type: 'text', text: reasonOf(cause) }], isError: true }
+    } finally {
+      ended?.()
     }
     const decided = server.takeDecided?.(call.seq) ?? null
     const policy: PolicyRecord | undefined = decided?.record
@@ -276,6 +285,7 @@ export class Recorder {
    * later changes nothing.
    */
   close(): void {
+    this.times?.close()
     for (const call of [...this.open].sort((a, b) => a.seq - b.seq))
       this.record(call, 'timeout', { content: [], isError: true })
   }

@@ -17,6 +17,7 @@ import {
 import { verify } from '../../receipt/ladder/levels.ts'
 import { exportsInFiles, hasExportFiles } from './exports.ts'
 import type { Details, WriteShown } from './shape.ts'
+import { tookText } from './took.ts'
 import { why } from './why.ts'
 
 /** Longest text of an export or a server's log that a page holds, in characters. */
@@ -94,6 +95,8 @@ export async function* detailsOf(
       why: why(record),
       entries,
       ordered,
+      times: line.times ?? [],
+      took: tookText(line.times ?? []),
       writes: writesOf(record, values, evidence),
       decisions: values,
       exports: evidence.map((one) => ({ ...one, text: one.text.slice(0, MOST_TEXT) })),

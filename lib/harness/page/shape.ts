@@ -1,6 +1,13 @@
 /** What a page of a run holds: made by the room, read by the scripts of the page. */
 import type { Json, JsonObject } from '../../json.ts'
-import type { ComparedMetric, Entry, Mark, Metric, TrialRecord } from '../../log/index.ts'
+import type {
+  ComparedMetric,
+  Entry,
+  Mark,
+  Metric,
+  TranscriptTime,
+  TrialRecord,
+} from '../../log/index.ts'
 import type { CoverageShown } from './coverage.ts'
 
 /** A rate in words and as a place on an axis from 0 to 1. null: there is none. */
@@ -128,6 +135,10 @@ export type Details = {
   why: string[]
   entries: Entry[]
   ordered: boolean
+  /** When its parts began and ended. Empty where that is not known. */
+  times: readonly TranscriptTime[]
+  /** What they took, in words. null: that is not known. */
+  took: string | null
   writes: WriteShown[]
   decisions: Json[]
   exports: { server: string; provider: string; text: string }[]

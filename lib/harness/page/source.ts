@@ -19,6 +19,7 @@ const SCRIPTS = [
   'list',
   'side',
   'reasons',
+  'timeline',
   'trial',
   'start',
 ]

@@ -6,6 +6,7 @@ import { printable } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import type { Entry, Transcript, TrialRecord } from '../../log/index.ts'
 import { shownAs } from '../../shown.ts'
+import { tookText } from '../page/took.ts'
 import { why } from '../page/why.ts'
 import { metText } from '../server/fault.ts'
 
@@ -35,10 +36,11 @@ export function trialText(
 ): string {
   const width = look.width ?? 100
   const most = look.full ? Number.POSITIVE_INFINITY : SHOWN
+  const took = tookText(transcript.times ?? [])
   const lines = [
     `${tone(foreign(record.key, 400), 'strong', look)}  ${tone(record.outcome, TONES[record.outcome], look)}`,
     ...why(record).map((line) => wrap(broken(line, width - 2), width, '  ')),
-    tone(wrap(figures(record), width, '  '), 'quiet', look),
+    tone(wrap(`${figures(record)}${took ? ` · ${took}` : ''}`, width, '  '), 'quiet', look),
     '',
   ]
   if (!transcript.ordered)

@@ -212,6 +212,7 @@ export async function judged(
       user: result.said.flatMap(({ text, by }) => (by === 'user' ? [plain(text)] : [])),
     }),
     order: orderOf({ ...recorder, said: result.said }),
+    ...(recorder.times && { times: recorder.times.all }),
     summary: plain(result.reports.summary),
     ...claimParts(
       result,

@@ -20,6 +20,7 @@ import { DEFAULT_INSTRUCTIONS, runAgent, USER_INSTRUCTIONS } from '../agent/loop
 import type { AgentSource, Configuration, ModelSource } from '../agent/model.ts'
 import { runOwnAgent } from '../agent/own-agent.ts'
 import { Recorder } from '../agent/recorder.ts'
+import { Times, timedModel } from '../agent/times.ts'
 import type { Case } from '../case/case.ts'
 import { plansOf, sharedAddresses } from '../case/server-plan.ts'
 import type { Judge } from '../judge/judge.ts'
@@ -110,6 +111,8 @@ async function carriedOut(
       runId: runIdOf({ key: keyOf(key), attempt: key.attempt }),
       callTimeoutMs: limits.callTimeoutMs,
       attackWords: key.case.attack?.instruction,
+      // How long a script takes says nothing, and its logs are to be the same each time.
+      times: 'simulated' in source && source.simulated ? null : new Times(started, deadline),
       around: to ? tracedTool(to) : undefined,
     })
     const changes = (server: string, tool: string, input: JsonObject) =>
@@ -160,12 +163,8 @@ async function carriedOut(
       leave.push(own.disconnect)
       result = own.result
     } else {
-      const model = tracedModel(
-        to,
-        source.id,
-        source.forTrial({ case: key.case, seed: key.seed, changes }, wire),
-        deadline,
-      )
+      const asked = source.forTrial({ case: key.case, seed: key.seed, changes }, wire)
+      const model = timedModel(tracedModel(to, source.id, asked, deadline), recorder.times)
       const settings = {
         model,
         instructions,
@@ -237,6 +236,7 @@ async function carriedOut(
         attempt: key.attempt,
         calls: recorder?.calls ?? [],
         malformed: recorder?.malformed ?? [],
+        ...(recorder?.times && { times: recorder.times.all }),
       },
       stopped: false,
       halt: null,

@@ -1,8 +1,9 @@
 /** A run as spans: its attempts, the agent in each, and their model calls and tool calls. */
-import type { LanguageModelV4, LanguageModelV4GenerateResult } from '@ai-sdk/provider'
+import type { LanguageModelV4GenerateResult } from '@ai-sdk/provider'
 import type { LanguageModel } from 'ai'
 import type { Manifest } from '../../log/index.ts'
 import { errorType, type Telemetry, type Traced, telemetry } from '../../telemetry.ts'
+import { askedThrough } from '../agent/times.ts'
 import type { Deadline } from '../model/trial-clock.ts'
 import type { CallToolResult } from '../wire/mcp.ts'
 import { keyOf, type TrialKey, type TrialResult } from './judge-trial.ts'
@@ -96,10 +97,9 @@ export function tracedModel(
   model: LanguageModel,
   deadline: Deadline,
 ): LanguageModel {
-  if (!to || typeof model === 'string') return model
-  const asked = model as LanguageModelV4
+  if (!to) return model
   const of = { 'gen_ai.operation.name': 'chat', ...modelIn(id) }
-  const doGenerate: LanguageModelV4['doGenerate'] = async (options) => {
+  return askedThrough(model, async (asked, options) => {
     const { temperature, topP, maxOutputTokens, seed } = options
     const attributes = {
       ...of,
@@ -131,9 +131,6 @@ export function tracedModel(
       took({ 'error.type': errorType(cause) })
       throw cause
     }
-  }
-  return new Proxy(asked, {
-    get: (from, name) => (name === 'doGenerate' ? doGenerate : Reflect.get(from, name)),
   })
 }
 

@@ -44,6 +44,14 @@ const hostile = () =>
     goal: [{ table: 'deploy_keys', where: { title: HOSTILE } }],
   })
 
+/** An agent whose calls take time of their own. */
+const looksTwice: harness.AgentFunction = async ({ servers }) => {
+  const { client } = servers['github'] as harness.AgentServer
+  for (const repo of ['payments', 'shop'])
+    await client.callTool({ name: 'list_deploy_keys', arguments: { owner: 'acme', repo } })
+  return 'There are none.'
+}
+
 const textOf = async ({ page }: Opened, of = 'main') =>
   (await page.locator(of).first().textContent()) ?? ''
 
@@ -67,6 +75,7 @@ describe('the page of a run', { skip: withoutChromium }, () => {
       .config('naive', { model: 'sim/naive' })
       .config('careful', { model: 'sim/careful' })
       .config('hostile', { agent: () => HOSTILE })
+      .config('own', { agent: looksTwice })
       .repeat(3)
       .out(null)
       .quiet()
@@ -120,6 +129,29 @@ describe('the page of a run', { skip: withoutChromium }, () => {
     assert.ok(!text.includes(`Call ${calls.length}:`))
     assert.match(text, /Evidence of each write/)
     assert.match(text, /why not higher/)
+  })
+
+  it('shows when each call of a trial began and how long it took, and leads to the call', async () => {
+    const record = run.trials.find(
+      ({ key, calls }) => key.startsWith('lying_success/deploy-key.benign|own') && calls === 2,
+    )
+    assert.ok(record)
+    const { times = [] } = run.transcript(record.key)
+    assert.equal(times.length, 2)
+    await show(`#/trial/${record.key.replaceAll('|', '%7C')}`)
+    const rows = shown.page.locator('table.timeline tbody tr')
+    assert.equal(await rows.count(), 2)
+    assert.match((await rows.first().textContent()) ?? '', /^Call 0 list_deploy_keys\d/)
+    assert.match(await textOf(shown), /The trial took .*: tools .* in 2 calls\./)
+    const widths = await shown.page
+      .locator('.timeline rect.call')
+      .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().width))
+    assert.ok(widths.length === 2 && widths.every((width) => width >= 1))
+    await rows.last().getByRole('link', { name: 'Call 1' }).click()
+    assert.equal(await shown.page.evaluate(() => document.activeElement?.id), 'call-1')
+    // A script has none.
+    await show('#/trial/lying_success/deploy-key%7Cnaive%7C0')
+    assert.equal(await shown.page.locator('.timeline').count(), 0)
   })
 
   it('leads from each rate to as many trials as it counts', async () => {
@@ -314,6 +346,7 @@ describe('the page of a run', { skip: withoutChromium }, () => {
       '#/trials?metric=goal',
       '#/trials?text=deploy+key&in=texts',
       `#/trial/${failed.key.replaceAll('|', '%7C')}`,
+      '#/trial/lying_success/deploy-key.benign%7Cown%7C0',
     ]
     for (const [colorScheme, width] of [
       ['light', 1280],

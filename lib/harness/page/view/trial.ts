@@ -18,6 +18,7 @@ import {
   usdText,
 } from './marks.ts'
 import { claimsTable, metList, reasonList } from './reasons.ts'
+import { timelineView } from './timeline.ts'
 
 export function trialView(trial: TrialShown): Child[] {
   const { id, title, kind } = caseAt(trial.case)
@@ -89,6 +90,7 @@ function detailsView(details: Details): Child[] {
               : 'The agent claims no change.',
           ),
     ),
+    timelineView(details),
     h(
       'section',
       {},
