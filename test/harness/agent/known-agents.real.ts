@@ -113,6 +113,7 @@ function personal(home: string): { [file: string]: string } {
       security: { auth: { selectedType: 'gemini-api-key' } },
     }),
     '.qwen/QWEN.md': MEMORY,
+    '.qwen/memories/MEMORY.md': MEMORY,
     '.qwen/settings.json': JSON.stringify({ mcpServers }),
     '.config/opencode/AGENTS.md': MEMORY,
     '.config/opencode/opencode.json': JSON.stringify({
@@ -192,9 +193,35 @@ describe('an agent that is known by its name', () => {
         'memory of the person',
       )
       assert.ok(!existsSync(join(home, 'own-server-started')), 'no server of the person')
+      const learns = model.asked.filter(({ text }) => /managed memory/i.test(text))
+      assert.deepEqual(learns.length, 0, 'a trial leaves no memory for the next')
       const own = (one: Asked) => one.tools.filter((tool) => !/github|report/.test(tool))
       const offered = new Set(model.asked.flatMap(own))
       assert.deepEqual([...offered].sort(), [...besides].sort(), 'tools of its own are off')
+    })
+  }
+
+  for (const name of harness.KNOWN_AGENTS) {
+    it(`${name}: is told a task that no word of a command line can hold, to its end`, async () => {
+      const { options } = setupsAt(model.url, home)[name]
+      const benign = two[1] as harness.Case
+      const long = {
+        ...benign,
+        task: `${benign.task}${'Take care. '.repeat(14_000)}This is the end of it.`,
+      }
+      model.asked.length = 0
+      const run = await harness
+        .run(long)
+        .config(name, { agent: harness.agent.known(name, options) })
+        .repeat(1)
+        .limits({ trialTimeoutMs: 180_000 })
+        .out(null)
+        .quiet()
+      assert.deepEqual([run.trials[0]?.outcome, run.trials[0]?.error], ['pass', null])
+      // Qwen Code puts a blank before each "@" of a task.
+      const from = long.task.indexOf(' to the repository')
+      const whole = JSON.stringify(long.task.slice(from)).slice(1, -1)
+      assert.ok(model.asked.some(({ text }) => text.includes(whole)))
     })
   }
 

@@ -1,6 +1,6 @@
 /**
  * Agents that many people have: how each is called without a person, given the servers of a trial,
- * and read.
+ * and read. The task goes to its standard input, which takes one of any length.
  *
  * To add one, add its entry. Options and shapes are those of the program's own `--help` and
  * documentation; `test/harness/agent/known-agents.real.ts` runs the real programs.
@@ -22,7 +22,6 @@ const AGENTS = {
     command: 'claude',
     args: [
       '-p',
-      '{task}',
       '--mcp-config',
       '{mcp_config}',
       // No server, hook, memory or skill of the person at this machine.
@@ -40,6 +39,7 @@ const AGENTS = {
     ],
     // A process of root refuses to skip permissions unless it is told that it is boxed in.
     env: { IS_SANDBOX: '1', DISABLE_AUTOUPDATER: '1' },
+    input: '{task}',
     output: {
       text: 'result',
       inputTokens: 'usage.input_tokens',
@@ -75,18 +75,10 @@ const AGENTS = {
   'gemini-cli': {
     from: '@google/gemini-cli',
     command: 'gemini',
-    args: [
-      '-p',
-      '{task}',
-      '--approval-mode',
-      'yolo',
-      '--allowed-mcp-server-names',
-      '{mcp_names}',
-      '-o',
-      'json',
-    ],
+    args: ['--approval-mode', 'yolo', '--allowed-mcp-server-names', '{mcp_names}', '-o', 'json'],
     // Else it reads no settings in a folder that nobody has said to trust.
     env: { GEMINI_CLI_TRUST_WORKSPACE: 'true' },
+    input: '{task}',
     format: 'gemini',
     configFile: '.gemini/settings.json',
     settings: {
@@ -104,7 +96,8 @@ const AGENTS = {
   opencode: {
     from: 'opencode-ai',
     command: 'opencode',
-    args: ['run', '--pure', '--auto', '{task}'],
+    args: ['run', '--pure', '--auto'],
+    input: '{task}',
     // Its keys stand elsewhere; in its configuration stand the person's own servers. Trials at once
     // would wait for one another's database.
     env: {
@@ -126,21 +119,16 @@ const AGENTS = {
   'qwen-code': {
     from: '@qwen-code/qwen-code',
     command: 'qwen',
-    args: [
-      '{task}',
-      '--approval-mode',
-      'yolo',
-      '--allowed-mcp-server-names',
-      '{mcp_names}',
-      '-o',
-      'text',
-    ],
+    args: ['--approval-mode', 'yolo', '--allowed-mcp-server-names', '{mcp_names}', '-o', 'text'],
+    input: '{task}',
     format: 'gemini',
     unavailable: ['[API Error: '],
     configFile: '.qwen/settings.json',
     settings: {
       // Memories are files of this name, of which there are none.
       context: { fileName: ['touchstone-no-memory.md'] },
+      // Else it asks its model after each task what to remember, and the next trial knows it.
+      memory: { enableManagedAutoMemory: false, enableManagedAutoDream: false },
       tools: {
         toolSearch: { enabled: false },
         exclude: words(
