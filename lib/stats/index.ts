@@ -39,6 +39,7 @@ export {
 } from './exact.ts'
 export type { Target } from './families.ts'
 export { type MeasureFigure, meanOver, quantileOver } from './figures.ts'
+export { iccInterval } from './icc.ts'
 export {
   clopperPearson,
   type Interval,

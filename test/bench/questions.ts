@@ -3,9 +3,11 @@
  * reliability, times and costs. `npx tsx test/bench/questions.ts [runs per cell]` prints the tables of README.md.
  */
 import {
+  betaQuantile,
   compare,
   compareMedians,
   compareReliability,
+  iccInterval,
   meanOver,
   normalQuantile,
   type Pair,
@@ -264,7 +266,69 @@ export function runAll(parts: { [name: string]: (runs: number) => void }, runs: 
   for (const part of Object.values(parts)) part(runs)
 }
 
-const PARTS = { families, lost, sharedStates, others, measures }
+/** The share of the spread between cases: how often its interval holds it. */
+function correlations(runs: number): void {
+  const beta = (mean: number, icc: number) => {
+    const weight = 1 / icc - 1
+    return (random: Rng) => betaQuantile(random(), mean * weight, (1 - mean) * weight)
+  }
+  const broken = (share: number, good: number) => (random: Rng) => (random() < share ? 0 : good)
+  const iccOf = (share: number, good: number) => {
+    const mean = (1 - share) * good
+    return 1 - (mean * (1 - good)) / (mean * (1 - mean))
+  }
+  const worlds: [string, (random: Rng) => number, number][] = [
+    ...[
+      [0.5, 0.05],
+      [0.5, 0.4],
+      [0.9, 0.4],
+      [0.98, 0.4],
+    ].map(([mean = 0, icc = 0]): [string, (random: Rng) => number, number] => [
+      `smooth, mean ${mean}, icc ${icc}`,
+      beta(mean, icc),
+      icc,
+    ]),
+    ['a tenth of the cases broken, 0.9 elsewhere', broken(0.1, 0.9), iccOf(0.1, 0.9)],
+    ['a twentieth broken, 0.995 elsewhere', broken(0.05, 0.995), iccOf(0.05, 0.995)],
+    ['all .5', () => 0.5, 0],
+    ['half 1, half 0', (random) => (random() < 0.5 ? 1 : 0), 1],
+  ]
+  const cells = worlds.flatMap(([world, draw, icc]) =>
+    [
+      [3, 5],
+      [8, 5],
+      [20, 5],
+      [20, 20],
+      [83, 5],
+    ].map(([cases = 0, repeats = 0]) => {
+      const random = rng(`icc ${world} ${cases} ${repeats}`)
+      let [covered, width] = [0, 0]
+      for (let run = 0; run < runs; run++) {
+        const { low, high } = iccInterval(
+          Array.from({ length: cases }, () => trials(draw(random), repeats, random)),
+        )
+        if (low <= icc + 1e-9 && icc <= high + 1e-9) covered++
+        width += (high - low) / runs
+      }
+      return { world, size: `${cases} x ${repeats}`, covered, width }
+    }),
+  )
+  const worst = cells.sort((x, y) => x.covered - y.covered || y.width - x.width)
+  table(
+    `The share of the spread that lies between cases (ICC): ${cells.length} cells, the worst 12 first.`,
+    ['world', 'cases x repeats', 'covered', 'mean width'],
+    worst
+      .slice(0, 12)
+      .map(({ world, size, covered, width }) => [
+        world,
+        size,
+        share(covered, runs),
+        width.toFixed(2),
+      ]),
+  )
+}
+
+const PARTS = { families, lost, sharedStates, others, measures, correlations }
 
 /** All tables. */
 export const full = (runs = 500): void => runAll(PARTS, runs)
