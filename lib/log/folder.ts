@@ -155,11 +155,8 @@ export class RunWriter {
    * `file_unwritable`
    */
   replan(manifest: Manifest): void {
-    this.throwFailure()
-    this.guarded(() => {
-      this.record()
-      writeManifest(this.dir, manifest)
-    })
+    this.flush()
+    this.guarded(() => writeManifest(this.dir, manifest))
     this.throwFailure()
   }
 
@@ -207,6 +204,16 @@ export class RunWriter {
     this.throwFailure()
     const text = lines.map((line) => `${redactedJson(line)}\n`).join('')
     this.guarded(() => appendFileSync(join(this.dir, FILES[file]), text))
+    this.throwFailure()
+  }
+
+  /**
+   * Write what waits, so that the folder can be read while the run goes on. @throws TouchstoneError
+   * `file_unwritable`
+   */
+  flush(): void {
+    this.throwFailure()
+    this.guarded(() => this.record())
     this.throwFailure()
   }
 

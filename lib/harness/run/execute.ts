@@ -89,6 +89,8 @@ async function carriedOut(
       const next = nextLook(manifest)
       const { aborted } = coordinator.drain
       if (next === undefined || aborted || columns.size < manifest.planned) break
+      // A look reads records and what agents said, which may wait to be written.
+      writer.flush()
       if (settled(new Run({ dir: writer.dir, manifest, columns }))) break
       manifest = grown(manifest, { repeats: next })
       writer.replan(manifest)

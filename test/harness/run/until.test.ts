@@ -95,6 +95,22 @@ describe('run.until', () => {
     )
   })
 
+  it('a look reads records and words of agents that are no scripts of ours, by each rule', async () => {
+    const agent = harness.agent('prose', async () => 'I looked into it.')
+    for (const rule of ['verdict', { width: 0.01 }, { gates: 'goal>=60%@estimate' }] as const) {
+      const run = await harness
+        .run(all.slice(0, 2))
+        .config('a', { agent })
+        .config('b', { agent })
+        .repeat(1)
+        .until(rule, { most: 3 })
+        .out(null)
+        .quiet()
+      assert.equal(run.complete, true)
+      assert.ok(run.manifest.repeats >= 1)
+    }
+  })
+
   it('a rule that is none, and a most below the first look, are refused before anything is written', async () => {
     for (const rule of ['width', { width: 1 }, { gates: [] }, { gates: 'goal=1' }, null])
       assert.throws(() => two().until(rule as never), codeIs('argument_invalid', /until|gate/))
