@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { hostname } from 'node:os'
-import { join, resolve } from 'node:path'
+import fs, { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { join, relative, resolve } from 'node:path'
 import { beforeEach, test } from 'node:test'
 import { canonical } from '../lib/canonical.ts'
+import { ownerHere } from '../lib/lock-owner.ts'
 import * as scenarios from '../lib/scenario/index.ts'
 import { temporaryFolder } from './temporary.ts'
 
@@ -55,12 +56,33 @@ test('a publisher that is killed leaves an archive in which everything it announ
   assert.deepEqual(names(), [...there, 'my-set@1.0'])
 })
 
+test('an archive is put in place before the first set, and again with its digest after it', (context) => {
+  const rename = fs.renameSync
+  const placed: string[] = []
+  context.mock.method(fs, 'renameSync', (from: string, to: string) => {
+    placed.push(relative(root, to))
+    rename(from, to)
+  })
+  syncBuiltinESMExports()
+  try {
+    scenarios.publish(set, { root })
+    scenarios.publish({ ...set, version: '1.1' }, { root })
+  } finally {
+    context.mock.restoreAll()
+    syncBuiltinESMExports()
+  }
+  assert.deepEqual(
+    placed.filter((path) => path.endsWith('.json')),
+    ['archive.json', 'my-set/1.0.json', 'archive.json', 'my-set/1.1.json', 'archive.json'],
+  )
+})
+
 test('what a killed publisher leaves of a set that it did not enter does not stand in the way of the next', () => {
   mkdirSync(join(root, 'my-set'), { recursive: true })
   writeFileSync(join(root, 'my-set', '1.0.json.4194999.draft'), canonical(set).slice(0, 20))
   writeFileSync(
     join(root, 'archive.json.lock'),
-    JSON.stringify({ pid: 4_194_999, host: hostname(), started: '1' }),
+    JSON.stringify({ ...ownerHere('killed'), pid: 4_194_999, started: '1' }),
   )
   assert.deepEqual(names(), [])
   scenarios.publish(set, { root })
