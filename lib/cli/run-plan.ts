@@ -133,8 +133,9 @@ function limitsOf(words: Words): Partial<Limits> {
 }
 
 /**
- * Configurations from `NAME=MODEL`, or from a YAML file: a mapping of names to `{ model,
- * temperature, ... }` or to `{ agent: { command, args, ... } }` and `{ agent: { url, ... } }`.
+ * Configurations from `NAME=MODEL` or `PROVIDER/MODEL`, or from a YAML file: a mapping of names to
+ * `{ model, temperature, ... }` or to `{ agent: { command, args, ... } }` and `{ agent: { url, ...
+ * } }`.
  */
 async function readConfigurations(
   text: string,
@@ -142,6 +143,11 @@ async function readConfigurations(
   const pair = /^([A-Za-z0-9][A-Za-z0-9_.-]*)=(.+)$/.exec(text)
   if (pair && !existsSync(text))
     return [{ name: pair[1] as string, configuration: { model: pair[2] as string } }]
+  // What is no file, and has no file's ending, is a model without a name of its own.
+  if (/^[a-z]+\/[^/].*$/.test(text) && !/\.(?:ya?ml|json)$/.test(text) && !existsSync(text)) {
+    const name = (text.split('/').at(-1) ?? '').replace(/[^A-Za-z0-9_.-]/g, '-')
+    return [{ name: name.replace(/^[^A-Za-z0-9]+/, '') || 'model', configuration: { model: text } }]
+  }
   const { parse } = await import('yaml')
   let read: unknown
   try {
@@ -180,7 +186,7 @@ export const PLAN_OPTIONS: Verb['options'] = {
   config: {
     type: 'string',
     multiple: true,
-    value: 'NAME=MODEL|FILE',
+    value: '[NAME=]MODEL|FILE',
     says: 'a configuration, or a YAML file of them; may be given again. Default: naive=sim/naive and careful=sim/careful. See below',
   },
   agent: {

@@ -135,6 +135,16 @@ describe('bad usage exits with 2, says what was expected on standard error, and 
       /^model_unknown: .*sim\/nobody/,
     ],
     [
+      'a missing key of a model without a name',
+      ['run', KEYS, '--config', 'groq/openai/gpt-oss-20b'],
+      /^setting_missing: .*GROQ_API_KEY.*\(configuration gpt-oss-20b\)/,
+    ],
+    [
+      'a file of configurations that is not there',
+      ['run', KEYS, '--config', 'mine/models.yaml'],
+      /^file_unreadable: .*mine\/models\.yaml/,
+    ],
+    [
       'a missing key',
       ['run', KEYS, '--config', 'a=groq/openai/gpt-oss-20b'],
       /^setting_missing: .*GROQ_API_KEY/,
