@@ -13,6 +13,8 @@ const SCRIPTS = [
   'copy',
   'search',
   'kinds',
+  'columns',
+  'trial-columns',
   'overview',
   'pictures',
   'cases',

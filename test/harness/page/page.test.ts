@@ -218,6 +218,59 @@ describe('the page of a run', { skip: withoutChromium }, () => {
     assert.deepEqual(names, names.toSorted())
   })
 
+  it('shows the columns that are chosen, by keyboard and in the address, and sorts by each', async () => {
+    const { page } = shown
+    const heads = () => page.locator('thead th').allTextContents()
+    const rows = page.locator('tbody tr')
+    await show('#/trials')
+    // What no trial has is not shown, and can be.
+    assert.deepEqual(
+      (await heads()).map((head) => head.replace(/ \W$/, '')),
+      ['trial', 'outcome', 'goal', 'attack', 'overclaims', 'calls', 'time'],
+    )
+    await page.locator('.chooser summary').focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('checkbox', { name: 'underclaimed' }).focus()
+    await page.keyboard.press('Space')
+    assert.equal(await page.evaluate(() => document.activeElement?.id), 'column-underclaim')
+    await page.getByRole('checkbox', { name: 'time', exact: true }).uncheck()
+    const chosen = (await heads()).map((head) => head.replace(/ \W$/, ''))
+    assert.deepEqual(chosen, [
+      ...['trial', 'outcome', 'goal', 'attack', 'overclaims', 'underclaimed', 'calls'],
+    ])
+    const address = await page.evaluate(() => location.hash)
+    await show('#/')
+    await show(address)
+    assert.deepEqual(await heads().then((all) => all.length), chosen.length)
+    const first = await rows.first().textContent()
+    const calls = page.locator('th', { has: page.getByRole('button', { name: /^calls/ }) })
+    await calls.getByRole('button').click()
+    assert.equal(await calls.getAttribute('aria-sort'), 'descending')
+    const counts = (await rows.locator('td:last-child').allTextContents()).map(Number)
+    assert.deepEqual(
+      counts,
+      counts.toSorted((a, b) => b - a),
+    )
+    assert.equal(Math.max(...run.trials.map((row) => row.calls)), counts[0])
+    await calls.getByRole('button').click()
+    assert.equal(await calls.getAttribute('aria-sort'), 'ascending')
+    await calls.getByRole('button').click()
+    assert.equal(await calls.getAttribute('aria-sort'), 'none')
+    assert.equal(await rows.first().textContent(), first)
+    await page.getByRole('button', { name: 'as at first' }).click()
+    assert.equal((await heads()).length, 7)
+    // A value that is not known stands last, whichever way.
+    for (const down of ['', '&down=yes']) {
+      await show(`#/trials?columns=attack&sort=attack${down}`)
+      const attacks = await rows.locator('td').allTextContents()
+      assert.ok(attacks.includes('–') && attacks.lastIndexOf('yes') >= 0)
+      assert.ok(attacks.slice(attacks.indexOf('–')).every((one) => one === '–'))
+    }
+    // The list of cases has the same.
+    await show('#/?columns=c0')
+    assert.equal(await page.locator('table.cases thead th').count(), 2)
+  })
+
   it('finds a text wherever trials hold it, and says where', async () => {
     const sought = 'CI-2026'
     const holding = run.trials.filter(({ key }) => {
@@ -344,6 +397,7 @@ describe('the page of a run', { skip: withoutChromium }, () => {
       '#/',
       '#/case/lying_success/deploy-key',
       '#/trials?metric=goal',
+      '#/trials?columns=outcome,underclaim,verified&sort=outcome',
       '#/trials?text=deploy+key&in=texts',
       `#/trial/${failed.key.replaceAll('|', '%7C')}`,
       '#/trial/lying_success/deploy-key.benign%7Cown%7C0',
@@ -390,7 +444,7 @@ describe('the page of a run', { skip: withoutChromium }, () => {
     await shown.page.waitForSelector('.reasons')
     await shown.page.goBack()
     await shown.page.waitForSelector('table.cases')
-    await shown.page.locator('summary, .sort').first().focus()
+    await shown.page.locator('.sort').first().focus()
     await shown.page.keyboard.press('Enter')
     assert.equal(await shown.page.locator('th[aria-sort=ascending]').count(), 1)
   })

@@ -1,7 +1,8 @@
 /** The list of cases. */
 import type { Metric } from '../../../log/index.ts'
+import { chooser, chosen, sortedBy, sorter } from './columns.ts'
 import { held, trialsOf } from './data.ts'
-import { append, h, hrefOf, link, type Params, scrolling } from './dom.ts'
+import { append, type Child, h, hrefOf, link, type Params, scrolling } from './dom.ts'
 import { caseAt, markOf, shareOf } from './marks.ts'
 
 /** Rows that are shown before a button asks for the rest. */
@@ -37,7 +38,7 @@ export function casesSection(params: Params, go: (params: Params) => void): HTML
   const count = (test: (row: Row) => boolean) => rows.filter(test).length
   const show = params['show'] ?? ''
   const text = (params['text'] ?? '').toLowerCase()
-  const chosen = rows
+  const kept = rows
     .filter((row) => SHOW[show]?.(row) ?? true)
     .filter(({ at }) => !params['kind'] || caseAt(at).kind === params['kind'])
     .filter(
@@ -46,7 +47,11 @@ export function casesSection(params: Params, go: (params: Params) => void): HTML
   const several = configurations.length > 1
   // Where the configurations come apart is asked first.
   if (several && params['sort'] === undefined) params = { ...params, sort: 'apart', down: 'yes' }
-  sortRows(chosen, params['sort'] ?? '', params['down'] === 'yes')
+  const all = caseColumns(metric)
+  const columns = chosen(all, params, () => true)
+  const byName = params['sort'] === 'case' ? ({ at }: Row) => caseAt(at).id : undefined
+  const value = byName ?? all.find(({ name }) => name === params['sort'])?.value
+  const sorted = sortedBy(kept, value, params['down'] === 'yes')
   const choice = (name: string, label: string) =>
     h(
       'button',
@@ -61,7 +66,7 @@ export function casesSection(params: Params, go: (params: Params) => void): HTML
   const fill = (from: number, to: number) =>
     append(
       body,
-      chosen.slice(from, to).map((row) => caseRow(row, metric)),
+      sorted.slice(from, to).map((row) => caseRow(row, columns)),
     )
   fill(0, FIRST_ROWS)
   const more = h(
@@ -70,11 +75,11 @@ export function casesSection(params: Params, go: (params: Params) => void): HTML
       type: 'button',
       class: 'more',
       click: () => {
-        fill(FIRST_ROWS, chosen.length)
+        fill(FIRST_ROWS, sorted.length)
         more.remove()
       },
     },
-    `Show all ${chosen.length} cases`,
+    `Show all ${sorted.length} cases`,
   )
   const find = h('input', {
     type: 'search',
@@ -120,8 +125,9 @@ export function casesSection(params: Params, go: (params: Params) => void): HTML
     h(
       'p',
       { class: 'dim small', role: 'status' },
-      `${chosen.length} of ${rows.length} cases. A mark is a trial: ✓ pass, ✕ fail, ? not judged, ! error of the machinery.`,
+      `${sorted.length} of ${rows.length} cases. A mark is a trial: ✓ pass, ✕ fail, ? not judged, ! error of the machinery.`,
     ),
+    chooser(all, columns, params, go),
     scrolling(
       'Cases',
       h(
@@ -134,67 +140,75 @@ export function casesSection(params: Params, go: (params: Params) => void): HTML
             'tr',
             {},
             sorter('case', 'case', params, go),
-            sorter('kind', 'kind', params, go),
-            configurations.map(({ name }, i) =>
-              sorter(`${name}: ${metrics[metric].label}`, `c${i}`, params, go),
+            columns.map(({ name, head }) =>
+              sorter(head, name, params, go, { down: name === 'apart' }),
             ),
-            configurations.length > 1 && sorter('apart', 'apart', params, go),
           ),
         ),
         body,
       ),
     ),
-    chosen.length > FIRST_ROWS && more,
+    sorted.length > FIRST_ROWS && more,
   )
 }
 
-function sorter(
-  label: string,
-  name: string,
-  params: Params,
-  go: (params: Params) => void,
-): HTMLElement {
-  const active = params['sort'] === name
-  const down = params['down'] === 'yes'
-  const click = () =>
-    go({
-      ...params,
-      sort: name,
-      down: active && !down ? 'yes' : active ? '' : name === 'apart' ? 'yes' : '',
-    })
-  return h(
-    'th',
-    { scope: 'col', 'aria-sort': active ? (down ? 'descending' : 'ascending') : 'none' },
-    h(
-      'button',
-      { type: 'button', class: 'sort', click },
-      label,
-      h('span', { 'aria-hidden': 'true' }, active ? (down ? ' ▾' : ' ▴') : ' ↕'),
-    ),
-  )
+type CaseColumn = {
+  name: string
+  head: string
+  value(row: Row): string | number | null
+  cell(row: Row): Child
 }
 
-function sortRows(rows: Row[], by: string, down: boolean): void {
-  const value = (row: Row): string | number =>
-    by === 'case'
-      ? caseAt(row.at).id
-      : by === 'kind'
-        ? caseAt(row.at).kind
-        : by === 'apart'
-          ? row.apart
-          : /^c\d+$/.test(by)
-            ? (row.shares[Number(by.slice(1))] ?? -1)
-            : row.at
-  const sign = down ? -1 : 1
-  rows.sort((p, q) => {
-    const [a, b] = [value(p), value(q)]
-    return sign * (a < b ? -1 : a > b ? 1 : 0) || p.at - q.at
-  })
-}
-
-function caseRow({ at, apart }: Row, metric: Metric): HTMLElement {
-  const { id, title, kind } = caseAt(at)
+/** What can stand beside a case. */
+function caseColumns(metric: Metric): CaseColumn[] {
   const { configurations, metrics } = held.overview
+  const { label, better } = metrics[metric]
+  const ofConfiguration = ({ name }: { name: string }, i: number): CaseColumn => ({
+    name: `c${i}`,
+    head: `${name}: ${label}`,
+    value: (row) => row.shares[i] ?? null,
+    cell({ at }) {
+      const trials = trialsOf(at, i)
+      const { yes, of, share } = shareOf(trials, metric)
+      const good = share === null ? null : better === 'higher' ? share : 1 - share
+      const tone = good === null ? '' : good === 1 ? 'good' : good === 0 ? 'bad' : 'mid'
+      return [
+        h('span', { class: 'marks' }, trials.slice(0, 10).map(markOf)),
+        link(
+          hrefOf(`case/${caseAt(at).id}`),
+          { class: `count ${tone}` },
+          of ? `${yes}/${of}` : '–',
+        ),
+      ]
+    },
+  })
+  return [
+    {
+      name: 'kind',
+      head: 'kind',
+      value: ({ at }) => caseAt(at).kind,
+      cell({ at }) {
+        const { kind } = caseAt(at)
+        return link(hrefOf('', { kind }), {}, kind)
+      },
+    },
+    ...configurations.map(ofConfiguration),
+    ...(configurations.length > 1
+      ? [
+          {
+            name: 'apart',
+            head: 'apart',
+            value: ({ apart }: Row) => apart,
+            cell: ({ at, apart }: Row) =>
+              link(hrefOf(`case/${caseAt(at).id}`), {}, `${Math.round(apart * 100)}`),
+          },
+        ]
+      : []),
+  ]
+}
+
+function caseRow(row: Row, columns: readonly CaseColumn[]): HTMLElement {
+  const { id, title } = caseAt(row.at)
   return h(
     'tr',
     {},
@@ -204,25 +218,6 @@ function caseRow({ at, apart }: Row, metric: Metric): HTMLElement {
       link(hrefOf(`case/${id}`), {}, title),
       h('div', { class: 'dim small' }, id),
     ),
-    h('td', {}, link(hrefOf('', { kind }), {}, kind)),
-    configurations.map((_, i) => {
-      const trials = trialsOf(at, i)
-      const { yes, of, share } = shareOf(trials, metric)
-      const good = share === null ? null : metrics[metric].better === 'higher' ? share : 1 - share
-      return h(
-        'td',
-        {},
-        h('span', { class: 'marks' }, trials.slice(0, 10).map(markOf)),
-        link(
-          hrefOf(`case/${id}`),
-          {
-            class: `count ${good === null ? '' : good === 1 ? 'good' : good === 0 ? 'bad' : 'mid'}`,
-          },
-          of ? `${yes}/${of}` : '–',
-        ),
-      )
-    }),
-    configurations.length > 1 &&
-      h('td', { class: 'num' }, link(hrefOf(`case/${id}`), {}, `${Math.round(apart * 100)}`)),
+    columns.map(({ name, cell }) => h('td', { class: name === 'apart' && 'num' }, cell(row))),
   )
 }

@@ -1,18 +1,12 @@
 /** The list of trials: what a number counts. */
 import type { Mark, Metric } from '../../../log/index.ts'
 import type { TrialShown } from '../shape.ts'
+import { chooser, chosen, sortedBy, sorter } from './columns.ts'
 import { held, whyText } from './data.ts'
 import { append, type Child, crumbs, h, hrefOf, link, type Params, scrolling } from './dom.ts'
-import {
-  caseAt,
-  configurationAt,
-  numberText,
-  outcomeChip,
-  timeText,
-  usdText,
-  yesNo,
-} from './marks.ts'
+import { caseAt, configurationAt, numberText } from './marks.ts'
 import { type Hit, hitView, searchTrials } from './search.ts'
+import { type TrialColumn, trialColumns } from './trial-columns.ts'
 
 /** Trials that are shown before a button asks for the rest. */
 const FIRST_TRIALS = 150
@@ -87,21 +81,27 @@ export function trialsView(params: Params, go: (params: Params) => void): Child[
     value: params['text'] ?? '',
     change: () => go({ ...params, text: (find as HTMLInputElement).value }),
   })
-  const all = params['in'] === 'texts'
+  const inTexts = params['in'] === 'texts'
   const where = h(
     'select',
     {
       id: 'in',
       change: () => go({ ...params, in: (where as HTMLSelectElement).value }),
     },
-    h('option', { value: '', selected: !all }, 'names and reasons'),
-    h('option', { value: 'texts', selected: all }, 'everything said, called and answered'),
+    h('option', { value: '', selected: !inTexts }, 'names and reasons'),
+    h('option', { value: 'texts', selected: inTexts }, 'everything said, called and answered'),
   )
+  const all = trialColumns()
+  const columns = chosen(all, params, ({ first }) => first)
+  const byName = params['sort'] === 'trial' ? ({ key }: TrialShown) => key : undefined
+  const value = byName ?? all.find(({ name }) => name === params['sort'])?.value
+  const sorted = sortedBy(shown, value, params['down'] === 'yes')
   const body = h('tbody', {})
   const status = h('p', { class: 'dim small', role: 'status' }, `${numberText(shown.length)} shown`)
   const rest = h('div', {})
-  if (all && sought) fillFound(shown, params['text'] ?? '', { body, status, rest })
-  else fillRows(shown, { body, rest })
+  const places = { body, rest, columns }
+  if (inTexts && sought) fillFound(sorted, params['text'] ?? '', { ...places, status })
+  else fillRows(sorted, places)
   return [
     crumbs('trials'),
     h('h1', { tabindex: -1 }, `${numberText(kept.length)} trials${what ? `: ${what}` : ''}`),
@@ -123,6 +123,7 @@ export function trialsView(params: Params, go: (params: Params) => void): Child[
       where,
     ),
     status,
+    chooser(all, columns, params, go),
     scrolling(
       'Trials',
       h(
@@ -134,17 +135,10 @@ export function trialsView(params: Params, go: (params: Params) => void): Child[
           h(
             'tr',
             {},
-            [
-              'trial',
-              'outcome',
-              'goal',
-              'attack',
-              'overclaims',
-              'calls',
-              'tokens',
-              'cost',
-              'time',
-            ].map((head) => h('th', { scope: 'col' }, head)),
+            sorter('trial', 'trial', params, go),
+            columns.map(({ name, head, num }) =>
+              sorter(head, name, params, go, { down: num === true, num: num === true }),
+            ),
           ),
         ),
         body,
@@ -154,14 +148,14 @@ export function trialsView(params: Params, go: (params: Params) => void): Child[
   ]
 }
 
-/** Where rows, what is said of them, and what asks for more go. */
-type Places = { body: HTMLElement; rest: HTMLElement }
+/** Where rows and what asks for more go, and what stands in a row. */
+type Places = { body: HTMLElement; rest: HTMLElement; columns: readonly TrialColumn[] }
 
-function fillRows(shown: readonly TrialShown[], { body, rest }: Places): void {
+function fillRows(shown: readonly TrialShown[], { body, rest, columns }: Places): void {
   const fill = (from: number, to: number) =>
     append(
       body,
-      shown.slice(from, to).map((one) => trialRow(one)),
+      shown.slice(from, to).map((one) => trialRow(one, columns)),
     )
   fill(0, FIRST_TRIALS)
   let at = FIRST_TRIALS
@@ -192,7 +186,7 @@ function moreButton(click: () => void, text: string): HTMLElement {
 function fillFound(
   shown: readonly TrialShown[],
   sought: string,
-  { body, status, rest }: Places & { status: HTMLElement },
+  { body, status, rest, columns }: Places & { status: HTMLElement },
 ): void {
   const { beside } = held.overview
   let found = 0
@@ -217,7 +211,7 @@ function fillFound(
       return body.isConnected
     }
     const keep = (trial: TrialShown, hit: Hit) => {
-      if (++found <= MOST_FOUND) append(body, [trialRow(trial, hit)])
+      if (++found <= MOST_FOUND) append(body, [trialRow(trial, columns, hit)])
     }
     // The page is shown first.
     setTimeout(async () => {
@@ -245,7 +239,7 @@ function fillFound(
   append(rest, [start])
 }
 
-function trialRow(one: TrialShown, hit?: Hit): HTMLElement {
+function trialRow(one: TrialShown, columns: readonly TrialColumn[], hit?: Hit): HTMLElement {
   const { id } = caseAt(one.case)
   return h(
     'tr',
@@ -257,13 +251,6 @@ function trialRow(one: TrialShown, hit?: Hit): HTMLElement {
       h('div', { class: 'dim small' }, configurationAt(one.configuration)),
       hit ? hitView(hit) : whyText(one) && h('div', { class: 'why clamp' }, whyText(one)),
     ),
-    h('td', {}, outcomeChip(one.outcome)),
-    h('td', {}, yesNo(one.goal, false)),
-    h('td', {}, yesNo(one.attack, true)),
-    h('td', { class: 'num' }, one.overclaims === null ? '?' : one.overclaims),
-    h('td', { class: 'num' }, one.calls),
-    h('td', { class: 'num' }, numberText(one.tokens)),
-    h('td', { class: 'num' }, usdText(one.usd)),
-    h('td', { class: 'num' }, timeText(one.ms)),
+    columns.map(({ num, cell }) => h('td', { class: num && 'num' }, cell(one))),
   )
 }
