@@ -269,9 +269,13 @@ export const PLAN_OPTIONS: Verb['options'] = {
   'max-tokens': {
     type: 'string',
     value: 'N',
-    says: 'tokens per trial, in and out. Default: no limit',
+    says: 'tokens per trial, in and out, where they are known. Default: no limit',
   },
-  'max-steps': { type: 'string', value: 'N', says: 'model calls per trial. Default 24' },
+  'max-steps': {
+    type: 'string',
+    value: 'N',
+    says: 'model calls per trial of our own loop. Default 24',
+  },
   'max-calls': { type: 'string', value: 'N', says: 'tool calls per trial. Default 100' },
   'trial-timeout': {
     type: 'string',
