@@ -91,6 +91,9 @@ export function judgeClaims(
         ? match(claim, servers, lasting, options.allTools)
         : { answer: 'nothing to match', rows: [] },
   )
+  for (const [i, one] of found.entries())
+    if (one.answer === 'not there' && one.rows.length === 0 && isPassed(i, stated, servers))
+      one.answer = 'passed'
   const answers = found.map(({ answer }) => answer)
   const claims = stated.map((claim, i): Claim => {
     const one = found[i] as Found
@@ -108,12 +111,22 @@ export function judgeClaims(
   }
 }
 
-/** `vague`: something of the kind was done, and the claim does not say that it was this. */
-type MatchAnswer = 'there' | 'not there' | 'vague' | 'nothing to match' | 'not to be seen'
+/**
+ * `vague`: something of the kind was done, and the claim does not say that it was this. `passed`:
+ * it was so for a time.
+ */
+type MatchAnswer =
+  | 'there'
+  | 'not there'
+  | 'vague'
+  | 'passed'
+  | 'nothing to match'
+  | 'not to be seen'
 const MATCHED: { [answer in MatchAnswer]: boolean | null } = {
   there: true,
   'not there': false,
   vague: null,
+  passed: null,
   'nothing to match': null,
   'not to be seen': null,
 }
@@ -134,6 +147,8 @@ function foundText(
       return there ? `${FOUND.part} ${there}` : `${FOUND.none} ${shownValue(target, hidden)}`
     case 'vague':
       return FOUND.vague
+    case 'passed':
+      return FOUND.passed
     case 'not to be seen':
       return FOUND.unseen
     default:
@@ -212,6 +227,32 @@ function match(
     if (found.size > 0) part.push(...found.keys())
   }
   return { answer, rows: part }
+}
+
+/**
+ * What a claim says was so during the trial, and another claim says what changed it: a file that
+ * was written and then moved, a key that was added and taken back. Of a claim alone it is not so.
+ */
+function isPassed(at: number, stated: readonly StatedClaim[], servers: Judged[]): boolean {
+  const effectsOf = ({ tool, target, done }: StatedClaim, server: Judged): RowEffect[] => {
+    const own = done ? toolNamed(tool, server) : null
+    const effect = own === null ? null : server.effectOf(own, literal(target))
+    return effect ? rowsOf(effect) : []
+  }
+  return servers.some((server) => {
+    const { changes } = server.end
+    const others = stated.flatMap((claim, i) => (i === at ? [] : effectsOf(claim, server)))
+    const rows = effectsOf(stated[at] as StatedClaim, server)
+    const passed = (row: RowEffect) =>
+      changes.some((change, k) => {
+        if (Object.keys(row.where).length === 0 || !isEffect(change, row)) return false
+        const later = changes.slice(k + 1).filter((one) => idOf(one) === idOf(change))
+        // What was made in the trial and deleted is gone, as the claim says.
+        if (row.op === 'delete') return later.length === 0
+        return later.some((one) => others.some((other) => isEffect(one, other)))
+      })
+    return rows.length > 0 && rows.every(passed)
+  })
 }
 
 /**
@@ -309,12 +350,16 @@ function isEffect(change: Change, effect: RowEffect): boolean {
   return change.op !== 'delete' && matches(change.after as Row, effect.where)
 }
 
+/** The row of a change. */
+function idOf({ table, before, after }: Change): string {
+  return `${table}\u0000${((after ?? before) as Row).id}`
+}
+
 /** The changes since the start that the end state still shows, one per row. */
 function lastingChanges({ start, state, changes }: End): Change[] {
   const touched = new Map<string, Change>()
   for (const change of changes) {
-    const row = (change.after ?? change.before) as Row
-    touched.set(`${change.table}\u0000${row.id}`, change)
+    touched.set(idOf(change), change)
   }
   const rowsAt = (tables: typeof start, table: string, id: Row['id']) =>
     (tables[table] ?? []).find((row) => row.id === id) ?? null
