@@ -182,7 +182,7 @@ class Mine implements Lock {
       this.fd ??= fd
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause
-      // A server of files may have done it, and its answer was lost.
+      // On a network file system the link may stand although its answer was lost.
       if (idIn(textOf(this.path)) !== this.owner.id) return false
     }
     const { dev, ino } = fstatSync(this.fd as number, { bigint: true })
@@ -193,13 +193,13 @@ class Mine implements Lock {
         this.confirm()
         this.beat()
       } catch {
-        // Whoever writes next is told.
+        // `confirm` before the next write throws the error.
       }
     }, this.leaseMs / BEATS).unref()
     return true
   }
 
-  /** The draft has done its work, or there is no lock. */
+  /** Remove the draft, and close the file where no lock was claimed. */
   tidy(): void {
     rmSync(this.draft, { force: true })
     if (this.file === null) this.closeFile()
@@ -209,11 +209,11 @@ class Mine implements Lock {
     if (this.lost) throw this.lost
     if (this.fd === null) return
     const { steady, wall } = this.beaten
-    // A system that slept may have stopped one clock, and somebody may have set the other.
+    // `performance.now` may stand still while the system sleeps; the wall clock may be set.
     const silentMs = Math.max(performance.now() - steady, Math.abs(Date.now() - wall))
     if (silentMs > this.leaseMs / 3) this.beat()
     for (let look = 0; !this.isThere(); look++) {
-      // A lock that was taken for a stale one is put back at once.
+      // A process that took this lock for a stale one puts it back at once.
       if (look < 3) pause(20)
       else {
         const by = textOf(this.path)
@@ -234,7 +234,10 @@ class Mine implements Lock {
     return idIn(textOf(this.path)) === this.owner.id
   }
 
-  /** It goes to the file that was claimed: of a lock that was taken meanwhile no byte changes. */
+  /**
+   * Write a sign of life into the file that was claimed, by its descriptor: the lock of another
+   * process under the same name stays as it is.
+   */
   private beat(): void {
     this.owner.beat = sign()
     writeSync(this.fd as number, JSON.stringify(this.owner), 0)

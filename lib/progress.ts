@@ -82,7 +82,7 @@ export function progress(
     for (const [method, original] of originals) console[method] = original
     erase()
   }
-  // Code that was stopped gives the terminal back at once, whatever it still has to end.
+  // On Ctrl-C the bar goes at once, although the work may take longer to end.
   const stopped = signalOf()
   stopped?.addEventListener('abort', stop, { once: true })
   draw(true)
@@ -182,7 +182,7 @@ function rounded(value: number): string {
   return value < 10 ? value.toFixed(1) : value.toFixed(0)
 }
 
-/** Progress where nobody can take a line back, such as a log of continuous integration. */
+/** Progress where a printed line stays, such as a log of continuous integration. */
 function lines(state: State, noun: string, stream: Stream): Progress {
   const { total } = state
   let behind = ''

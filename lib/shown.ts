@@ -8,7 +8,7 @@ import { type Look, lookOf, marked } from './display.ts'
 /** What a notebook is handed: texts by media type. */
 type Bundle = { [mime: string]: string }
 
-/** A class whose objects a person meets says its text; the rest follows. */
+/** Base of what people see: a subclass gives `text()`, and the prompt and notebooks show it. */
 export abstract class Shown {
   /** The text for people. @param look colours and width, default plain and 100 characters */
   abstract text(look?: Look): string

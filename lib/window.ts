@@ -9,7 +9,7 @@ import { unreadable } from './files.ts'
 
 const NEWLINE = 10
 const CHUNK_BYTES = 1 << 20
-/** No longer text can be made. */
+/** The longest text that V8 makes. */
 const MOST_BYTES: number = constants.MAX_STRING_LENGTH
 
 /**
@@ -101,8 +101,9 @@ export class LineWindow {
   }
 
   /**
-   * The lines that are kept, as they stand in the file. @param through with the line at hand, or up
-   * to it
+   * The lines that are kept, as they stand in the file.
+   *
+   * @param through true: the current line among them; false: only those before it
    */
   stretch(through: boolean): { bytes: Buffer; from: number; line: number } {
     const from = this.kept ?? this.from
@@ -114,7 +115,7 @@ export class LineWindow {
     closeSync(this.fd)
   }
 
-  /** Read on, after what is no longer asked for was let go. False at the end of the file. */
+  /** Drop the lines that are not kept, and read on. False at the end of the file. */
   private fill(): boolean {
     const first = this.kept ?? this.from
     this.buffer.copyWithin(0, first, this.end)

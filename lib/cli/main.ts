@@ -13,13 +13,13 @@ import { VERBS } from './verbs.ts'
  *   input; 3 the run is incomplete; 4 undecided
  */
 export async function main(args: string[]): Promise<number> {
-  // A script without a reader has nobody to work for; a verb may have files to write.
+  // When nobody reads the output any more a script ends; a verb goes on: it may write files.
   endWell(() => Object.hasOwn(VERBS, args[0] ?? '') || process.exit())
   try {
     const code = await dispatch(args)
     // A script may have said itself that it fell short.
     if (code === EXIT.asHoped) return Number(process.exitCode ?? code)
-    // What failed code had begun is not waited for.
+    // Timers and servers of code that failed are not waited for.
     return args[0] === 'notebook' || !Object.hasOwn(VERBS, args[0] ?? '')
       ? process.exit(code)
       : code

@@ -172,7 +172,7 @@ export const run: Verb = {
   },
 }
 
-/** A build that is held to something must not be held to stand-ins that nobody named. */
+/** A gate needs configurations that were named: without any, simulated ones are run. */
 function requireNamed(words: Words): void {
   if (words.texts('config').length > 0 || words.texts('agent').length > 0) return
   const asked = ['gate', 'baseline', 'junit', 'sarif'].filter(

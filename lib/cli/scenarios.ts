@@ -25,7 +25,10 @@ export const sets: Verb = {
     },
     json: JSON_OPTION,
   },
-  exits: { 0: 'done; verify: the file is a published set', 1: 'verify: it is none' },
+  exits: {
+    0: 'done; verify: the file is a published set',
+    1: 'verify: the file is no published set',
+  },
   examples: [
     'scenarios list',
     'scenarios show mcp-connection@1.0',

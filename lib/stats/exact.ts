@@ -71,8 +71,7 @@ export function signFlip(
 ): SignFlip {
   optionsOf(options, ['unit', 'rng', 'draws'])
   const moving = numbers(differences, 'differences').filter((d) => d !== 0)
-  // What is so large that its sum is no number any more is brought down: signs alone decide,
-  // whatever the unit.
+  // Differences whose sum overflows are scaled down: the p value does not depend on their unit.
   const reach = moving.reduce((sum, d) => sum + Math.abs(d), 0)
   const sizes = Number.isFinite(reach) ? moving : moving.map((d) => d / moving.length / 4)
   const moved = sizes.length
@@ -107,7 +106,7 @@ export function signFlip(
   for (let i = 0; i < draws; i++) {
     let sum = 0
     for (let j = 0; j < moved; ) {
-      // One number gives 30 signs.
+      // One random number gives 30 signs.
       let bits = Math.floor(random() * 1073741824)
       for (const end = Math.min(moved, j + 30); j < end; j++) {
         sum += bits & 1 ? (sizes[j] as number) : -(sizes[j] as number)

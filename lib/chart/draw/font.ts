@@ -14,10 +14,7 @@ import advances from './fonts/advances.json' with { type: 'json' }
 export const FAMILY = 'DejaVu Sans, Verdana, sans-serif'
 
 const EM = 2048
-/**
- * What an unknown character takes: an em, so that a text is rather given too much room than too
- * little.
- */
+/** The width of a character that the table lacks. Too much room is better than too little. */
 const UNKNOWN = EM
 
 /**

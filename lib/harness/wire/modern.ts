@@ -31,7 +31,7 @@ export type { Wire }
 const VERSION = '2026-07-28'
 const SERVER_INFO = 'io.modelcontextprotocol/serverInfo'
 const CLIENT_INFO = 'io.modelcontextprotocol/clientInfo'
-/** The side that asked keeps the time. */
+/** The longest delay of a timer: who made the request keeps its time, so none is kept here. */
 const LONGEST_MS = 2_147_483_647
 
 /**
@@ -260,7 +260,7 @@ function plain(result: object): { [member: string]: unknown } {
   return Object.keys(meta).length > 0 ? { ...rest, _meta: meta } : rest
 }
 
-/** What version 1 has a number for. */
+/** Error codes of the SDK's version 2 as the numbers of version 1. */
 const CODES: { [code: string]: number } = { REQUEST_TIMEOUT: -32001, CONNECTION_CLOSED: -32000 }
 
 /** An error of either version as JSON-RPC has it. */

@@ -43,7 +43,7 @@ export class ProcessWatch {
     child.once('error', (error) => {
       this.notStarted = whyNot(command, error as NodeJS.ErrnoException)
     })
-    // Only an end of its own is told; later it is ended by the test.
+    // Once its input was closed, the test ends it: that exit says nothing of the server.
     child.once('exit', (code, signal) => {
       if (child.stdin?.writableEnded) return
       this.exitCode = code
@@ -101,7 +101,7 @@ function whyNot({ command, env, cwd }: Command, error: NodeJS.ErrnoException): s
   const tried = path.split(delimiter).filter((folder) => folder !== '')
   const found = tried.find((folder) => reachable(join(folder, command)))
   return found
-    ? `${join(found, command)} is there, but what it is run by is not (ENOENT)`
+    ? `${join(found, command)} is there, but the interpreter in its first line is not (ENOENT)`
     : `${command} is in none of the folders of PATH (ENOENT): ${tried.join(delimiter)}`
 }
 

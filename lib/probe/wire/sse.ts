@@ -123,8 +123,8 @@ export async function openSse(
     })
 
   /**
-   * Ends the wait only for what a POST can settle: a refusal by status. Its acceptance settles
-   * nothing.
+   * Rejects when the POST is refused by status. A POST that is accepted settles nothing: the answer
+   * comes on the stream.
    */
   const postAndWatch = async (
     body: string,
@@ -140,8 +140,8 @@ export async function openSse(
       }
       abandon(reply.body)
     } catch (error) {
-      // Proxies cut a POST while its answer is on the stream, so a broken connection is given a
-      // little time to be wrong.
+      // Proxies cut a POST while its answer is on the stream, so the answer is waited for a little
+      // before a broken connection counts.
       if (!(error instanceof Shortfall) || error.outcome !== 'no_answer') throw error
       await new Promise((resolve) =>
         setTimeout(resolve, Math.min(limits.stepMs, clock.remainingMs())),

@@ -25,7 +25,7 @@ import {
 } from '../seal/statement.ts'
 import { shapeOf } from '../surface/decision.ts'
 
-/** A name in a space of its own: it promises no page that explains it. */
+/** A URN: unlike a URL it promises no page that explains it. */
 export const PROBE_PREDICATE = 'urn:touchstone:connection-test:v0'
 
 /** What a receipt needs of a probe's statement; the probe says more. */

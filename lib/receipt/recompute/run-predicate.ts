@@ -33,7 +33,7 @@ import type { FileEntry, Log, RunBytes } from './run-folder.ts'
 import { attempt } from './step.ts'
 import type { TrialLog } from './trial-log.ts'
 
-/** A name in a space of its own: it promises no page that explains it. */
+/** A URN: unlike a URL it promises no page that explains it. */
 export const RUN_PREDICATE = 'urn:touchstone:agent-run:v1'
 export const RUN_SCHEMA = 'touchstone.agent_run.v1'
 

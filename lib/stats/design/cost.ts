@@ -1,7 +1,7 @@
 /** What a plan costs, and what a budget pays for. */
 import { named, positive } from '../domain.ts'
 
-/** Money and time: of one trial, of a plan, or at most. What is not given is not known. */
+/** Money and time of one trial, a plan or a budget. A member that is not given is not known. */
 export type Cost = { usd?: number | undefined; minutes?: number | undefined }
 
 export type CostOptions = {
@@ -24,7 +24,7 @@ export function costsOf(options: CostOptions): Required<CostOptions> {
   }
 }
 
-/** What some trials take; what is not known of one is not known of all. */
+/** What some trials take. A member that is not known of one trial is not known of all. */
 export function costOf(trials: number, { usd, minutes }: Cost): Cost {
   return {
     ...(usd !== undefined && { usd: trials * usd }),
@@ -33,8 +33,8 @@ export function costOf(trials: number, { usd, minutes }: Cost): Cost {
 }
 
 /**
- * The trials that a budget pays for: the fewer of those that its dollars and its minutes do. NaN
- * where it limits nothing that is known of a trial.
+ * How many trials a budget pays for, by its dollars or its minutes, whichever pay for fewer. NaN
+ * where neither is given both in the budget and of one trial.
  */
 export function trialsFor({ perTrial, budget }: Required<CostOptions>): number {
   const limits = (['usd', 'minutes'] as const).flatMap((unit) => {
@@ -59,7 +59,7 @@ export function costText({ usd, minutes }: Cost): string {
   return parts.join(' and ')
 }
 
-/** The same behind a comma. */
+/** `costText` behind a comma; empty where it is. */
 export function costInText(cost: Cost): string {
   const text = costText(cost)
   return text && `, ${text}`
