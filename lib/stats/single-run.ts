@@ -71,7 +71,7 @@ function drawn(groups: readonly (readonly number[])[], shared: number): Moments 
  *   count as that chance of 1
  * @returns      two probabilities; NaN where both are level, for then no order is right
  * @example
- * wrongWinner([{ a: [1, 0, 0, 1], b: [1, 1, 1, 0] }, { a: [0, 0, 1, 0], b: [1, 0, 1, 1] }]) // { wrong: 0.0874, level: 0.2807 }
+ * wrongWinner([{ a: [1, 0, 0, 1], b: [1, 1, 1, 0] }, { a: [0, 0, 1, 0], b: [1, 0, 1, 1] }]) // { wrong: 0.0898, level: 0.2835 }
  */
 export function wrongWinner(pairs: readonly { a: readonly number[]; b: readonly number[] }[]): {
   wrong: number
@@ -80,8 +80,9 @@ export function wrongWinner(pairs: readonly { a: readonly number[]; b: readonly 
   eachPair(pairs)
   const rateOf = (side: 'a' | 'b') => {
     const all = pairs.flatMap((pair) => pair[side])
-    const pooled = total(all) / all.length
-    // Drawn towards the mean of all by a little: five of five passes are not a rate of 1.
+    const pooled = (total(all) + UNSEEN / 2) / (all.length + UNSEEN)
+    // Drawn towards the mean of all by a little, and that towards one half: five of five passes are
+    // not a rate of 1, and neither are all of all.
     return pairs.map((pair) => (total(pair[side]) + UNSEEN * pooled) / (pair[side].length + UNSEEN))
   }
   const difference = pairs.reduce(
@@ -107,5 +108,5 @@ export function wrongWinner(pairs: readonly { a: readonly number[]; b: readonly 
   const middle = pairs.length
   const below = now.subarray(0, middle).reduce((sum, chance) => sum + chance, 0)
   const level = now[middle] as number
-  return { wrong: difference > 0 ? below : 1 - below - level, level }
+  return { wrong: difference > 0 ? below : Math.max(0, 1 - below - level), level }
 }

@@ -171,7 +171,7 @@ function worstOf(cells: Cell[], { of, high }: Figure, count: number, again: (cel
 }
 
 /** The tables of README.md. */
-export function full(runs = 150, more = 1500): void {
+export function full(runs = 400, more = 2000): void {
   const cells = WORLDS.flatMap((world) =>
     [3, 8, 20, 50, 100].flatMap((cases) =>
       [1, 2, 3, 5, 11, 20].map((repeats) => coverage(world, cases, repeats, runs)),
@@ -262,4 +262,4 @@ export function full(runs = 150, more = 1500): void {
 }
 
 if (process.argv[1] === import.meta.filename)
-  full(Number(process.argv[2] ?? 150), Number(process.argv[3] ?? 1500))
+  full(Number(process.argv[2] ?? 400), Number(process.argv[3] ?? 2000))

@@ -1,6 +1,6 @@
 /**
  * `npm run bench [-- NAME...] [-- --soak] [-- full]`: every measurement against its budget, ratios taken within one run. `full`
- * simulates the tables of README.md instead, which takes an hour. `model`, a real small model, runs only when it is named.
+ * simulates the tables of README.md instead, which takes half an hour. `model`, a real small model, runs only when it is named.
  */
 import { globSync } from 'node:fs'
 import { basename, join } from 'node:path'

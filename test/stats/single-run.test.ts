@@ -38,7 +38,7 @@ test('the wrong winner is counted over every outcome of two single runs', () => 
     { a: passes(4, 4), b: passes(0, 4) },
     { a: passes(0, 4), b: passes(4, 4) },
   ]
-  const pooled = { a: 7 / 16, b: 10 / 16 }
+  const pooled = { a: 7.4 / 16.8, b: 10.4 / 16.8 }
   const rate = (side: 'a' | 'b', i: number) =>
     ((pairs[i]?.[side].filter(Boolean).length ?? 0) + 0.8 * pooled[side]) / 4.8
   let [wrong, level] = [0, 0]
@@ -57,4 +57,13 @@ test('the wrong winner is counted over every outcome of two single runs', () => 
   close(found.wrong, wrong, 1e-12, 'wrong')
   close(found.level, level, 1e-12, 'level')
   assert.ok(Number.isNaN(wrongWinner([{ a: [1, 0], b: [0, 1] }]).wrong))
+})
+
+test('a configuration that never failed is not said to win every single run', () => {
+  const pairs = Array.from({ length: 8 }, (_, i) => ({
+    a: passes(i === 0 ? 3 : 5, 5),
+    b: passes(5, 5),
+  }))
+  const { wrong } = wrongWinner(pairs)
+  assert.ok(wrong > 0.005 && wrong < 0.05, String(wrong))
 })
