@@ -123,7 +123,7 @@ function personal(home: string): { [file: string]: string } {
 }
 
 describe('an agent that is known by its name', () => {
-  const path = process.env['PATH']
+  const { PATH: path, TMPDIR: temporary } = process.env
   const home = temporaryFolder('home')
   let two: harness.Case[]
   let model: Awaited<ReturnType<typeof startDialects>>
@@ -132,6 +132,8 @@ describe('an agent that is known by its name', () => {
   before(async () => {
     assert.ok(existsSync(join(BIN, 'claude')), '.ci/agents installs them')
     process.env['PATH'] = `${BIN}${delimiter}${path}`
+    // Some leave reports of errors among the temporary files.
+    process.env['TMPDIR'] = home
     for (const [file, text] of Object.entries(personal(home))) {
       mkdirSync(dirname(join(home, file)), { recursive: true })
       writeFileSync(join(home, file), text)
@@ -150,6 +152,8 @@ describe('an agent that is known by its name', () => {
   })
   after(async () => {
     process.env['PATH'] = path
+    if (temporary === undefined) delete process.env['TMPDIR']
+    else process.env['TMPDIR'] = temporary
     await model.close()
     await refusing.close()
   })
