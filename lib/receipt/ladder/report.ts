@@ -126,9 +126,9 @@ export type ReportData = {
  */
 export class Report extends Shown implements ReportData {
   readonly schema = REPORT_SCHEMA
+  readonly findings: FindingGroup[]
   readonly calls: CallRow[]
   readonly counts: ReportData['counts']
-  readonly findings: FindingGroup[]
   readonly weakest: Weakest
   readonly min_level: ReportData['min_level']
   readonly records: ReportData['records']
@@ -169,23 +169,7 @@ export class Report extends Shown implements ReportData {
   }
 
   toJSON(): ReportData {
-    const { schema, calls, counts, findings, weakest, min_level, records, imports, window } = this
-    const { ignored, unread, tolerance_ms, claims_not_made } = this
-    return {
-      schema,
-      findings,
-      calls,
-      counts,
-      weakest,
-      min_level,
-      records,
-      imports,
-      ignored,
-      unread,
-      window,
-      tolerance_ms,
-      claims_not_made,
-    }
+    return { ...this }
   }
 
   /** The report as text. @param look colours and width, default plain and 100 characters */
