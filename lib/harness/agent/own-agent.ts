@@ -133,16 +133,16 @@ function started(agent: Agent, trial: Trial): Promise<Ended> {
 
 /** An error of our own code. One that an agent's function throws is the function's. */
 function notRun(cause: unknown): never {
-  throw cause instanceof TouchstoneError ? new NotRun(cause) : cause
+  throw cause instanceof TouchstoneError ? new NotRun(cause.code, cause.message) : cause
 }
 
-/** What it needs to be run was not to be had: its environment has no such variable. */
+/** What says nothing about an agent: what it needs to be run was not to be had, say. */
 class NotRun extends Error {
-  readonly reason: TouchstoneError
+  readonly code: string
 
-  constructor(reason: TouchstoneError) {
-    super(reason.message)
-    this.reason = reason
+  constructor(code: string, message: string) {
+    super(message)
+    this.code = code
   }
 }
 
@@ -152,7 +152,7 @@ class NotRun extends Error {
  */
 function crashOf(thrown: unknown): AgentEnd {
   if (thrown instanceof NotRun) {
-    const { code, message } = thrown.reason
+    const { code, message } = thrown
     return { how: 'agent_error', code, message, final: true }
   }
   try {
@@ -210,6 +210,26 @@ async function runFunction(
       if (problem !== null) throw new Error(problem)
     },
   }
-  const value = await run(given)
-  return read(() => answerOf(value))
+  try {
+    const value = await run(given)
+    return read(() => answerOf(value))
+  } finally {
+    restorePrototype()
+  }
+}
+
+/**
+ * A function shares its process with the run: a member of every object would be a member of every
+ * world and answer. Which function put it there is not known where several run at once.
+ *
+ * @throws NotRun naming the members, which are taken away
+ */
+function restorePrototype(): void {
+  const added = Object.keys(Object.prototype)
+  if (added.length === 0) return
+  for (const name of added) Reflect.deleteProperty(Object.prototype, name)
+  throw new NotRun(
+    'process_changed',
+    `expected Object.prototype as it was, got new members: ${added.slice(0, 4).join(', ')}; a function of an agent put them there`,
+  )
 }

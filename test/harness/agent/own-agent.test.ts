@@ -239,6 +239,29 @@ describe('an agent that is a function', () => {
     )
   })
 
+  it('that gives every object a member is an error that names it, and the run’s others are left alone', async () => {
+    const run = await harness
+      .run(honest)
+      .config('loose', {
+        agent: async () => {
+          Object.assign(Object.prototype, { zed: { x: 1 } })
+          return 'x'
+        },
+      })
+      .config('perfect', { model: 'sim/perfect' })
+      .repeat(3)
+      .concurrency(1)
+      .out(null)
+      .quiet()
+    assert.deepEqual(Object.keys(Object.prototype), [])
+    const ended = run.trials.map((row) => [row.configuration, row.outcome, row.error?.code])
+    assert.deepEqual(ended.toSorted(), [
+      ...Array.from({ length: 3 }, () => ['loose', 'error', 'process_changed']),
+      ...Array.from({ length: 3 }, () => ['perfect', 'pass', undefined]),
+    ])
+    assert.match(run.trials.find(({ error }) => error)?.error?.message ?? '', /new members: zed;/)
+  })
+
   it('whose answers cannot be read in most trials is told why, in the run’s text and at a gate', async () => {
     const run = await harness
       .run(honest)
