@@ -2,13 +2,26 @@
  * YAML for people: values with the place of every member, and mistakes named by line and column.
  * JSON is YAML too.
  */
-import { type Document, isNode, isScalar, LineCounter, parseAllDocuments, visit } from 'yaml'
+import {
+  type Document,
+  isNode,
+  isScalar,
+  LineCounter,
+  parseAllDocuments,
+  stringify,
+  visit,
+} from 'yaml'
 import { TouchstoneError } from './errors.ts'
 
 type Path = readonly (string | number | symbol)[]
 
 /** A document's value, and where a member of it stands: `file:line:column`. */
 export type Located = { value: unknown; locate(path: Path): string }
+
+/** A value as a document, without the line feed at its end. */
+export function yamlText(value: unknown): string {
+  return stringify(value, { lineWidth: 96 }).trimEnd()
+}
 
 /**
  * The documents of a text; none for an empty one.

@@ -1,7 +1,7 @@
 /** `touchstone cases`: the cases that there are, with their files. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { count, foreign, type Look, listLook, lookOf, table, tone, wrap } from '../display.ts'
+import { count, type Look, listLook, lookOf, table, tone, wrap } from '../display.ts'
 import * as cases from '../harness/case/cases.ts'
 import type { Case } from '../harness/index.ts'
 import { SHIPPED } from '../world/own.ts'
@@ -31,6 +31,7 @@ export const caseList: Verb = {
   takes: { least: 0, most: Number.POSITIVE_INFINITY },
   async run(words) {
     const { filesOf, shippedCases } = await import('../harness/case/load.ts')
+    const { CASE_COLUMNS, caseCells } = await import('../harness/case/case-text.ts')
     const from = words.positionals.length > 0 ? words.positionals : [shippedCases()]
     const all = await cases.load(from)
     const kind = words.text('kind')
@@ -48,38 +49,25 @@ export const caseList: Verb = {
       return path.startsWith(shipped) ? join('cases', relative(shipped, path)) : path
     }
     const [look, wide] = [lookOf(process.stdout), listLook(process.stdout)]
-    const columns = [
-      { head: 'case' },
-      { head: 'world' },
-      { head: 'attack' },
-      { head: 'title', min: 16 },
-    ]
     // The file of a case stands once, above the first of its cases.
     const rows: string[][] = []
     const heads = new Map<number, string>()
     for (const one of wanted) {
       const file = fileOf(one)
       if ([...heads.values()].at(-1) !== file) heads.set(rows.length, file)
-      const attack = one.attack ? 'yes' : ''
-      rows.push([foreign(one.id, 100), worldsOf(one).join('+'), attack, foreign(one.title, 200)])
+      rows.push(caseCells(one))
     }
     const notes = [
       `${count(wanted.length, 'case')}; touchstone run FILE runs them.`,
       `Worlds that come with Touchstone: ${SHIPPED.join(', ')}.`,
     ]
     const text = [
-      listed(table(columns, rows, { ...look, width: wide.width - 2 }), heads, look),
+      listed(table(CASE_COLUMNS, rows, { ...look, width: wide.width - 2 }), heads, look),
       ...notes.map((note) => tone(wrap(note, look.width), 'quiet', look)),
     ].join('\n')
     print({ toJSON: () => wanted }, words.flag('json'), text)
     return EXIT.asHoped
   },
-}
-
-/** The simulated providers of a case; `-` where its servers are other people's. */
-function worldsOf({ servers }: Case): string[] {
-  const names = servers.flatMap(({ world }) => (world === undefined ? [] : [world]))
-  return names.length > 0 ? [...new Set(names)].map((name) => foreign(name, 40)) : ['-']
 }
 
 /** A table with a line above some of its rows. Each row is one line: no cell can be broken. */

@@ -8,6 +8,7 @@ import type { TouchstoneError } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../json.ts'
 import { World, type WorldDefinition, worldNamed } from '../../world/index.ts'
 import { type Case, type CaseFunctions, caseFrom } from './case.ts'
+import { shownAsFile } from './case-text.ts'
 import { questionsOf, requireJudged } from './check-judged.ts'
 import { requireUser } from './check-user.ts'
 import { type Issue, kindOf, plain, shown, told } from './issue-text.ts'
@@ -53,7 +54,7 @@ export function readCase(value: unknown, locate: Locate, functions: CaseFunction
   }
   const test = caseFrom(parsed.data, functions)
   requireNames(test, locate, parsed.data.server !== undefined)
-  return test
+  return shownAsFile(test)
 }
 
 /** The words of a condition in `where`. */

@@ -7,6 +7,7 @@ import { decode } from '../../json.ts'
 import { packaged } from '../../packaged.ts'
 import { documentsOf } from '../../yaml.ts'
 import type { Case } from './case.ts'
+import { shownAsTable } from './case-text.ts'
 import { readCase } from './check.ts'
 import type { Locate } from './mistake.ts'
 import { requirePlayable } from './play.ts'
@@ -43,7 +44,7 @@ export async function load(from: string | string[] = shippedCases()): Promise<Ca
     const problem = twinProblem(test, cases, wholeFolder)
     if (problem) throw new TouchstoneError('case_invalid', problem, { where })
   }
-  return cases
+  return shownAsTable(cases)
 }
 
 /** The folder of the cases that come with Touchstone. */
@@ -60,7 +61,7 @@ export async function parseCases(text: string, source = 'case'): Promise<Case[]>
     const problem = twinProblem(test, all, false)
     if (problem) throw new TouchstoneError('case_invalid', problem, { where: locate(['twin']) })
   }
-  return all
+  return shownAsTable(all)
 }
 
 /**

@@ -9,10 +9,9 @@ import {
   tone,
   wrap,
 } from '../../display.ts'
-import { type Adjusted, type Comparisons, metricNamed } from '../../log/index.ts'
+import { type Adjusted, type Comparisons, metricNamed, type Ranking } from '../../log/index.ts'
 import { differenceText, digitsFor, percentage, pText, rateText } from '../../rounding.ts'
 import { sizeText } from '../../stats/pairs/judgement.ts'
-import type { Run } from './result.ts'
 
 /** The two questions, as tables name them. */
 export const QUESTIONS = { these: 'run again', 'like these': 'other cases' } as const
@@ -123,8 +122,7 @@ export function comparisonNotes(comparison: Comparisons): string[] {
 }
 
 /** Configurations from best to worst, with the letters of those that cannot be told apart. */
-export function rankingText(run: Run, look: Look): string {
-  const { rows, metric, comparisons } = run.ranking()
+export function rankingText({ rows, metric, comparisons }: Ranking, look: Look): string {
   const width = look.width ?? 100
   const cells = rows.map((one) => [
     foreign(one.configuration, 64),

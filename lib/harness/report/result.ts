@@ -26,16 +26,18 @@ import {
 import type { IssueRunOptions, Receipt } from '../../receipt/attest/issue.ts'
 import type { Profile } from '../../receipt/bundle/profile.ts'
 import type { Problem } from '../../receipt/recompute/step.ts'
+import { shownAs } from '../../shown.ts'
 import type { Plan } from '../../stats/index.ts'
 import type { RunPage } from '../page/page.ts'
 import type { PlotOptions } from './charts.ts'
+import { rankingText } from './comparison-text.ts'
 import { type NextRun, planned } from './next-run.ts'
 import { PLOT_KINDS, type PlotKind } from './plot-kinds.ts'
 import { RunComparison } from './run-comparison.ts'
 import { runJson } from './run-json.ts'
 import { type RunParts, RunTrials } from './run-trials.ts'
 import type { SqlRow } from './sql.ts'
-import { runText } from './text.ts'
+import { ratesText, runText } from './text.ts'
 
 /**
  * A run that has ended: its trials, and what can be asked of them. `harness.open(folder)` gives it
@@ -158,7 +160,8 @@ export class Run extends RunTrials {
   summary(options: { level?: number } = {}): ConfigurationSummary[] {
     this.requireSound()
     onlyMembers(options, ['level'], 'options')
-    return summariseIndependent(this.manifest, this.columns, this.identical, options)
+    const found = summariseIndependent(this.manifest, this.columns, this.identical, options)
+    return shownAs(found, (look) => ratesText(this, found, look))
   }
 
   /**
@@ -205,7 +208,8 @@ export class Run extends RunTrials {
   ranking(choice: { metric?: Metric; level?: number } = {}): Ranking {
     this.requireSound()
     onlyMembers(choice, ['metric', 'level'], 'choice')
-    return ranking(this.manifest, this.counted, choice)
+    const found = ranking(this.manifest, this.counted, choice)
+    return shownAs(found, (look) => rankingText(found, look))
   }
 
   /**

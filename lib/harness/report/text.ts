@@ -118,8 +118,7 @@ export function runText(run: Run, look: Look = {}): string {
   if (looked) lines.push('', wrap(looked, look.width ?? 100))
   const replayed = replayedNote(run)
   if (replayed) lines.push('', wrap(replayed, look.width ?? 100))
-  lines.push('', ratesTable(run, look))
-  lines.push(tone(wrap(asked(summary), look.width ?? 100), 'quiet', look))
+  lines.push('', ratesText(run, summary, look))
   for (const line of judgeLines(manifest, summary)) lines.push(wrap(line, look.width ?? 100))
   const coverage = run.coverage()
   lines.push('', coverageText(coverage, summary, look))
@@ -198,7 +197,7 @@ export function runText(run: Run, look: Look = {}): string {
     }
   }
   const [a, ...others] = run.configurations
-  if (others.length > 1) lines.push('', rankingText(run, look))
+  if (others.length > 1) lines.push('', rankingText(run.ranking(), look))
   for (const b of others) lines.push('', run.compare(a as string, b).text(look))
   for (const { case: id, reason } of manifest.left_out)
     lines.push('', tone(wrap(`Left out: ${id} (${reason}).`, look.width ?? 100), 'unsure', look))
@@ -316,7 +315,8 @@ function reasons(run: Run, look: Look, of: (row: { outcome: string }) => boolean
   return lines.map((line) => wrap(line, look.width ?? 100, '      ').replace(/^ {4}/, ''))
 }
 
-function ratesTable(run: Run, look: Look): string {
+/** The rates of each configuration, and what the two lines of one say. */
+export function ratesText(run: Run, summary: ConfigurationSummary[], look: Look): string {
   const errors = run.errors > 0
   const columns: Column[] = [
     { head: 'configuration', min: 13, names: true },
@@ -325,7 +325,7 @@ function ratesTable(run: Run, look: Look): string {
     ...(errors ? [{ head: 'errors', align: 'right' } as const] : []),
     ...SHOWN.map((metric): Column => ({ head: METRICS[metric].label })),
   ]
-  const rows = run.summary().flatMap((one) => {
+  const rows = summary.flatMap((one) => {
     const counts = [trialsText(run, one), ...(errors ? [String(one.errors)] : [])]
     const cells = (ends: 'again' | 'other') =>
       SHOWN.map((metric) => {
@@ -347,5 +347,6 @@ function ratesTable(run: Run, look: Look): string {
         : []),
     ]
   })
-  return table(columns, rows, look)
+  const explained = tone(wrap(asked(summary), look.width ?? 100), 'quiet', look)
+  return `${table(columns, rows, look)}\n${explained}`
 }
