@@ -194,7 +194,7 @@ export class Columns implements Rows {
   }
 
   private find(key: string): { cell: Cell; trial: number } | null {
-    // Whoever asks about a trial asks several things.
+    // Several questions about one trial follow each other: the last answer is kept.
     if (key === this.asked.key) return this.asked.at
     const bar = key.lastIndexOf('|')
     const number = key.slice(bar + 1)

@@ -216,8 +216,7 @@ function hookLoader(): void {
   if (hooked) return
   hooked = true
   modules.registerHooks({
-    // A notebook is a module wherever it lies; resolving it here keeps other loaders from deciding
-    // otherwise.
+    // A notebook is an ES module in whatever package it lies, so no other loader is asked.
     resolve(specifier, context, nextResolve) {
       return sources.has(specifier)
         ? { url: specifier, format: 'module', shortCircuit: true }

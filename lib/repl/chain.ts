@@ -174,7 +174,7 @@ function callOf(text: string, frames: readonly Frame[], inString: boolean): Call
       const steps = chainBefore(before.replace(/\?\.$/, ''))
       return steps && { steps, argument: commas, path, has: named && !inString ? last.keys : null }
     }
-    // The body of a function is no object, and what is behind a value is an index.
+    // `{` behind anything else opens the body of a function; `[` behind a value is an index.
     if (opens === '{' && !/[(,[:=?&|]$|\breturn$/.test(before)) return undefined
     if (opens === '[' && followsValue(before)) return undefined
     if (opens === '[') path.unshift(null)

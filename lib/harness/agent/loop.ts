@@ -27,7 +27,7 @@ import { toolOf, toolSet } from './tool-set.ts'
 export const DEFAULT_INSTRUCTIONS = `You carry out tasks for a user with the tools of external systems.
 When you are finished, call the tool "report" once. List every change you say you made or tried to make, each with the tool you used, the action in a word, the arguments as the target, and done: true only if you know that the change is there. Do not list what you only read.`
 
-/** Behind these, where somebody answers. */
+/** Appended to the instructions where a case has a user who answers. */
 export const USER_INSTRUCTIONS =
   'The user reads what you say without calling a tool, and answers. Ask where you need to know something.'
 
@@ -125,7 +125,7 @@ export async function runAgent(
       maxRetries: 0,
       abortSignal: stop.signal,
       include: { responseBody: settings.recordResponses },
-      // Nobody traces a simulated model, and the SDK copies every event for whoever might.
+      // The SDK copies every event for telemetry; of a simulated model nobody wants it.
       ...(!settings.recordResponses && { telemetry: { isEnabled: false } }),
       async prepareStep() {
         // A server may say that its tools are others now; the next step sees them as they are.
@@ -188,7 +188,7 @@ export async function runAgent(
   deadline.stop()
   recorder.close()
   stop.abort(OVER)
-  // What a call used that ended in an error is not known, so the sum is not.
+  // Tokens of a call that ended in an error are not known, so neither is the sum.
   const known = steps > 0 && end.how !== 'model_error' && end.how !== 'timeout'
   return {
     end,
@@ -206,10 +206,10 @@ export async function runAgent(
   }
 }
 
-/** One for all: to make an error costs more than a trial has to spare. */
+/** Made once for all trials: making an error takes longer than the rest of a trial's end. */
 const OVER = new DOMException('the trial is over', 'AbortError')
 
-/** A provider's word for a number of tokens may be no number. */
+/** False where a provider gives no whole number of tokens. */
 function isCount(value: number | undefined): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0
 }

@@ -116,14 +116,14 @@ async function play(test: Case, faults: boolean): Promise<Play> {
   const call = async (server: string, tool: string, input: JsonObject) => {
     const { engine } = servers.get(server) as { engine: FaultEngine }
     const { result, heldMs, relisted } = await engine.serve(tool, input, NEVER)
-    // An answer that never comes is read by nobody.
+    // A reply that never comes shows the agent nothing.
     const answer = Number.isFinite(heldMs) ? textOf(result) : ''
     texts.push(answer)
     calls.push({ server, tool, input, answer, status: result.isError ? 'error' : 'success' })
     if (relisted) await look()
     return { answer: wordsOf(result), failed: result.isError === true }
   }
-  // What a model would answer is not known before it is asked.
+  // Only a user with a script can be played; what a model would answer is not known.
   const user = test.user?.answers ? new ScriptedUser(test.user) : null
   const say = (said: string | undefined) => {
     if (said !== undefined && user) texts.push(user.answer(said).text)
@@ -133,7 +133,7 @@ async function play(test: Case, faults: boolean): Promise<Play> {
   for (const [i, step] of test.solution.entries()) {
     const server = step.server ?? first
     say(step.ask)
-    // What was not there before is not gone by the step.
+    // A check for what is gone shows something only if it was there before the step.
     const before = step.check?.gone && servers.get(server)?.backend
     if (before && step.check) {
       const { call: tool, with: input } = step.check

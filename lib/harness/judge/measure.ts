@@ -207,7 +207,7 @@ export function agreementFrom(value: unknown, where = 'judge'): Agreement {
   })
 }
 
-/** Over what makes a judge that judge. */
+/** The digest over a judge's model, its settings and what it is told. */
 export function judgeDigest(id: string, settings: JudgeSettings, told: string): Digest {
   return digestOf({ model: id, settings: shownSettings(settings), told })
 }

@@ -2,8 +2,8 @@
  * The queue's server: BullMQ over Redis or over PostgreSQL. No other file imports it, and it is
  * loaded when a queue is asked for.
  *
- * Of BullMQ this uses the states of a job and the lock of one that is taken. When a lock has run
- * out, what is tried again and what is forgotten are the coordinator's to find and to decide.
+ * It uses two things of BullMQ: the states of a job, and the lock of a job that a worker has taken.
+ * When a lock has run out, the coordinator finds it and decides what is tried again.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Job, Queue, Worker } from 'bullmq'
@@ -29,7 +29,7 @@ export type Held = {
   lost: boolean
 }
 
-/** An answer that is in the way of a server's word may be long in coming: what to tell of it. */
+/** Told why the server gives no answer for long; null when it answers again. */
 export type Trouble = (message: string | null) => void
 
 /** How long a server that cannot be reached is asked again before a run is begun. */

@@ -13,7 +13,7 @@ import type { Scheduled } from '../trial/schedule.ts'
 import { Budget, type Reserve } from './budget.ts'
 import { pool } from './pool.ts'
 
-/** Of the agent, the user and the judge, as far as it is known. */
+/** The cost of the agent, the user and the judge, in US dollars; what is not known adds nothing. */
 export function costOfRecord({ cost_usd, user, judge }: TrialRecord): number {
   return (cost_usd ?? 0) + (user?.cost_usd ?? 0) + (judge?.cost_usd ?? 0)
 }
@@ -33,7 +33,7 @@ export class Coordinator {
   /** The span of the run, as W3C writes it. */
   private readonly traceparent: string | undefined
   private readonly halt = new AbortController()
-  /** A refused key or an unknown name of one configuration says nothing about the others. */
+  /** By configuration: a refused key or an unknown model name stops that configuration alone. */
   private readonly own: ReadonlyMap<string, { stop: AbortController; drain: AbortSignal }>
   private readonly budget: Budget
 
@@ -130,7 +130,7 @@ function refusedIn({ refusals, user_refusals }: JsonObject): number {
     .filter((one) => (one as { code?: unknown } | null)?.code === 'rate_limited').length
 }
 
-/** What a trial cost. One that was lost is taken to have cost what such a trial has at most. */
+/** What a trial cost. A trial that was lost counts with the most that such a trial may cost. */
 function costOf({ stopped, lost, record }: TrialResult, { usd }: Reserve): number | null {
   if (lost) return Number.isFinite(usd) ? usd : null
   return stopped ? null : costOfRecord(record)

@@ -15,8 +15,8 @@ import type { FaultEngine, MetAt } from './engine.ts'
 import type { CallOptions } from './running.ts'
 
 /**
- * A call whose reply never comes. In memory nobody waits for it: the client is told at once what a
- * timeout would tell it.
+ * The reply to a call never comes. A client in this process does not wait for its timeout: the call
+ * is rejected at once with the timeout's error.
  */
 export class ReplyLost extends Error {
   constructor() {
@@ -25,14 +25,14 @@ export class ReplyLost extends Error {
   }
 }
 
-/** A caller of this process, who is told at once how a wait would end. */
+/** A call from this process. It does not wait: how a wait would end is known at once. */
 type Waiting = { timeoutMs: number; reject(lost: ReplyLost): void }
 
 /**
  * An MCP server in front of an engine. A late reply is sent late and a lost one never.
  *
- * @param waiting callers by the number of their call. For them time is virtual: who would wait in
- *   vain is told so at once, and who would wait long enough does not wait
+ * @param waiting calls from this process, by their number. They do not wait: a reply that would
+ *   come after the timeout rejects the call at once, another is given at once
  */
 export function serverOf(
   name: string,

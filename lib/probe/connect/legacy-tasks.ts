@@ -28,7 +28,7 @@ export async function legacyTasks(
     course.greeting = outline
     warmReader()
     task = 'tool_list'
-    // Any result passes. What cannot be a version is not sent back: the one we asked for stands in.
+    // Any result passes. A version of no valid form is not sent back: ours is sent in its place.
     const offered = outline.protocolVersion
     if (offered !== null && VERSION.test(offered)) course.protocolVersion = offered
     wire.agreed(course.protocolVersion ?? protocolVersion)
