@@ -9,10 +9,16 @@ import { close, known } from './known.ts'
 const normal = (random: Rng) => normalQuantile(Math.min(1 - 1e-12, Math.max(1e-12, random())))
 
 describe('meanOver', () => {
-  it('agrees with R', () => {
+  it('agrees with scipy', () => {
     type Figure = { estimate: number; low: number; high: number }
-    for (const { id, input, expected } of known<{ values: number[] }, Figure>('figures')) {
-      const found = meanOver(input.values.map((value) => [value]))
+    for (const { id, input, expected } of known<{ values: number[]; level: number }, Figure>(
+      'figures',
+    )) {
+      const { level } = input
+      const found = meanOver(
+        input.values.map((value) => [value]),
+        { level },
+      )
       for (const name of ['estimate', 'low', 'high'] as const)
         close(found[name], expected[name], 1e-9, `${name} of ${id}`)
     }
