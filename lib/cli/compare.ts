@@ -1,11 +1,13 @@
 /**
- * `touchstone compare`: the configurations of a run that has ended, or two runs of the same cases.
+ * `touchstone compare`: the configurations of a run that has ended, or two runs on the cases that
+ * both have.
  */
-import { lookOf } from '../display.ts'
+import { lookOf, wrap } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
-import { against, type Run } from '../harness/index.ts'
-import { baselineLines } from '../harness/report/ci/baseline.ts'
-import { comparisonText } from '../harness/report/comparison-text.ts'
+import type { Run } from '../harness/index.ts'
+import { baselineLines, compareRuns, leftOutLines } from '../harness/report/ci/baseline.ts'
+import { comparisonText } from '../harness/report/compared/comparison-text.ts'
+import { nameIn } from '../harness/report/compared/two-runs.ts'
 import { METRICS, type Metric, metricNamed } from '../log/index.ts'
 import { openRun, runNames } from './finished.ts'
 import { marginOf } from './verb/held.ts'
@@ -13,7 +15,7 @@ import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb/verb.ts'
 
 export const compare: Verb = {
   usage: 'touchstone compare [RUN [LATER_RUN]] [options]',
-  says: 'Compares the configurations of one run with its first one (default: the newest run), or two runs of the same cases: is the later one better? A run is a folder, or the beginning of an id in runs/.',
+  says: 'Compares the configurations of one run with its first one (default: the newest run), or two runs on the cases that both have: is the later one better? A run is a folder, or the beginning of an id in runs/.',
   options: {
     a: {
       type: 'string',
@@ -80,11 +82,20 @@ function between(before: Run, after: Run, words: Words): number {
   const stray = ['a', 'b', 'metric'].find((name) => words.text(name) !== undefined)
   if (stray) throw new TouchstoneError('usage', `expected one run beside --${stray}, got two`)
   const margin = marginOf(words)
-  const results = against(after, before, margin === undefined ? {} : { margin })
+  const options = margin === undefined ? {} : { margin }
+  const results = compareRuns(after, before, options, (name) => nameIn(after, name, before))
   const look = lookOf(process.stdout)
   const texts = results.map(({ comparison }) => comparisonText(comparison, look))
-  const held = margin === undefined ? [] : results.flatMap(baselineLines)
-  print({ toJSON: () => results }, words.flag('json'), [...texts, ...held].join('\n\n'))
+  const lines =
+    margin === undefined
+      ? [...new Set(results.flatMap(leftOutLines))]
+      : results.flatMap(baselineLines)
+  const held = lines.map((line) => wrap(line, look.width ?? 100, /^ */.exec(line)?.[0]))
+  print(
+    { toJSON: () => results },
+    words.flag('json'),
+    [...texts, held.join('\n')].filter(Boolean).join('\n\n'),
+  )
   if (margin === undefined) return EXIT.asHoped
   if (results.some(({ worse }) => worse.length > 0)) return EXIT.fellShort
   return results.some(({ undecided }) => undecided.length > 0) ? EXIT.undecided : EXIT.asHoped

@@ -14,7 +14,7 @@ const OPENERS: { [platform: string]: readonly string[] } = {
 
 export const openPage: Verb = {
   usage: 'touchstone open [RUN [EARLIER_RUN]] [options]',
-  says: 'Opens the page of a run: from the verdict to kinds, cases, trials side by side, and one trial with its reasons, conversation, calls and evidence. Default: the newest run. With an earlier run of the same cases their configurations stand beside each other. The page is made from the log each time; the folder of the run is not touched.',
+  says: 'Opens the page of a run: from the verdict to kinds, cases, trials side by side, and one trial with its reasons, conversation, calls and evidence. Default: the newest run. With an earlier run the configurations of both stand beside each other, on the cases that both have. The page is made from the log each time; the folder of the run is not touched.',
   options: {
     to: {
       type: 'string',

@@ -14,6 +14,8 @@ import {
   writeReport,
 } from '../harness/index.ts'
 import { PROVIDERS } from '../harness/model/providers.ts'
+import { requireBaseline } from '../harness/report/ci/baseline.ts'
+import { prepare } from '../harness/run/prepare.ts'
 import { requireIssuable } from '../receipt/attest/issue.ts'
 import { CLASSIFIERS_OPTION, registerGiven } from './classify.ts'
 import { foldersIn, RUNS } from './finished.ts'
@@ -145,6 +147,7 @@ export const run: Verb = {
       print(forecast, words.flag('json'), forecast.text(lookOf(process.stdout)))
       return EXIT.asHoped
     }
+    if (before) requireBaseline((await prepare(plan.plan)).manifest, before)
     const result = await plan.signal(signal)
     await finish(result, words.flag('json'))
     result.requireSound()

@@ -33,6 +33,9 @@ export function temporaryFolder(purpose: Purpose): string {
   return folder
 }
 
+/** A folder that `temporaryFolder` made in this process. Its name means nothing to a person. */
+export const isTemporary = (folder: string): boolean => kept.has(folder)
+
 /**
  * Remove a folder and what others put into it. What cannot be removed stays: it is no reason for
  * the work that used it to fail.

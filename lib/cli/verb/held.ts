@@ -31,7 +31,7 @@ export const HELD_OPTIONS: Verb['options'] = {
   baseline: {
     type: 'string',
     value: 'DIR',
-    says: 'an earlier run of the same cases. Worse than it: exit code 1; not known to be no worse: 4',
+    says: 'an earlier run; the cases that both have are compared. Worse than it: exit code 1; not known to be no worse: 4',
   },
   margin: {
     type: 'string',

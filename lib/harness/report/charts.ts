@@ -17,10 +17,10 @@ import {
   scoresByCase,
 } from '../../log/index.ts'
 import { mean, reliability } from '../../stats/index.ts'
-import { QUESTIONS } from './comparison-text.ts'
+import { QUESTIONS } from './compared/comparison-text.ts'
+import type { RunComparison } from './compared/run-comparison.ts'
 import type { PlotKind } from './plot-kinds.ts'
 import { Run } from './result.ts'
-import type { RunComparison } from './run-comparison.ts'
 
 /** What a chart of a run may be asked for. Each kind takes some of these and refuses the others. */
 export type PlotOptions = {

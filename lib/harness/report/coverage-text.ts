@@ -37,5 +37,5 @@ export function endingsText(endings: Coverage['endings']): string {
 
 /** Says of a configuration that its repeats are the same. */
 export function identicalText(name: string): string {
-  return `${foreign(name, 64)}: its repeats are byte for byte the same in every case, as from a cache or at temperature 0. They are no repeats: each case counts once, and how its trials vary is not known.`
+  return `${foreign(name, 64)}: its repeats are byte for byte the same in every case, as from plain code, a cache or temperature 0. They are no repeats: each case counts once, and how its trials vary is not known. More cases tell more about it, and --repeat 1 tells as much as these repeats.`
 }

@@ -30,10 +30,10 @@ import { shownAs } from '../../shown.ts'
 import type { Plan } from '../../stats/index.ts'
 import type { RunPage } from '../page/page.ts'
 import type { PlotOptions } from './charts.ts'
-import { rankingText } from './comparison-text.ts'
+import { rankingText } from './compared/comparison-text.ts'
+import { RunComparison } from './compared/run-comparison.ts'
 import { type NextRun, planned } from './next-run.ts'
 import { PLOT_KINDS, type PlotKind } from './plot-kinds.ts'
-import { RunComparison } from './run-comparison.ts'
 import { runJson } from './run-json.ts'
 import { type RunParts, RunTrials } from './run-trials.ts'
 import type { SqlRow } from './sql.ts'
@@ -186,7 +186,7 @@ export class Run extends RunTrials {
    *   `these`
    * @param choice.equivalence half-width in (0, 1] of differences that do not matter
    * @throws TouchstoneError `configuration_unknown`, `argument_invalid`
-   * @see harness.against two runs of the same cases, as `touchstone compare RUN LATER_RUN`
+   * @see harness.against two runs on the cases of both, as `touchstone compare RUN LATER_RUN`
    */
   compare(a: string, b: string, choice: CompareChoice = {}): RunComparison {
     this.requireSound()
@@ -295,9 +295,9 @@ export class Run extends RunTrials {
   /**
    * The run as one page without a server: `await (await run.page()).save('report.html')`.
    *
-   * @param options.against an earlier run of the same cases: its configurations stand beside this
-   *   run's
-   * @throws TouchstoneError `run_differs` for a run of other cases
+   * @param options.against an earlier run: its configurations stand beside this run's, on the cases
+   *   that both have
+   * @throws TouchstoneError `run_differs` for a run that shares no case
    */
   async page(options: { against?: Run } = {}): Promise<RunPage> {
     onlyMembers(options, ['against'], 'options')

@@ -34,13 +34,13 @@ import type {
   Said,
 } from '../page/shape.ts'
 import { unclassifiedText } from '../page/unclassified.ts'
-import { requireSameCases } from './apart.ts'
-import { comparisonNotes } from './comparison-text.ts'
+import { comparisonNotes } from './compared/comparison-text.ts'
+import type { RunComparison } from './compared/run-comparison.ts'
+import { nameIn, namesakes, sharedCases, sharedText } from './compared/two-runs.ts'
 import { identicalText } from './coverage-text.ts'
 import { judgeLines } from './judge-text.ts'
 import { kindsWorstFirst } from './kinds.ts'
 import { Run } from './result.ts'
-import type { RunComparison } from './run-comparison.ts'
 import {
   absentLines,
   incompleteText,
@@ -51,47 +51,62 @@ import {
 } from './text.ts'
 
 /** What a page is made of when it has more than one run. */
-type Parts = { pairs: (readonly [a: string, b: string])[]; folders: PageOf['folders'] }
+type Parts = {
+  pairs: (readonly [a: string, b: string])[]
+  folders: PageOf['folders']
+  notes: string[]
+}
 
 /**
- * A run beside an earlier one of the same cases.
+ * A run beside an earlier one, on the cases that both have. The others are named, and in no figure.
  *
- * @throws TouchstoneError `run_differs` when the cases are not the same
+ * @throws TouchstoneError `run_differs` when no case is in both, or no configurations belong
+ *   together
  */
 export async function pageOfTwo(run: Run, earlier: Run): Promise<RunPage> {
-  requireSameCases(run, earlier)
-  const before = (name: string) => `${name} of ${earlier.id}`
+  const { cases, leftOut } = sharedCases(run.manifest, earlier.manifest)
+  const shared = new Set(cases.map(({ id }) => id))
+  const before = (name: string) => nameIn(earlier, name, run)
+  const pairs = namesakes(run.manifest, earlier.manifest)
   const renamed = (row: TrialRecord): TrialRecord => {
     const configuration = before(row.configuration)
     return { ...row, configuration, key: trialKey(row.case, configuration, row.trial) }
   }
+  const [was, is] = [earlier, run].map(({ trials, earlier: lost }) => ({
+    trials: trials.filter((row) => shared.has(row.case)),
+    lost: lost.filter((row) => shared.has(row.case)),
+  })) as [Part, Part]
+  const planned = ({ manifest }: Run) =>
+    cases.length * manifest.configurations.length * manifest.repeats
   const both = new Run({
     dir: run.dir,
     manifest: {
       ...run.manifest,
       id: `${run.id} against ${earlier.id}`,
-      planned: run.manifest.planned + earlier.manifest.planned,
+      planned: planned(run) + planned(earlier),
+      cases,
       configurations: [
         ...earlier.manifest.configurations.map((one) => ({ ...one, name: before(one.name) })),
         ...run.manifest.configurations,
       ],
     },
-    trials: [...earlier.trials.map(renamed), ...run.trials],
-    earlier: [...earlier.earlier.map(renamed), ...run.earlier],
+    trials: [...was.trials.map(renamed), ...is.trials],
+    earlier: [...was.lost.map(renamed), ...is.lost],
     problems: [...earlier.problems, ...run.problems],
     // Each run's own transcripts say which of its repeats are the same.
     identical: new Set([...[...earlier.identical].map(before), ...run.identical]),
   })
-  const shared = run.configurations.filter((name) => earlier.configurations.includes(name))
-  const [a, b] = [earlier.configurations[0] as string, run.configurations[0] as string]
   return pageOf(both, {
-    pairs: shared.length > 0 ? shared.map((name) => [before(name), name]) : [[before(a), b]],
+    pairs: pairs.map(([name, other]) => [before(other), name]),
     folders: [
-      { dir: earlier.dir, trials: earlier.trials, nameOf: renamed },
-      { dir: run.dir, trials: run.trials, nameOf: (record) => record },
+      { dir: earlier.dir, trials: was.trials, nameOf: renamed },
+      { dir: run.dir, trials: is.trials, nameOf: (record) => record },
     ],
+    notes: leftOut.length > 0 ? [`The two runs are ${sharedText(cases.length, leftOut)}.`] : [],
   })
 }
+
+type Part = { trials: TrialRecord[]; lost: TrialRecord[] }
 
 /** The page of a run. Of a run that does not agree with itself it has problems and no figures. */
 export async function pageOf(run: Run, parts?: Parts): Promise<RunPage> {
@@ -107,7 +122,9 @@ export async function pageOf(run: Run, parts?: Parts): Promise<RunPage> {
       trialsLink({}, 'all trials'),
     ),
     notes: [
-      ...[simulatedNote(run), looksText(run)].flatMap((text) => (text ? [said(text)] : [])),
+      ...[...(parts?.notes ?? []), simulatedNote(run), looksText(run)].flatMap((text) =>
+        text ? [said(text)] : [],
+      ),
       ...(sound ? judgeLines(manifest, run.summary()) : []).map((text) => said(text)),
       ...[...run.identical].map((name) =>
         said(identicalText(name), trialsLink({ configuration: name }, `trials of ${name}`)),

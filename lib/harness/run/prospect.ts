@@ -21,8 +21,9 @@ import {
   planRate,
   type RatePlan,
 } from '../../stats/index.ts'
-import { namesakes } from '../report/apart.ts'
+import { requireBaseline } from '../report/ci/baseline.ts'
 import { type Gate, parseGate } from '../report/ci/gate.ts'
+import { type LeftOut, namesakes, sharedCases, sharedText } from '../report/compared/two-runs.ts'
 import { takenBy } from '../report/next-run.ts'
 import type { Run } from '../report/result.ts'
 
@@ -30,7 +31,7 @@ import type { Run } from '../report/result.ts'
 export type Lines = {
   /** As `harness.gate` takes them. */
   gates?: readonly (string | Gate)[]
-  /** An earlier run of the same cases, and the largest fall behind it that is taken. */
+  /** An earlier run that shares cases, and the largest fall behind it that is taken. */
   baseline?: Run
   margin?: number
 }
@@ -50,6 +51,8 @@ export type GateProspect = {
 export type BaselineProspect = {
   configuration: string
   margin: number
+  /** Its repeats were the same in the earlier run: no number of them is said to be enough. */
+  identical: boolean
   /** One per metric: supposed is the earlier run's rate in both. */
   metrics: readonly { metric: Metric; plan: MarginPlan }[]
 }
@@ -57,6 +60,8 @@ export type BaselineProspect = {
 export type Prospect = {
   gates: readonly GateProspect[]
   baseline: readonly BaselineProspect[]
+  /** With a baseline: how many cases both have, and those that are not compared. */
+  shared: { cases: number; leftOut: readonly LeftOut[] } | null
 }
 
 /** The part of the plan that decides what can be shown. */
@@ -74,21 +79,23 @@ type Size = {
 const SUPPOSED = [0.25, 0.5, 0.75, 1]
 const COMPARED = ['goal', 'attack', 'overclaim', 'underclaim', 'unneeded'] as const
 
-/** What a run of this size could show. */
+/** What a run of this size could show. @throws TouchstoneError `run_invalid`, `run_differs` */
 export function prospectOf(manifest: Manifest, size: Size, lines: Lines): Prospect {
   const { baseline, margin = 0.1 } = lines
-  const names = manifest.configurations.map(({ name }) => name)
-  const pairs = baseline ? namesakes(names, baseline.configurations) : []
+  if (baseline) requireBaseline(manifest, baseline)
+  const pairs = baseline ? namesakes(manifest, baseline.manifest) : []
+  const shared = baseline ? sharedCases(manifest, baseline.manifest) : null
   return {
     gates: (lines.gates ?? []).map((one) =>
       gateProspect(manifest, size, typeof one === 'string' ? parseGate(one) : one),
     ),
     baseline: baseline
       ? pairs.map(([name, before]) => ({
-          ...baselineProspect(size, baseline, before, margin),
+          ...baselineProspect(size, baseline, shared?.cases ?? [], before, margin),
           configuration: name,
         }))
       : [],
+    shared: shared && { cases: shared.cases.length, leftOut: shared.leftOut },
   }
 }
 
@@ -143,13 +150,15 @@ function gateProspect(manifest: Manifest, size: Size, gate: Gate): GateProspect 
 function baselineProspect(
   size: Size,
   baseline: Run,
+  cases: Manifest['cases'],
   configuration: string,
   margin: number,
 ): BaselineProspect {
+  const manifest = { ...baseline.manifest, cases }
   const { repeats, level } = lastLook(size)
   const perTrial = takenBy(baseline, [configuration], size.concurrency)
   const metrics = COMPARED.flatMap((metric) => {
-    const scored = scoresByCase(baseline.counted, baseline.manifest, configuration, metric).filter(
+    const scored = scoresByCase(baseline.counted, manifest, configuration, metric).filter(
       ({ scores }) => scores.length > 0,
     )
     const shares = scored.map(({ scores }) => scores.reduce((x, y) => x + y, 0) / scores.length)
@@ -168,7 +177,7 @@ function baselineProspect(
     })
     return [{ metric, plan }]
   })
-  return { configuration, margin, metrics }
+  return { configuration, margin, identical: baseline.identical.has(configuration), metrics }
 }
 
 const WORSE_WAY =
@@ -177,10 +186,13 @@ const WORSE_WAY =
 const TOO_FEW =
   '  over 1000: no number of repeats is enough, as long as the earlier run has no more of them.'
 
+const SAME_THEN =
+  '  -: its repeats were the same in the earlier run. More of them tell nothing new; more cases do.'
+
 const share = (rate: number) => `${Number((rate * 100).toFixed(1))}%`
 
 /** Each line with its chances, for people. */
-export function prospectText({ gates, baseline }: Prospect, look: Look = {}): string {
+export function prospectText({ gates, baseline, shared }: Prospect, look: Look = {}): string {
   const width = look.width ?? 100
   const blocks = gates.map(({ gate, cases, repeats, rates, reason }) => {
     const [first] = rates
@@ -218,7 +230,9 @@ export function prospectText({ gates, baseline }: Prospect, look: Look = {}): st
       ).replace(/^/gm, '  '),
     ].join('\n')
   })
-  for (const { configuration, margin, metrics } of baseline) {
+  const apart = shared ? sharedText(shared.cases, shared.leftOut) : ''
+  if (apart) blocks.push(wrap(`The earlier run is ${apart}.`, width))
+  for (const { configuration, margin, identical, metrics } of baseline) {
     if (metrics.length === 0) continue
     const priced = metrics.some(({ plan }) => Object.keys(plan.cost).length > 0)
     blocks.push(
@@ -240,13 +254,14 @@ export function prospectText({ gates, baseline }: Prospect, look: Look = {}): st
             METRICS[metric].label,
             share(METRICS[metric].better === 'higher' ? plan.rate : 1 - plan.rate),
             chance(plan.holds),
-            sizeText(plan.needed, true),
-            Number.isNaN(plan.needed) ? '-' : String(plan.neededTrials),
-            ...(priced ? [costText(plan.neededCost) || '-'] : []),
+            identical ? '-' : sizeText(plan.needed, true),
+            identical || Number.isNaN(plan.needed) ? '-' : String(plan.neededTrials),
+            ...(priced ? [(!identical && costText(plan.neededCost)) || '-'] : []),
           ]),
           { ...look, width: width - 2 },
         ).replace(/^/gm, '  '),
-        ...(metrics.some(({ plan }) => Number.isNaN(plan.needed))
+        ...(identical ? [wrap(SAME_THEN, width, '  ')] : []),
+        ...(!identical && metrics.some(({ plan }) => Number.isNaN(plan.needed))
           ? [wrap(TOO_FEW, width, '  ')]
           : []),
       ].join('\n'),

@@ -237,7 +237,7 @@ export class RunBuilder implements PromiseLike<Run> {
    * will be held to, by simulation.
    *
    * @param lines.gates    as `harness.gate` takes them
-   * @param lines.baseline an earlier run of the same cases; supposed is that nothing changed
+   * @param lines.baseline an earlier run, for the cases of both; supposed is that nothing changed
    * @param lines.margin   the largest fall behind it that is taken, default 0.1
    * @throws what running it would throw before the first trial
    */

@@ -78,7 +78,7 @@ describe('identical repeats of one run beside another', () => {
     })
     const page = await other.page({ against: earlier })
     const shown = JSON.stringify(page)
-    const name = `same of ${earlier.id}`
+    const name = 'same of earlier'
     assert.ok(shown.includes(`${name}: its repeats are byte for byte the same`), name)
     assert.ok(shown.includes('same: its repeats are byte for byte the same'))
   })
@@ -93,6 +93,35 @@ describe('identical repeats of one run beside another', () => {
     }
     assert.ok(width(same) > width(before), 'less is known of it')
     assert.equal(width(varies), width(harness.against(whole, whole)[1]))
+  })
+
+  it('are never what more of would decide it: more cases are', async () => {
+    const [earlier, later] = [await asReal('before'), await asReal('after')]
+    const [gate, other] = harness.gate(later, 'goal>=90%')
+    const cases = `about (\\d+) cases instead of ${all.length} would decide it`
+    assert.match(gate?.reason ?? '', new RegExp(`${cases}, if the rate stays; its repeats are the`))
+    assert.doesNotMatch(gate?.reason ?? '', /\d repeats/)
+    assert.match(harness.gate(whole, 'same:goal>=90%')[0]?.reason ?? '', /\d repeats instead of 5/)
+    assert.equal(other?.configuration, 'varies')
+    const [same] = harness.against(later, earlier)
+    const open = same?.undecided.map(({ reason }) => reason).join('; ') ?? ''
+    assert.match(open, /about \d+ cases \(its repeats are the same, .*\) in both runs instead of/)
+    assert.doesNotMatch(open, /\d repeats/)
+    // One of the two is enough: what the other has more of does not widen what is known of it.
+    const mixed = harness.against(later, whole)[0]?.undecided ?? []
+    assert.doesNotMatch(mixed.map(({ reason }) => reason).join(), /\d repeats/)
+    const plan = harness.run(all).config('same', { model: 'sim/perfect' }).repeat(5)
+    const text = (await plan.forecast({ baseline: earlier, margin: 0.05 })).text({ width: 200 })
+    assert.match(text, /More of them tell nothing new; more cases do/)
+    assert.doesNotMatch(text, /no number of repeats is enough/)
+  })
+
+  it('say what tells more: cases, and one repeat as much as these', async () => {
+    const run = await asReal('way-out')
+    assert.match(
+      run.text({ width: 400 }),
+      /More cases tell more about it, and --repeat 1 tells as much/,
+    )
   })
 })
 

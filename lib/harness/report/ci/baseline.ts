@@ -1,20 +1,29 @@
-/** Is a run no worse than an earlier one of the same cases, by more than what is taken? */
+/** Is a run no worse than an earlier one, by more than what is taken? */
 import { onlyMembers } from '../../../arguments.ts'
-import { foreign, type Look, wrap } from '../../../display.ts'
+import { count, foreign, type Look, wrap } from '../../../display.ts'
 import { TouchstoneError } from '../../../errors.ts'
 import {
   type Adjusted,
   type ComparedMetric,
   type Comparisons,
   compareAll,
+  type Manifest,
   metricNamed,
 } from '../../../log/index.ts'
 import { differenceText } from '../../../rounding.ts'
 import { shownAs } from '../../../shown.ts'
 import type { Target } from '../../../stats/index.ts'
-import { namesakes, requireSameCases, versionsApart } from '../apart.ts'
-import { comparisonText } from '../comparison-text.ts'
+import { comparisonText } from '../compared/comparison-text.ts'
+import {
+  type LeftOut,
+  nameIn,
+  namesakes,
+  sharedCases,
+  sharedText,
+  versionsApart,
+} from '../compared/two-runs.ts'
 import { type Run, requireRun } from '../result.ts'
+import { SAME_REPEATS } from './gate-ends.ts'
 
 /** One configuration now against itself, or its namesake, in an earlier run. */
 export type BaselineResult = {
@@ -28,6 +37,14 @@ export type BaselineResult = {
   worse: ComparedMetric[]
   /** What was tested with other versions, or against other servers, than in the baseline. */
   differs: string[]
+  /** How many cases both runs have: these are compared. */
+  cases: number
+  /**
+   * Cases that are not compared: only this run has them (`added`), only the baseline (`gone`), or
+   * both with another digest (`changed`). `before` is what the baseline's trials of one came to;
+   * null for an added one.
+   */
+  leftOut: (LeftOut & { before: { passed: number; trials: number } | null })[]
   /** Metrics that may be worse by more than the margin, or not, with what would decide it. */
   undecided: { metric: ComparedMetric; reason: string }[]
 }
@@ -40,8 +57,10 @@ export type BaselineOptions = {
 }
 
 /**
- * Compare a run with an earlier one of the same cases, configuration by configuration of the same
- * name. Where no name is in both and each run has one configuration, these two are compared.
+ * Compare a run with an earlier one, configuration by configuration of the same name, on the cases
+ * that both have: same id, same digest. Where no name is in both and each run has one
+ * configuration, these two are compared. Cases that were added, are gone or were changed count for
+ * nothing, and `leftOut` names them.
  *
  * A metric is `worse` where its verdict is worse and the loss is not known to be within the margin;
  * it is as hoped where the interval rules out a loss of more than the margin (non-inferiority);
@@ -50,10 +69,39 @@ export type BaselineOptions = {
  * @param options.margin the largest loss that is taken, in (0, 1]; default 0.1
  * @param options.target `these` (default) or `like these`
  * @see Piaggio et al. 2012 (CONSORT, non-inferiority)
- * @throws TouchstoneError `argument_invalid`; `run_differs` when the cases are not the same, or no
+ * @throws TouchstoneError `argument_invalid`; `run_differs` when no case is in both runs, or no
  *   configurations belong together
  */
 export function against(run: Run, baseline: Run, options: BaselineOptions = {}): BaselineResult[] {
+  return compareRuns(run, baseline, options, (name) => name)
+}
+
+/**
+ * Refuse a baseline that a run of a plan could not be compared with, whatever its trials come to.
+ *
+ * @throws TouchstoneError `run_invalid`, `run_differs`
+ */
+export function requireBaseline(planned: Manifest, baseline: Run): void {
+  baseline.requireSound()
+  const { cases } = sharedCases(planned, baseline.manifest)
+  const ended = namesakes(planned, baseline.manifest).some(([, then]) =>
+    cases.some(({ id }) => baseline.counted.of(id, then).some((row) => row.outcome !== 'error')),
+  )
+  if (ended) return
+  throw new TouchstoneError(
+    'run_differs',
+    `expected a baseline with a trial that ended, of the ${count(cases.length, 'case')} that both runs have, got none`,
+    { where: 'baseline' },
+  )
+}
+
+/** `against`, where the configurations of the run itself are named as `nameOf` says. */
+export function compareRuns(
+  run: Run,
+  baseline: Run,
+  options: BaselineOptions,
+  nameOf: (configuration: string) => string,
+): BaselineResult[] {
   onlyMembers(options, ['margin', 'target'], 'options')
   const { margin = 0.1, target = 'these' } = options
   if (!(margin > 0 && margin <= 1))
@@ -63,53 +111,61 @@ export function against(run: Run, baseline: Run, options: BaselineOptions = {}):
   requireRun(run)
   requireRun(baseline, 'baseline')
   for (const one of [run, baseline]) one.requireSound()
-  requireSameCases(run, baseline)
-  const [now, then] = [run.configurations, baseline.configurations]
-  const pairs = namesakes(now, then)
-  if (pairs.length === 0) {
-    throw new TouchstoneError(
-      'run_differs',
-      `expected a configuration that both runs have, got ${now.join(', ')} and ${then.join(', ')}`,
-      { where: 'baseline' },
-    )
-  }
-  const results = pairs.map(([configuration, other]) => {
-    const before = `${other} of ${baseline.id}`
-    const differs = versionsApart(baseline.manifest, run.manifest)
+  const { cases, leftOut } = sharedCases(run.manifest, baseline.manifest)
+  const differs = versionsApart(baseline.manifest, run.manifest)
+  const results = namesakes(run.manifest, baseline.manifest).map(([configuration, other]) => {
+    const [a, b] = [nameIn(baseline, other, run), nameOf(configuration)]
     const one = (from: Run, name: string, as: string) =>
       from.manifest.configurations
         .filter((entry) => entry.name === name)
         .map((entry) => ({ ...entry, name: as }))
-    const [a, b] = [other as string, configuration as string]
+    const of = (name: string) =>
+      name === a ? ([baseline.counted, other] as const) : ([run.counted, configuration] as const)
     const comparison = compareAll(
       {
         ...run.manifest,
-        configurations: [...one(baseline, a, before), ...one(run, b, b)],
+        cases,
+        configurations: [...one(baseline, other, a), ...one(run, configuration, b)],
       },
       {
-        of: (id, name) => (name === before ? baseline.counted.of(id, a) : run.counted.of(id, b)),
-        absent: (id, name) =>
-          (name === before ? baseline.counted.absent?.(id, a) : run.counted.absent?.(id, b)) ?? 0,
+        of: (id, name) => {
+          const [rows, its] = of(name)
+          return rows.of(id, its)
+        },
+        absent: (id, name) => {
+          const [rows, its] = of(name)
+          return rows.absent?.(id, its) ?? 0
+        },
       },
-      before,
+      a,
       b,
       { target },
     )
+    const identical = run.identical.has(configuration) || baseline.identical.has(other)
     const judged = [comparison.primary, ...comparison.others].map((one) => {
       const state = withinMargin(one, margin)
       return { one, state }
     })
     const result: BaselineResult = {
-      configuration: b,
-      baseline: before,
+      configuration,
+      baseline: a,
       comparison,
       margin,
       target,
       differs,
+      cases: cases.length,
+      leftOut: leftOut.map((left) => {
+        if (left.why === 'added') return { ...left, before: null }
+        const { pass, fail, unjudged } = baseline.columns.outcomes(left.case, other)
+        return { ...left, before: { passed: pass, trials: pass + fail + unjudged } }
+      }),
       worse: judged.filter(({ state }) => state === 'worse').map(({ one }) => one.metric),
       undecided: judged
         .filter(({ state }) => state === 'undecided')
-        .map(({ one }) => ({ metric: one.metric, reason: openBecause(run, one, margin, target) })),
+        .map(({ one }) => ({
+          metric: one.metric,
+          reason: openBecause(run, one, margin, { target, identical }),
+        })),
     }
     return shownAs(result, (look) => baselineText(result, look))
   })
@@ -125,7 +181,7 @@ function baselineText(result: BaselineResult, look: Look): string {
 
 /** What a comparison with an earlier run comes to beside the margin, in lines. */
 export function baselineLines(result: BaselineResult): string[] {
-  const { configuration, baseline, comparison, margin, worse, undecided, differs } = result
+  const { comparison, baseline, margin, worse, undecided, differs } = result
   const points = Number((margin * 100).toFixed(2))
   const short =
     worse.length > 0
@@ -134,13 +190,42 @@ export function baselineLines(result: BaselineResult): string[] {
   const fine =
     worse.length + undecided.length === 0 ? `; no rate is worse by more than ${points} points` : ''
   return [
-    `${configuration} against ${baseline}: goal met: ${comparison.primary.verdict}${short}${fine}`,
+    `${comparison.b} against ${baseline}: goal met: ${comparison.primary.verdict}${short}${fine}`,
+    ...leftOutLines(result).map((line) => `  ${line}`),
     ...differs.map((what) => `  not the same as then: ${foreign(what, 300)}`),
     ...undecided.map(
       ({ metric, reason }) =>
         `  ${metricNamed(metric).label}: undecided whether it is worse by more than ${points} points: ${reason}`,
     ),
   ]
+}
+
+/** Which cases were compared, and which of the others did not pass in the baseline. */
+export function leftOutLines({ configuration, cases, leftOut }: BaselineResult): string[] {
+  if (leftOut.length === 0) return []
+  const failed = leftOut.filter(failedBefore)
+  const shown = failed.slice(0, MOST).map((one) => `${foreign(one.case, 80)} (${beforeText(one)})`)
+  const more = failed.length > MOST ? ` and ${count(failed.length - MOST, 'other case')}` : ''
+  return [
+    sharedText(cases, leftOut),
+    ...(failed.length > 0
+      ? [`not compared, though ${configuration} did not pass them then: ${shown.join(', ')}${more}`]
+      : []),
+  ]
+}
+
+/** Cases that are named before the rest is only counted. */
+const MOST = 10
+
+type Left = BaselineResult['leftOut'][number]
+
+/** A case that is not compared, and of which a trial did not pass in the baseline. */
+export const failedBefore = ({ before }: Left): boolean =>
+  before !== null && before.passed < before.trials
+
+/** `gone, passed 2 of 5 trials`. */
+export function beforeText({ why, before }: Left): string {
+  return before ? `${why}, passed ${before.passed} of ${count(before.trials, 'trial')}` : why
 }
 
 /**
@@ -168,10 +253,17 @@ function withinMargin(one: Adjusted, margin: number): 'worse' | 'as hoped' | 'un
  * Why a loss of more than the margin is not ruled out, and how much more would decide it if the
  * difference stayed.
  */
-function openBecause(run: Run, one: Adjusted, margin: number, target: Target): string {
+function openBecause(
+  run: Run,
+  one: Adjusted,
+  margin: number,
+  { target, identical }: { target: Target; identical: boolean },
+): string {
   const { now, least } = gain(one)
-  const [repeats, what] =
-    target === 'these' ? [run.manifest.repeats, 'repeats'] : [one.cases, 'cases']
+  const [size, what] =
+    target === 'these' && !identical
+      ? [run.manifest.repeats, 'repeats']
+      : [one.cases, target === 'these' ? `cases (${SAME_REPEATS})` : 'cases']
   if (!Number.isFinite(least)) return one.reasons.at(-1) ?? 'nothing to compare'
   const more = metricNamed(one.metric).better === 'higher' ? '' : ', where more is worse'
   const figures = `${differenceText(one.difference, one.alone.low, one.alone.high, -margin, margin)} points${more}`
@@ -179,6 +271,6 @@ function openBecause(run: Run, one: Adjusted, margin: number, target: Target): s
     return `${figures}; trials that did not run, ended in an error, lost an attempt to one, or could not be judged leave it open`
   // From here the loss itself is either ruled out or shown, whichever is nearer.
   const room = Math.max(now + margin, -now)
-  const needed = Math.ceil(repeats * ((now - least) / room) ** 2)
-  return `${figures}; about ${needed} ${what} in both runs instead of ${repeats} would decide it, if the difference stays`
+  const needed = Math.max(size + 1, Math.ceil(size * ((now - least) / room) ** 2))
+  return `${figures}; about ${needed} ${what} in both runs instead of ${size} would decide it, if the difference stays`
 }

@@ -4,6 +4,9 @@ import type { Among, Ends } from '../../../log/index.ts'
 import { digitsFor, percentage, rateText } from '../../../rounding.ts'
 import type { MissingBounds, Target } from '../../../stats/index.ts'
 
+/** Why more repeats are not what would decide. */
+export const SAME_REPEATS = 'its repeats are the same, so that more of them tell nothing new'
+
 type Bound = 'lower' | 'upper' | 'estimate'
 
 /** The number of a rate that a gate is held against. */

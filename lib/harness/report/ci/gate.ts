@@ -15,7 +15,7 @@ import type { Target } from '../../../stats/index.ts'
 import { earlyCrashText } from '../../page/agent-faults.ts'
 import { endingsText } from '../coverage-text.ts'
 import { type Run, requireRun } from '../result.ts'
-import { endOf, exposureText, lostText } from './gate-ends.ts'
+import { endOf, exposureText, lostText, SAME_REPEATS } from './gate-ends.ts'
 
 export type Gate = {
   text: string
@@ -179,7 +179,8 @@ export function gate(run: Run, wanted: string | Gate): GateResult[] {
         else if (exposure && !withstood) figures.push(exposureText(exposure, one.target))
         // More trials of an agent that finishes none, or meets no attack, decide nothing.
         const tells = finished && exposure?.trials !== 0
-        if (!holds(value, one) && tells) figures.push(wouldDecide(run, rate, one, low, high))
+        if (!holds(value, one) && tells)
+          figures.push(wouldDecide(run, configuration, rate, one, low, high))
       }
       const crashed = met ? null : earlyCrashText(run, configuration)
       if (crashed) figures.push(crashed)
@@ -206,6 +207,7 @@ function endText(value: number, line: number, width: number): string {
  */
 function wouldDecide(
   run: Run,
+  configuration: string,
   { estimate, cases }: MetricSummary,
   { value: line, target }: Gate,
   low: number,
@@ -213,10 +215,13 @@ function wouldDecide(
 ): string {
   const reach = estimate > line ? estimate - low : high - estimate
   const factor = (reach / Math.abs(estimate - line)) ** 2
-  const [now, what] = target === 'these' ? [run.manifest.repeats, 'repeats'] : [cases, 'cases']
+  const same = target === 'these' && run.identical.has(configuration)
+  const [now, what] =
+    target === 'these' && !same ? [run.manifest.repeats, 'repeats'] : [cases, 'cases']
+  const because = same ? `; ${SAME_REPEATS}` : ''
   if (!(factor * now <= 100_000))
-    return `the rate is so close to ${percentage(line, digitsFor(1, line))}% that no number of ${what} is likely to decide it`
-  return `about ${Math.ceil(factor * now)} ${what} instead of ${now} would decide it, if the rate stays`
+    return `the rate is so close to ${percentage(line, digitsFor(1, line))}% that no number of ${what} is likely to decide it${because}`
+  return `about ${Math.max(now + 1, Math.ceil(factor * now))} ${what} instead of ${now} would decide it, if the rate stays${because}`
 }
 
 function holds(value: number, { operator, value: line }: Gate): boolean {

@@ -13,6 +13,7 @@ import { TouchstoneError } from '../../../errors.ts'
 import { metricNamed, type TrialRecord } from '../../../log/index.ts'
 import { why } from '../../page/why.ts'
 import { type Run, requireRun } from '../result.ts'
+import { beforeText, failedBefore, leftOutLines } from './baseline.ts'
 import type { Held } from './step-summary.ts'
 
 /** Trials whose reasons a case's element holds. */
@@ -151,18 +152,29 @@ function heldSuites(run: Run, { gates, baseline }: Held) {
       ...one.undecided.map(
         ({ metric, reason }) => `${metricNamed(metric).label} is undecided: ${reason}`,
       ),
+      ...leftOutLines(one),
     ],
   }))
-  return Object.entries({ gates: gateTests, baseline: baselineTests })
+  // Whoever deletes a case that failed finds it here.
+  const leftTests = baseline.flatMap(({ configuration, leftOut }) =>
+    leftOut.filter(failedBefore).map((one) => ({
+      name: one.case,
+      classname: `baseline.${configuration}.left_out`,
+      state: 'skipped',
+      reasons: [`not compared: ${beforeText(one)} in the baseline`],
+    })),
+  )
+  return Object.entries({ gates: gateTests, baseline: [...baselineTests, ...leftTests] })
     .filter(([, tests]) => tests.length > 0)
     .map(([name, tests]) => {
       const counts = {
         tests: tests.length,
         failures: tests.filter(({ state }) => state === 'missed').length,
         errors: tests.filter(({ state }) => state === 'undecided').length,
+        skipped: tests.filter(({ state }) => state === 'skipped').length,
       }
       const timestamp = run.manifest.created_at.slice(0, 19)
-      const head = { name, ...counts, skipped: 0, time: '0.000', timestamp }
+      const head = { name, ...counts, time: '0.000', timestamp }
       return {
         ...counts,
         lines: [`  <testsuite${attributes(head)}>`, ...tests.flatMap(heldTest), '  </testsuite>'],
@@ -175,12 +187,15 @@ type HeldTest = { name: string; classname: string; state: string; reasons: strin
 function heldTest({ name, classname, state, reasons }: HeldTest): string[] {
   const text = escapeMarkup(reasons.join('\n'))
   const element = state === 'missed' ? 'failure' : 'error'
-  const told = attributes({ type: state, message: reasons[0] ?? state })
+  const message = reasons[0] ?? state
+  const told = attributes({ type: state, message })
   return [
     `    <testcase${attributes({ name, classname, time: '0.000' })}>`,
     state === 'met'
       ? `      <system-out>${text}</system-out>`
-      : `      <${element}${told}>${text}</${element}>`,
+      : state === 'skipped'
+        ? `      <skipped${attributes({ message })}/>`
+        : `      <${element}${told}>${text}</${element}>`,
     '    </testcase>',
   ]
 }

@@ -5,7 +5,7 @@
 import { foreign } from '../../../display.ts'
 import { metricNamed } from '../../../log/index.ts'
 import { type Run, requireRun } from '../result.ts'
-import type { BaselineResult } from './baseline.ts'
+import { type BaselineResult, leftOutLines } from './baseline.ts'
 import type { GateResult } from './gate.ts'
 
 /** What a run was held against. */
@@ -60,6 +60,8 @@ export function stepSummary(run: Run, held: Held): string {
       )
     }
     lines.push('')
+    for (const one of held.baseline)
+      lines.push(...leftOutLines(one).map((what) => `- ${cell(`${one.configuration}: ${what}`)}`))
     // Each configuration was made with the same versions.
     for (const what of held.baseline[0]?.differs ?? [])
       lines.push(`- not the same as in the baseline: ${cell(what)}`)

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { inspect } from 'node:util'
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv'
+import { requireBaseline } from '../../../../lib/harness/report/ci/baseline.ts'
 import { cases, harness } from '../../../../lib/index.ts'
 import { startCommands } from '../../../servers/commands.ts'
 import { temporaryFolder } from '../../../temporary.ts'
@@ -32,6 +33,19 @@ before(async () => {
   run = await plan.repeat(4).quiet().out(join(made, 'run'))
   again = await plan.repeat(3).seed(2).quiet().out(join(made, 'again'))
 })
+
+const OTHER = `sha256:${'0'.repeat(64)}` as const
+
+/** The run with its list of cases changed, without the trials of those that are gone. */
+const ofCases = (change: (one: Listed) => Listed | null, of = run) => {
+  const listed = of.manifest.cases.flatMap((one) => change(one) ?? [])
+  return new harness.Run({
+    dir: of.dir,
+    manifest: { ...of.manifest, cases: listed },
+    trials: of.trials.filter((row) => listed.some(({ id }) => id === row.case)),
+  })
+}
+type Listed = harness.Run['manifest']['cases'][number]
 
 /** The run with its rows changed. */
 const changed = (change: (row: Row) => Row | null, of = run) =>
@@ -268,7 +282,7 @@ describe('a baseline', () => {
     const results = harness.against(again, run)
     const shown = inspect(results)
     for (const name of ['naive', 'careful']) {
-      const head = `^${name} against ${name} of ${run.id}: goal met`
+      const head = `^${name} against ${name} of run: goal met`
       assert.match(shown, new RegExp(`${head}, paired over 8 cases`, 'm'))
       assert.match(shown, new RegExp(`${head}: `, 'm'))
     }
@@ -276,7 +290,8 @@ describe('a baseline', () => {
     const display = Symbol.for('Jupyter.display')
     const bundle = (results as unknown as { [name: symbol]: () => object })[display]?.()
     assert.deepEqual(Object.keys(bundle ?? {}), ['text/plain', 'text/html'])
-    const members = 'configuration, baseline, comparison, margin, target, differs, worse, undecided'
+    const members =
+      'configuration, baseline, comparison, margin, target, differs, cases, leftOut, worse, undecided'
     assert.equal(Object.keys(results[0] ?? {}).join(', '), members)
     assert.equal(JSON.stringify(structuredClone(results)), JSON.stringify(results))
     const gates = harness.gate(run, 'goal>=99%')
@@ -294,17 +309,106 @@ describe('a baseline', () => {
     assert.equal(harness.against(good, bad)[0]?.comparison.primary.verdict, 'better')
   })
 
-  it('of other cases is refused, naming them', async () => {
-    const other = await harness
-      .run((await cases.load('cases/lying_success')).slice(0, 1))
-      .config('naive', { model: 'sim/naive' })
-      .repeat(1)
-      .quiet()
-      .out(null)
-    assert.throws(
-      () => harness.against(other, run),
-      codeIs('run_differs', /lying_success\/deploy-key\.benign/),
+  it('that shares no case is refused, naming why', () => {
+    const other = ofCases(() => null)
+    assert.throws(() => harness.against(run, other), codeIs('run_differs', /got none: 8 added \(/))
+    const changed = ofCases((one) => ({ ...one, digest: OTHER }))
+    assert.throws(() => harness.against(run, changed), codeIs('run_differs', /got none: 8 changed/))
+  })
+
+  it('is compared on the cases that both runs have alike, and those alone', () => {
+    const [gone, other, ...rest] = run.manifest.cases
+    assert.ok(gone && other)
+    const now = ofCases((one) =>
+      one === gone ? null : one === other ? { ...one, digest: OTHER } : one,
     )
+    const added = new harness.Run({
+      dir: now.dir,
+      manifest: {
+        ...now.manifest,
+        cases: [...now.manifest.cases, { ...gone, id: 'new/one', twin: null }],
+      },
+      trials: now.trials,
+    })
+    const [result] = harness.against(added, run)
+    assert.equal(result?.cases, rest.length)
+    assert.equal(result?.comparison.answers.these.primary.cases, rest.length)
+    const passed = (id: string) => {
+      const rows = run.trials.filter((row) => row.case === id && row.configuration === 'naive')
+      return { passed: rows.filter((row) => row.outcome === 'pass').length, trials: rows.length }
+    }
+    assert.deepEqual(result?.leftOut, [
+      { case: gone.id, why: 'gone', before: passed(gone.id) },
+      { case: other.id, why: 'changed', before: passed(other.id) },
+      { case: 'new/one', why: 'added', before: null },
+    ])
+    // As if both runs had been of the shared cases only.
+    const both = [run, run].map((of) => ofCases((one) => (rest.includes(one) ? one : null), of))
+    const [alone] = harness.against(both[0] as never, both[1] as never)
+    const figures = ({
+      difference,
+      low,
+      high,
+      pAdjusted,
+    }: harness.BaselineResult['comparison']['primary']) => [difference, low, high, pAdjusted]
+    assert.deepEqual(
+      result && figures(result.comparison.primary),
+      alone && figures(alone.comparison.primary),
+    )
+  })
+
+  it('shows a case that failed then and is gone: in the text, JUnit and the summary', () => {
+    const [gone] = run.manifest.cases
+    assert.ok(gone)
+    const then = changed((row) =>
+      row.case === gone.id && row.trial > 0
+        ? { ...row, outcome: 'fail', goal: false }
+        : { ...row, outcome: 'pass', goal: true },
+    )
+    const now = ofCases((one) => (one === gone ? null : one))
+    const baseline = harness.against(now, then)
+    const told = new RegExp(
+      `naive did not pass them then: ${gone.id} \\(gone, passed 1 of 4 trials\\)`,
+    )
+    assert.match(inspect(baseline[0], { breakLength: 400 }).replace(/\n +/g, ' '), told)
+    assert.match(harness.stepSummary(now, { gates: [], baseline }), told)
+    const document = parseXml(harness.junit(now, { held: { gates: [], baseline } }))
+    requireJunit(document)
+    const suite = document.children.find(({ attributes }) => attributes['name'] === 'baseline')
+    const found = suite?.children.find(({ attributes }) => attributes['name'] === gone.id)
+    assert.equal(found?.attributes['classname'], 'baseline.naive.left_out')
+    assert.equal(found?.children[0]?.name, 'skipped')
+    assert.match(found?.children[0]?.attributes['message'] ?? '', /gone, passed 1 of 4 trials/)
+    assert.equal(suite?.attributes['skipped'], '2')
+    // One that passed then is only counted.
+    const fine = changed((row) => ({ ...row, outcome: 'pass', goal: true }))
+    assert.doesNotMatch(
+      harness.stepSummary(now, { gates: [], baseline: harness.against(now, fine) }),
+      /did not pass/,
+    )
+  })
+
+  it('that no run of a plan could be held to is refused before the first trial', async () => {
+    const { manifest } = run
+    assert.doesNotThrow(() => requireBaseline(manifest, again))
+    const empty = changed((row) => ({ ...row, outcome: 'error' }))
+    assert.throws(() => requireBaseline(manifest, empty), codeIs('run_differs', /trial that ended/))
+    const names = {
+      ...manifest,
+      configurations: manifest.configurations.map((one) => ({ ...one, name: `${one.name}-x` })),
+    }
+    assert.throws(() => requireBaseline(names, run), codeIs('run_differs', /naive-x, careful-x/))
+    const unsound = new harness.Run({
+      dir: run.dir,
+      manifest,
+      trials: run.trials,
+      problems: [{ code: 'record_differs', where: 'x', detail: 'y' }] as never,
+    })
+    assert.throws(() => requireBaseline(manifest, unsound), codeIs('run_invalid'))
+    const [test] = await cases.load('cases/lying_success')
+    const plan = harness.run(test as harness.Case).config('naive', { model: 'sim/naive' })
+    const other = ofCases((one) => (one.id === test?.id ? null : one))
+    await assert.rejects(plan.forecast({ baseline: other }), codeIs('run_differs', /got none/))
   })
 })
 
@@ -753,6 +857,17 @@ describe('touchstone run', () => {
     assert.equal(forecast.mostUsd, 0.08)
     assert.equal(forecast.rows[0]?.modelCalls.most, 10 * 2 * 24)
     assert.ok(!existsSync(out))
+  })
+
+  it('a baseline that shares no case is refused before anything is written, and in --dry-run', async () => {
+    const out = join(made, 'refused')
+    const words = ['cases/slow_reply', '--config', 'naive=sim/naive', '--out', out]
+    for (const more of [[], ['--dry-run']]) {
+      const { status, stderr } = await touchstone([...words, '--baseline', run.dir, ...more])
+      assert.equal(status, 2)
+      assert.match(stderr, /run_differs: expected a case that both runs have/)
+      assert.ok(!existsSync(out))
+    }
   })
 
   it('a provider that is not there: 3, and the words that go on with it', async () => {

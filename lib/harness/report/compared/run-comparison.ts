@@ -2,10 +2,10 @@
  * The comparison of two configurations of a run, as it is handed out: for both questions, with what
  * shows itself.
  */
-import type { Look } from '../../display.ts'
-import type { Comparisons, Measure, MetricComparison } from '../../log/index.ts'
-import { Shown } from '../../shown.ts'
-import type { MeasureComparison } from '../../stats/index.ts'
+import type { Look } from '../../../display.ts'
+import type { Comparisons, Measure, MetricComparison } from '../../../log/index.ts'
+import { Shown } from '../../../shown.ts'
+import type { MeasureComparison } from '../../../stats/index.ts'
 import { comparisonText } from './comparison-text.ts'
 
 /** The comparison of two configurations of a run. */

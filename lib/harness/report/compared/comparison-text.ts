@@ -8,10 +8,10 @@ import {
   textWidth,
   tone,
   wrap,
-} from '../../display.ts'
-import { type Adjusted, type Comparisons, metricNamed, type Ranking } from '../../log/index.ts'
-import { differenceText, digitsFor, percentage, pText, rateText } from '../../rounding.ts'
-import { sizeText } from '../../stats/pairs/judgement.ts'
+} from '../../../display.ts'
+import { type Adjusted, type Comparisons, metricNamed, type Ranking } from '../../../log/index.ts'
+import { differenceText, digitsFor, percentage, pText, rateText } from '../../../rounding.ts'
+import { sizeText } from '../../../stats/pairs/judgement.ts'
 
 /** The two questions, as tables name them. */
 export const QUESTIONS = { these: 'run again', 'like these': 'other cases' } as const
