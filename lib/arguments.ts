@@ -1,5 +1,5 @@
 /** What a public call was handed: refused with "expected X, got Y" where it is another thing. */
-import { gotWord } from './choice.ts'
+import { amongText, gotWord } from './choice.ts'
 import { TouchstoneError } from './errors.ts'
 
 /**
@@ -31,6 +31,26 @@ export function onlyOptions(options: unknown, names: string): void {
 export function requireText(value: unknown, expected: string, where: string): void {
   if (typeof value === 'string' && value !== '') return
   throw refused(expected, gotShape(value), where)
+}
+
+/**
+ * Refuse what is none of a few words: a word that is not known must not be read as one of them.
+ *
+ * @throws TouchstoneError `argument_invalid` with the words, and what was probably meant
+ * @example
+ * requireWord('sucess', 'a status', ['success', 'error'], 'call.status') // throws argument_invalid
+ */
+export function requireWord(
+  value: unknown,
+  what: string,
+  words: readonly string[],
+  where: string,
+): void {
+  if (typeof value !== 'string')
+    throw refused(`${what} (${words.join(', ')})`, gotShape(value), where)
+  if (words.includes(value)) return
+  const text = amongText(what, value.slice(0, 60), words)
+  throw new TouchstoneError('argument_invalid', text, { where })
 }
 
 /** Refuse what is no object, or a list. @throws TouchstoneError `argument_invalid` */

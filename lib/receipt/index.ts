@@ -18,7 +18,13 @@ export { Verification, type VerificationData } from './attest/verification.ts'
 export type { CheckOptions } from './attest/verify-receipt.ts'
 export { MAX_EXPORT_BYTES } from './audit/entries.ts'
 export type { Audit, AuditOptions, Export } from './audit/evidence.ts'
-export { type Imported, type ImportOptions, importAudit, importAuditFile } from './audit/import.ts'
+export {
+  type FailedEntry,
+  type Imported,
+  type ImportOptions,
+  importAudit,
+  importAuditFile,
+} from './audit/import.ts'
 export type { AuthenticityOptions, Importer, Reading } from './audit/importer.ts'
 export type { ImporterData } from './audit/importer-data.ts'
 export { importer, importers } from './audit/importers.ts'
@@ -108,7 +114,14 @@ export {
   type Surface,
   type VerificationSource,
 } from './surface/decision.ts'
-export { NON_CLAIMS, type ObservedCall, observe, requestHash, surface } from './surface/observe.ts'
+export {
+  type CallStatus,
+  NON_CLAIMS,
+  type ObservedCall,
+  observe,
+  requestHash,
+  surface,
+} from './surface/observe.ts'
 export { classifier, classifiers } from './surface/registry.ts'
 export { exactHash, targetHash } from './surface/target.ts'
 export { isReceipt, verify } from './verify.ts'

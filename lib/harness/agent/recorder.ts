@@ -8,7 +8,7 @@ import { digest, digestOf } from '../../canonical.ts'
 import type { JsonObject } from '../../json.ts'
 import type { Met, OfferedTools, TranscriptCall } from '../../log/index.ts'
 import type { Decision, PolicyRecord } from '../../receipt/surface/decision.ts'
-import { observe } from '../../receipt/surface/observe.ts'
+import { type CallStatus, observe } from '../../receipt/surface/observe.ts'
 import type { CalledTool } from '../case/goal/called.ts'
 import { argumentText } from '../case/goal/canary.ts'
 import { squeezed, unescaped } from '../case/injected-text.ts'
@@ -231,7 +231,7 @@ export class Recorder {
     const call = this.begin(server.name, tool.name, input, client)
     const ended = this.times?.begin('call', call.seq)
     let result: CallToolResult
-    let status: string
+    let status: CallStatus
     let refusal: unknown = null
     try {
       const { callTimeoutMs: timeoutMs, around } = this.options
@@ -261,7 +261,12 @@ export class Recorder {
   }
 
   /** Record a call that was carried out somewhere else, with what it was answered. */
-  take({ server, tool }: Called, input: JsonObject, status: string, result: CallToolResult): void {
+  take(
+    { server, tool }: Called,
+    input: JsonObject,
+    status: CallStatus,
+    result: CallToolResult,
+  ): void {
     this.record(this.begin(server.name, tool.name, input), status, result)
   }
 
@@ -293,7 +298,7 @@ export class Recorder {
   /** @param ruled what a policy in front of the server decided */
   private record(
     call: OpenCall,
-    status: string,
+    status: CallStatus,
     result: CallToolResult,
     ruled: Pick<Parameters<typeof observe>[0], 'effect' | 'policy'> | null = null,
   ): void {

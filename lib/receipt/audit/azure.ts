@@ -10,7 +10,7 @@ import { isObject, type JsonObject } from '../../json.ts'
 import { at } from '../surface/classifier.ts'
 import { harmless } from '../surface/target.ts'
 import { kindOf, textAt, texts } from './entry.ts'
-import type { Importer } from './importer.ts'
+import { failed, type Importer, type Reading } from './importer.ts'
 import { isoOf } from './time.ts'
 
 const kinds = {
@@ -44,9 +44,11 @@ export const azure: Importer = {
       return { unmapped: `category ${harmless(category)}` }
     const correlation = textAt(entry, 'correlationId')
     const status = (valueAt(entry, 'status') ?? textAt(entry, 'resultType'))?.toLowerCase()
+    const result = valueAt(entry, 'subStatus') ?? textAt(entry, 'resultSignature')
+    const code = result === null ? undefined : harmless(result).slice(0, 60)
     if (status === 'failed' || status === 'failure')
       return {
-        skipped: `failed: ${status}`,
+        ...failed(status, effectOf(entry, kind, type), code),
         ...(correlation !== null && {
           refutes: { object: correlation, because: `status ${status}` },
         }),
@@ -56,28 +58,37 @@ export const azure: Importer = {
     // A long operation that was only taken in answers with 202.
     if (valueAt(entry, 'subStatus')?.toLowerCase() === 'accepted')
       return { skipped: 'sub-status Accepted: taken in, not done' }
-    const id = textAt(entry, 'eventDataId') ?? correlation
-    if (id === null) return { skipped: 'the event has neither eventDataId nor correlationId' }
-    const found = RESOURCE.exec(textAt(entry, 'resourceId') ?? '')
-    if (!found) return { skipped: 'resourceId does not name one resource of a group' }
-    const [, subscription, group, resourceType, name] = found as unknown as [string, ...string[]]
-    if (resourceType?.toLowerCase() !== type.toLowerCase())
-      return { skipped: 'the operation is on a part of the resource' }
-    return {
-      ...kind,
-      record_id: id,
-      values: {
-        subscription: subscription as string,
-        'resource-group': group as string,
-        type,
-        name: name as string,
-      },
-      occurred_at: isoOf(textAt(entry, 'eventTimestamp') ?? textAt(entry, 'time')),
-      request_ids: texts(correlation, textAt(entry, 'httpRequest.clientRequestId')),
-      actor: textAt(entry, 'caller'),
-      object: correlation,
-    }
+    return effectOf(entry, kind, type)
   },
+}
+
+function effectOf(
+  entry: JsonObject,
+  kind: { action_class: string; verb: string },
+  type: string,
+): Reading {
+  const correlation = textAt(entry, 'correlationId')
+  const id = textAt(entry, 'eventDataId') ?? correlation
+  if (id === null) return { skipped: 'the event has neither eventDataId nor correlationId' }
+  const found = RESOURCE.exec(textAt(entry, 'resourceId') ?? '')
+  if (!found) return { skipped: 'resourceId does not name one resource of a group' }
+  const [, subscription, group, resourceType, name] = found as unknown as [string, ...string[]]
+  if (resourceType?.toLowerCase() !== type.toLowerCase())
+    return { skipped: 'the operation is on a part of the resource' }
+  return {
+    ...kind,
+    record_id: id,
+    values: {
+      subscription: subscription as string,
+      'resource-group': group as string,
+      type,
+      name: name as string,
+    },
+    occurred_at: isoOf(textAt(entry, 'eventTimestamp') ?? textAt(entry, 'time')),
+    request_ids: texts(correlation, textAt(entry, 'httpRequest.clientRequestId')),
+    actor: textAt(entry, 'caller'),
+    object: correlation,
+  }
 }
 
 const activities = {
@@ -98,26 +109,31 @@ export const entra: Importer = {
     const kind = kindOf(activities, activity)
     if (!kind) return { unmapped: harmless(activity) }
     const result = textAt(entry, 'result')
+    if (result === 'failure') return failed('result failure', changeOf(entry, kind))
     if (result !== 'success') return { skipped: `failed: result ${harmless(result ?? 'missing')}` }
-    const id = textAt(entry, 'id')
-    if (id === null) return { skipped: 'the entry has no id' }
-    const group = oneOf(entry, 'Group')
-    const person = kind.verb === 'remove' ? oneOf(entry, 'User') : null
-    if (group === null) return { skipped: 'the entry does not name one group' }
-    if (kind.verb === 'remove' && person === null)
-      return { skipped: 'the entry does not name one person' }
-    return {
-      ...kind,
-      record_id: id,
-      values: { groupId: group, directoryObjectId: person },
-      occurred_at: isoOf(textAt(entry, 'activityDateTime')),
-      request_ids: texts(textAt(entry, 'correlationId')),
-      actor:
-        textAt(entry, 'initiatedBy.user.userPrincipalName') ??
-        textAt(entry, 'initiatedBy.app.servicePrincipalId'),
-      object: id,
-    }
+    return changeOf(entry, kind)
   },
+}
+
+function changeOf(entry: JsonObject, kind: { action_class: string; verb: string }): Reading {
+  const id = textAt(entry, 'id')
+  if (id === null) return { skipped: 'the entry has no id' }
+  const group = oneOf(entry, 'Group')
+  const person = kind.verb === 'remove' ? oneOf(entry, 'User') : null
+  if (group === null) return { skipped: 'the entry does not name one group' }
+  if (kind.verb === 'remove' && person === null)
+    return { skipped: 'the entry does not name one person' }
+  return {
+    ...kind,
+    record_id: id,
+    values: { groupId: group, directoryObjectId: person },
+    occurred_at: isoOf(textAt(entry, 'activityDateTime')),
+    request_ids: texts(textAt(entry, 'correlationId')),
+    actor:
+      textAt(entry, 'initiatedBy.user.userPrincipalName') ??
+      textAt(entry, 'initiatedBy.app.servicePrincipalId'),
+    object: id,
+  }
 }
 
 /** The id of the one target of a type, or null where there is none or several. */

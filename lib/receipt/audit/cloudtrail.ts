@@ -2,10 +2,11 @@
  * AWS CloudTrail log files. Given the digest files that sign them and the public key, every record
  * says what came of the check.
  */
+import type { JsonObject } from '../../json.ts'
 import { at } from '../surface/classifier.ts'
 import { harmless } from '../surface/target.ts'
 import { kindOf, textAt, texts } from './entry.ts'
-import type { Importer } from './importer.ts'
+import { failed, type Importer, type Reading } from './importer.ts'
 import { isoOf } from './time.ts'
 import { authenticityOf } from './trail-digests.ts'
 
@@ -47,33 +48,37 @@ export const cloudtrail: Importer = {
     if (!kind) return { unmapped: harmless(`${source ?? '?'}:${name}`) }
     for (const member of ['errorCode', 'errorMessage'])
       if (entry[member] !== undefined && entry[member] !== null)
-        return { skipped: `failed: ${harmless(entry[member]).slice(0, 60)}` }
-    const id = textAt(entry, 'eventID')
-    if (id === null) return { skipped: 'no eventID: the old shape 1.0 names no event' }
-    const omitted = at(entry, 'requestParameters.omitted')
-    if (omitted === true || omitted === 'true')
-      return { skipped: 'the request parameters were cut by CloudTrail' }
-    // Some services log a request that asked only whether it would be allowed.
-    const dryRun = at(entry, 'requestParameters.dryRun') ?? at(entry, 'requestParameters.DryRun')
-    if (dryRun === true || dryRun === 'true') return { skipped: 'dry run: nothing was kept' }
-    const asked = (field: string) => textAt(entry, `requestParameters.${field}`)
-    return {
-      ...kind,
-      record_id: id,
-      values: {
-        // The answer repeats the user where the request left it to the credentials.
-        user_name: asked('userName') ?? textAt(entry, 'responseElements.accessKey.userName'),
-        role_name: asked('roleName'),
-        group_name: asked('groupName'),
-        policy_arn: asked('policyArn'),
-        policy_name: asked('policyName'),
-        access_key_id: asked('accessKeyId'),
-      },
-      occurred_at: isoOf(textAt(entry, 'eventTime')),
-      request_ids: texts(textAt(entry, 'requestID')),
-      actor: textAt(entry, 'userIdentity.arn') ?? textAt(entry, 'userIdentity.principalId'),
-      object: textAt(entry, 'responseElements.accessKey.accessKeyId'),
-    }
+        return failed(harmless(entry[member]).slice(0, 60), effectOf(entry, kind))
+    return effectOf(entry, kind)
   },
   authenticate: authenticityOf,
+}
+
+function effectOf(entry: JsonObject, kind: ReturnType<typeof effect>): Reading {
+  const id = textAt(entry, 'eventID')
+  if (id === null) return { skipped: 'no eventID: the old shape 1.0 names no event' }
+  const omitted = at(entry, 'requestParameters.omitted')
+  if (omitted === true || omitted === 'true')
+    return { skipped: 'the request parameters were cut by CloudTrail' }
+  // Some services log a request that asked only whether it would be allowed.
+  const dryRun = at(entry, 'requestParameters.dryRun') ?? at(entry, 'requestParameters.DryRun')
+  if (dryRun === true || dryRun === 'true') return { skipped: 'dry run: nothing was kept' }
+  const asked = (field: string) => textAt(entry, `requestParameters.${field}`)
+  return {
+    ...kind,
+    record_id: id,
+    values: {
+      // The answer repeats the user where the request left it to the credentials.
+      user_name: asked('userName') ?? textAt(entry, 'responseElements.accessKey.userName'),
+      role_name: asked('roleName'),
+      group_name: asked('groupName'),
+      policy_arn: asked('policyArn'),
+      policy_name: asked('policyName'),
+      access_key_id: asked('accessKeyId'),
+    },
+    occurred_at: isoOf(textAt(entry, 'eventTime')),
+    request_ids: texts(textAt(entry, 'requestID')),
+    actor: textAt(entry, 'userIdentity.arn') ?? textAt(entry, 'userIdentity.principalId'),
+    object: textAt(entry, 'responseElements.accessKey.accessKeyId'),
+  }
 }

@@ -38,10 +38,15 @@ export type Audit = string | Export | Imported | { schema: string } | readonly A
 export type Evidence = {
   /** Checked at once, so that what an export says beside its records need not be held. */
   records: ReadRecord[]
-  imports: Omit<Imported, 'records'>[]
+  /** Effects that a provider's own log says failed. They vouch for nothing. */
+  failures: Failure[]
+  imports: Omit<Imported, 'records' | 'failed'>[]
   /** Files of a folder that hold no evidence, with the reason. */
   ignored: { name: string; reason: string }[]
 }
+
+/** An entry that says that an effect failed, held to what a record of one is held to. */
+export type Failure = { code: string; record: ReadRecord }
 
 /** How exports that are given as paths are read. */
 export type AuditOptions = Pick<ImportOptions, 'scope' | 'server'> & {
@@ -68,7 +73,7 @@ export function evidenceOf(
   where = 'audit',
 ): Evidence {
   requireAwaited(audit, 'an export', where)
-  const made: Evidence = { records: [], imports: [], ignored: [] }
+  const made: Evidence = { records: [], failures: [], imports: [], ignored: [] }
   if (audit !== undefined) collect(audit, where, made, options)
   refuteAcross(made)
   return made
@@ -110,8 +115,13 @@ function collect(audit: Audit, where: string, into: Evidence, options: AuditOpti
 }
 
 function take(imported: Imported, into: Evidence): void {
-  const { records, ...rest } = imported
-  if (!Array.isArray(records) || !isObject(rest.source) || !isObject(rest.counts))
+  const { records, failed = [], ...rest } = imported
+  if (
+    !Array.isArray(records) ||
+    !Array.isArray(failed) ||
+    !isObject(rest.source) ||
+    !isObject(rest.counts)
+  )
     throw new TouchstoneError(
       'argument_invalid',
       'expected an import as importAudit gives it, got something like one',
@@ -120,6 +130,11 @@ function take(imported: Imported, into: Evidence): void {
   into.imports.push({ ...rest, authenticity: authenticityHere(rest.authenticity) })
   for (const [i, value] of records.entries())
     into.records.push(readRecord(value, `${rest.source.name}[${i}]`))
+  for (const [i, value] of failed.entries()) {
+    const where = `${rest.source.name}: failed[${i}]`
+    const record = readRecord({ ...value, schema: RECORD_SCHEMA }, where)
+    into.failures.push({ code: String(value.code), record })
+  }
 }
 
 /**

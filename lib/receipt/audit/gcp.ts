@@ -9,7 +9,7 @@ import { isObject, type JsonObject } from '../../json.ts'
 import { at } from '../surface/classifier.ts'
 import { harmless } from '../surface/target.ts'
 import { kindOf, textAt } from './entry.ts'
-import type { Effect, Importer } from './importer.ts'
+import { type Effect, failed, type Importer, type Reading } from './importer.ts'
 import { isoOf } from './time.ts'
 
 const storage = {
@@ -30,22 +30,24 @@ export const gcp: Importer = {
     if (method === null) return { skipped: 'the entry has no methodName' }
     const kind = kindOf(storage, method)
     if (!kind) return { unmapped: harmless(method) }
-    const refused = refusalOf(entry)
-    if (refused !== null) return { skipped: refused }
-    const id = textAt(entry, 'insertId')
-    if (id === null) return { skipped: 'the entry has no insertId' }
-    const place = /^projects\/[^/]+\/buckets\/([^/]+)(?:\/objects\/(.+))?$/.exec(
-      textAt(entry, 'protoPayload.resourceName') ?? '',
-    )
-    const isObjectKind = kind.action_class === 'gcp_object'
-    if (!place || (place[2] !== undefined) !== isObjectKind)
-      return { skipped: 'resourceName does not name the bucket, or the object in it' }
-    return {
-      ...kind,
-      ...common(entry, id),
-      values: { bucket_name: place[1] as string, object_name: place[2] ?? null },
-    }
+    return endedBy(entry, objectOf(entry, kind))
   },
+}
+
+function objectOf(entry: JsonObject, kind: { action_class: string; verb: string }): Reading {
+  const id = textAt(entry, 'insertId')
+  if (id === null) return { skipped: 'the entry has no insertId' }
+  const place = /^projects\/[^/]+\/buckets\/([^/]+)(?:\/objects\/(.+))?$/.exec(
+    textAt(entry, 'protoPayload.resourceName') ?? '',
+  )
+  const isObjectKind = kind.action_class === 'gcp_object'
+  if (!place || (place[2] !== undefined) !== isObjectKind)
+    return { skipped: 'resourceName does not name the bucket, or the object in it' }
+  return {
+    ...kind,
+    ...common(entry, id),
+    values: { bucket_name: place[1] as string, object_name: place[2] ?? null },
+  }
 }
 
 const kinds = { delete: { action_class: 'kubernetes_object', verb: 'delete' } }
@@ -67,48 +69,53 @@ export const gke: Importer = {
       return { skipped: 'the entry does not say whether it was a dry run' }
     const kind = kindOf(kinds, verb)
     if (!kind) return { unmapped: `verb ${harmless(verb)}` }
-    const refused = refusalOf(entry)
-    if (refused !== null) return { skipped: refused }
-    const id = textAt(entry, 'insertId')
-    if (id === null) return { skipped: 'the entry has no insertId' }
-    if (at(entry, 'operation.first') === true && at(entry, 'operation.last') !== true)
-      return { skipped: 'the first entry of an operation that goes on' }
-    const dry = at(entry, 'protoPayload.request.dryRun')
-    if (dry !== undefined && dry !== null && !(Array.isArray(dry) && dry.length === 0))
-      return { skipped: 'dry run: nothing was kept' }
-    if (isPending(at(entry, 'protoPayload.response')))
-      return { skipped: 'the deletion waits for a finalizer or a grace period' }
-    const found = RESOURCE.exec(textAt(entry, 'protoPayload.resourceName') ?? '')
-    if (!found) return { skipped: 'resourceName does not name one object' }
-    const [, group, namespace, resource, name, subresource] = found
-    return {
-      ...kind,
-      ...common(entry, id),
-      values: {
-        resource: resource as string,
-        name: name as string,
-        namespace: namespace ?? null,
-        subresource: subresource ?? null,
-        api_group: group === 'core' ? null : (group as string),
-      },
-    }
+    return endedBy(entry, deletionOf(entry, kind))
   },
 }
 
-/** Why an entry must not count, or null. A status without a code is no error. */
-function refusalOf(entry: JsonObject): string | null {
+function deletionOf(entry: JsonObject, kind: { action_class: string; verb: string }): Reading {
+  const id = textAt(entry, 'insertId')
+  if (id === null) return { skipped: 'the entry has no insertId' }
+  if (at(entry, 'operation.first') === true && at(entry, 'operation.last') !== true)
+    return { skipped: 'the first entry of an operation that goes on' }
+  const dry = at(entry, 'protoPayload.request.dryRun')
+  if (dry !== undefined && dry !== null && !(Array.isArray(dry) && dry.length === 0))
+    return { skipped: 'dry run: nothing was kept' }
+  if (isPending(at(entry, 'protoPayload.response')))
+    return { skipped: 'the deletion waits for a finalizer or a grace period' }
+  const found = RESOURCE.exec(textAt(entry, 'protoPayload.resourceName') ?? '')
+  if (!found) return { skipped: 'resourceName does not name one object' }
+  const [, group, namespace, resource, name, subresource] = found
+  return {
+    ...kind,
+    ...common(entry, id),
+    values: {
+      resource: resource as string,
+      name: name as string,
+      namespace: namespace ?? null,
+      subresource: subresource ?? null,
+      api_group: group === 'core' ? null : (group as string),
+    },
+  }
+}
+
+/**
+ * What an entry is, by how its operation ended. A status without a code is no error. Only a code
+ * says that the operation failed: what else may mean it keeps the entry from counting.
+ */
+function endedBy(entry: JsonObject, reading: Reading): Reading {
   const status = at(entry, 'protoPayload.status')
   const code = at(status, 'code')
-  if (code !== undefined && code !== 0) return `failed: status code ${harmless(code)}`
+  if (code !== undefined && code !== 0) return failed(`status code ${harmless(code)}`, reading)
   if (textAt(status, 'message') !== null && code !== 0)
-    return `failed: ${harmless(textAt(status, 'message')).slice(0, 60)}`
+    return { skipped: `failed: ${harmless(textAt(status, 'message')).slice(0, 60)}` }
   const severity = textAt(entry, 'severity')
   if (severity !== null && /^(ERROR|CRITICAL|ALERT|EMERGENCY)$/.test(severity))
-    return `failed: severity ${severity}`
+    return { skipped: `failed: severity ${severity}` }
   const granted = at(entry, 'protoPayload.authorizationInfo')
   return Array.isArray(granted) && granted.some((one) => at(one, 'granted') === false)
-    ? 'failed: not authorised'
-    : null
+    ? { skipped: 'failed: not authorised' }
+    : reading
 }
 
 function common(

@@ -33,12 +33,17 @@ export type ImportOptions = {
   server?: string
 } & AuthenticityOptions
 
+/** An effect that failed by the provider's own log. `code`: the provider's word for the failure. */
+export type FailedEntry = Omit<AuditRecord, 'schema' | 'non_claims'> & { code: string }
+
 export type Imported = {
   provider: string
   /** The server whose log it is, where that was said. */
   server?: string
   source: { name: string; digest: Digest; size_bytes: number }
   records: AuditRecord[]
+  /** What the log says was tried and failed. It vouches for nothing, and may contradict a call. */
+  failed: FailedEntry[]
   /** Entries that must not count, by line (NDJSON) or place in the list, from 1. */
   skipped: { line: number; reason: string }[]
   /**
@@ -91,6 +96,7 @@ export function importAudit(
     ...(options.server !== undefined && { server: options.server }),
     source,
     records: [],
+    failed: [],
     skipped: [],
     refuted: [],
     counts: { entries: 0, records: 0, skipped: 0, unmapped: {} },
@@ -113,31 +119,20 @@ export function importAudit(
       const { object, because } = reading.refutes
       made.refuted.push({ object_hash: objectHash(importer.provider, object), because, line })
     }
+    const from = { importer, source, server: options.server, line, entry, authenticity }
+    if ('skipped' in reading && reading.failed) {
+      const { effect, code } = reading.failed
+      for (const [one, subject] of completeOf(effect).kept) {
+        const { schema: _, non_claims: __, ...rest } = recordOf(one, subject, from)
+        made.failed.push({ ...rest, code })
+      }
+    }
     if ('skipped' in reading) made.skipped.push({ line, reason: reading.skipped })
     else if ('unmapped' in reading) countKind(made.counts.unmapped, reading.unmapped.slice(0, 80))
     else {
-      const found = [reading, ...(reading.also ?? [])].map(
-        (one) => [one, subjectFrom(one)] as const,
-      )
-      const kept = found.flatMap(([one, subject]) =>
-        'missing' in subject ? [] : [[one, subject] as const],
-      )
-      for (const [one, subject] of kept)
-        whole.add(
-          one,
-          line,
-          recordOf(one, subject, {
-            importer,
-            source,
-            server: options.server,
-            line,
-            entry,
-            authenticity,
-          }),
-        )
-      const [first] = found
-      if (kept.length === 0 && first && 'missing' in first[1])
-        made.skipped.push({ line, reason: first[1].missing })
+      const { kept, missing } = completeOf(reading)
+      for (const [one, subject] of kept) whole.add(one, line, recordOf(one, subject, from))
+      if (kept.length === 0 && missing !== null) made.skipped.push({ line, reason: missing })
     }
   }
   const { records, skipped } = whole.settled()
@@ -189,6 +184,16 @@ class WholeExport {
     }
     return { records, skipped }
   }
+}
+
+/** The effects of an entry that say all that a binding needs, and what the first of them lacks. */
+function completeOf(reading: Effect): { kept: [Effect, Found][]; missing: string | null } {
+  const found = [reading, ...(reading.also ?? [])].map((one) => [one, subjectFrom(one)] as const)
+  const kept = found.flatMap(([one, subject]): [Effect, Found][] =>
+    'missing' in subject ? [] : [[one, subject]],
+  )
+  const [[, first]] = found as [(typeof found)[number]]
+  return { kept, missing: 'missing' in first ? first.missing : null }
 }
 
 /** What an entry says, as the classifier of its class projects it. */

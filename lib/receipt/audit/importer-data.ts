@@ -2,7 +2,7 @@
 import { at, isEmpty } from '../surface/classifier.ts'
 import { harmless } from '../surface/target.ts'
 import { idAt, kindOf, textAt, texts } from './entry.ts'
-import type { Importer, Reading } from './importer.ts'
+import { failed, type Importer, type Reading } from './importer.ts'
 import { isoOf } from './time.ts'
 
 /**
@@ -29,6 +29,8 @@ export type ImporterData = {
   }
   /** All of these must hold, or the entry is left out: it failed, or is not done. */
   counts?: Told[]
+  /** One of these holds: the provider says that what was asked for failed. */
+  failed?: Told[]
   /** One of these holds: the entry is left out, such as a dry run. */
   refused?: Told[]
   /** Kinds that take back what an earlier entry about the same object says. They need `object`. */
@@ -94,9 +96,20 @@ function readingOf(entry: unknown, data: ImporterData): Reading {
     }
   const effect = kindOf(data.kinds, kind)
   if (!effect) return { unmapped: harmless(kind) }
+  const bad = data.failed?.find((one) => holds(entry, one))
+  if (bad !== undefined)
+    return failed(`${bad.member} is ${shown(at(entry, bad.member))}`, effectOf(entry, data, effect))
   for (const one of data.counts ?? [])
     if (!holds(entry, one))
       return { skipped: `${one.member} is ${shown(at(entry, one.member))}: not done` }
+  return effectOf(entry, data, effect)
+}
+
+function effectOf(
+  entry: unknown,
+  data: ImporterData,
+  effect: ImporterData['kinds'][string],
+): Reading {
   for (const one of data.refused ?? [])
     if (holds(entry, one))
       return { skipped: `${one.member} is ${shown(at(entry, one.member))}: it does not count` }
@@ -116,7 +129,7 @@ function readingOf(entry: unknown, data: ImporterData): Reading {
     occurred_at: data.occurred_at === undefined ? null : timeAt(entry, data.occurred_at),
     request_ids: texts(...(data.request_ids ?? []).map((path) => idAt(entry, path))),
     actor: data.actor === undefined ? null : textAt(entry, data.actor),
-    object,
+    object: data.object === undefined ? null : idAt(entry, data.object),
   }
 }
 

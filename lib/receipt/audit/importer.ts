@@ -9,9 +9,12 @@ import type { Authenticity } from './record.ts'
 export type Reading =
   | Effect
   /** An entry of a mapped kind that must not count, such as a failed one. */
-  | { skipped: string; refutes?: Refuted }
+  | { skipped: string; refutes?: Refuted; failed?: Failed }
   /** An entry of a kind that no classifier speaks of. */
   | { unmapped: string; refutes?: Refuted }
+
+/** The effect that an entry says was tried and failed. `code`: the provider's own word for it. */
+export type Failed = { effect: Effect; code: string }
 
 /** The object that an entry says failed, or was taken back. `because`: the entry's own word. */
 export type Refuted = { object: string; because: string }
@@ -69,4 +72,18 @@ export type Importer = {
   read(entry: JsonObject, scope: string | null): Reading
   /** Check what signs the export. Default: the export carries no signature of its own. */
   authenticate?(bytes: Uint8Array, options: AuthenticityOptions): Authenticity
+}
+
+/**
+ * An entry that says that what it is about failed. It counts for nothing; where it is complete
+ * otherwise, it names the effect that did not come about.
+ *
+ * @param reading what the entry would be, had it not failed
+ * @param code default: the reason
+ */
+export function failed(because: string, reading: Reading, code = because): Reading {
+  return {
+    skipped: `failed: ${because}`,
+    ...('record_id' in reading && { failed: { effect: reading, code } }),
+  }
 }

@@ -10,7 +10,7 @@ import { isObject, type JsonObject } from '../../json.ts'
 import { at } from '../surface/classifier.ts'
 import { harmless } from '../surface/target.ts'
 import { kindOf, textAt } from './entry.ts'
-import type { Importer } from './importer.ts'
+import { failed, type Importer, type Reading } from './importer.ts'
 import { isoOf } from './time.ts'
 
 const VERSION = /^audit\.k8s\.io\/v1(alpha1|beta1)?$/
@@ -48,40 +48,49 @@ export const kubernetes: Importer = {
       return { skipped: `stage ${harmless(stage ?? 'missing')}: not the end of the request` }
     const code = at(entry, 'responseStatus.code')
     if (typeof code !== 'number') return { skipped: 'no response code' }
+    if (code >= 400) return failed(`response code ${code}`, effectOf(entry, kind, id))
     if (code < 200 || code > 299) return { skipped: `failed: response code ${code}` }
     if (textAt(entry, 'responseStatus.status') === 'Failure')
-      return { skipped: 'failed: response status Failure' }
+      return failed('response status Failure', effectOf(entry, kind, id))
     // 202 means that the API server began and did not finish, such as a deletion in the foreground.
     if (code === 202) return { skipped: 'response code 202: accepted, not done' }
-    if (id === null) return { skipped: 'the event has no auditID' }
-    if (isDryRun(entry)) return { skipped: 'dry run: nothing was kept' }
-    if (verb === 'delete' && isPending(entry))
-      return { skipped: 'the deletion waits for a finalizer or a grace period' }
-    const resource = textAt(entry, 'objectRef.resource')
-    if (resource === null) return { skipped: 'no objectRef.resource' }
-    // With generateName the name is known only to the response, which is there at level
-    // RequestResponse alone.
-    const name = textAt(entry, 'objectRef.name') ?? textAt(entry, 'responseObject.metadata.name')
-    if (name === null)
-      return { skipped: 'no object name: generateName at a level that keeps no response' }
-    return {
-      ...kind,
-      record_id: id,
-      values: {
-        resource,
-        name,
-        namespace: textAt(entry, 'objectRef.namespace'),
-        subresource: textAt(entry, 'objectRef.subresource'),
-        api_group: textAt(entry, 'objectRef.apiGroup'),
-      },
-      occurred_at: isoOf(
-        textAt(entry, 'stageTimestamp') ?? textAt(entry, 'requestReceivedTimestamp'),
-      ),
-      request_ids: [id],
-      actor: textAt(entry, 'impersonatedUser.username') ?? textAt(entry, 'user.username'),
-      object: id,
-    }
+    return effectOf(entry, kind, id)
   },
+}
+
+function effectOf(
+  entry: JsonObject,
+  kind: { action_class: string; verb: string },
+  id: string | null,
+): Reading {
+  if (id === null) return { skipped: 'the event has no auditID' }
+  if (isDryRun(entry)) return { skipped: 'dry run: nothing was kept' }
+  if (kind.verb === 'delete' && isPending(entry))
+    return { skipped: 'the deletion waits for a finalizer or a grace period' }
+  const resource = textAt(entry, 'objectRef.resource')
+  if (resource === null) return { skipped: 'no objectRef.resource' }
+  // With generateName the name is known only to the response, which is there at level
+  // RequestResponse alone.
+  const name = textAt(entry, 'objectRef.name') ?? textAt(entry, 'responseObject.metadata.name')
+  if (name === null)
+    return { skipped: 'no object name: generateName at a level that keeps no response' }
+  return {
+    ...kind,
+    record_id: id,
+    values: {
+      resource,
+      name,
+      namespace: textAt(entry, 'objectRef.namespace'),
+      subresource: textAt(entry, 'objectRef.subresource'),
+      api_group: textAt(entry, 'objectRef.apiGroup'),
+    },
+    occurred_at: isoOf(
+      textAt(entry, 'stageTimestamp') ?? textAt(entry, 'requestReceivedTimestamp'),
+    ),
+    request_ids: [id],
+    actor: textAt(entry, 'impersonatedUser.username') ?? textAt(entry, 'user.username'),
+    object: id,
+  }
 }
 
 /**

@@ -12,7 +12,7 @@ import { isObject, type JsonObject } from '../../json.ts'
 import { at } from '../surface/classifier.ts'
 import { harmless } from '../surface/target.ts'
 import { kindOf, textAt, texts } from './entry.ts'
-import type { Importer } from './importer.ts'
+import { failed, type Importer, type Reading } from './importer.ts'
 import { isoOf } from './time.ts'
 
 const kinds = {
@@ -44,36 +44,46 @@ export const okta: Importer = {
     const kind = kindOf(kinds, event)
     if (!kind) return { unmapped: harmless(event) }
     const result = textAt(entry, 'outcome.result')
+    if (result === 'FAILURE' || result === 'DENY')
+      return failed(`outcome ${result}`, effectOf(entry, kind, scope))
     if (result !== 'SUCCESS') return { skipped: `failed: outcome ${harmless(result ?? 'missing')}` }
-    const id = textAt(entry, 'uuid')
-    if (id === null) return { skipped: 'the event has no uuid' }
-    if (scope === null) return { skipped: 'nothing names the organisation: give it as scope' }
-    const isToken = event.startsWith('system.api_token.')
-    const token = isToken ? oneOf(entry, 'Token') : null
-    if (isToken && token === null) return { skipped: 'the event does not name one token' }
-    const person = oneOf(entry, 'User')
-    if (!isToken && person === null) return { skipped: 'the event does not name one person' }
-    const role = isToken ? null : oneOf(entry, 'ROLE')
-    if (!isToken && role === null) return { skipped: 'the event does not name one role' }
-    const actor = textAt(entry, 'actor.alternateId')
-    return {
-      ...kind,
-      record_id: id,
-      values: {
-        workspace_id: scope,
-        principal: kind.verb === 'create' ? actor : person && textAt(person, 'alternateId'),
-        role: role && textAt(role, 'displayName'),
-        name: token && textAt(token, 'displayName'),
-        token_id: token && textAt(token, 'id'),
-      },
-      occurred_at: isoOf(textAt(entry, 'published')),
-      request_ids: texts(
-        textAt(entry, 'transaction.id'),
-        textAt(entry, 'debugContext.debugData.requestId'),
-      ).filter((one) => one !== 'unknown'),
-      actor,
-    }
+    return effectOf(entry, kind, scope)
   },
+}
+
+function effectOf(
+  entry: JsonObject,
+  kind: { action_class: string; verb: string },
+  scope: string | null,
+): Reading {
+  const id = textAt(entry, 'uuid')
+  if (id === null) return { skipped: 'the event has no uuid' }
+  if (scope === null) return { skipped: 'nothing names the organisation: give it as scope' }
+  const isToken = textAt(entry, 'eventType')?.startsWith('system.api_token.') === true
+  const token = isToken ? oneOf(entry, 'Token') : null
+  if (isToken && token === null) return { skipped: 'the event does not name one token' }
+  const person = oneOf(entry, 'User')
+  if (!isToken && person === null) return { skipped: 'the event does not name one person' }
+  const role = isToken ? null : oneOf(entry, 'ROLE')
+  if (!isToken && role === null) return { skipped: 'the event does not name one role' }
+  const actor = textAt(entry, 'actor.alternateId')
+  return {
+    ...kind,
+    record_id: id,
+    values: {
+      workspace_id: scope,
+      principal: kind.verb === 'create' ? actor : person && textAt(person, 'alternateId'),
+      role: role && textAt(role, 'displayName'),
+      name: token && textAt(token, 'displayName'),
+      token_id: token && textAt(token, 'id'),
+    },
+    occurred_at: isoOf(textAt(entry, 'published')),
+    request_ids: texts(
+      textAt(entry, 'transaction.id'),
+      textAt(entry, 'debugContext.debugData.requestId'),
+    ).filter((one) => one !== 'unknown'),
+    actor,
+  }
 }
 
 /** The one target of a type, or null where there is none or several. */

@@ -12,7 +12,7 @@ import type { JsonObject } from '../../json.ts'
 import { at } from '../surface/classifier.ts'
 import { harmless } from '../surface/target.ts'
 import { kindOf, secondsAt, textAt, texts } from './entry.ts'
-import type { Importer, Reading } from './importer.ts'
+import { failed, type Importer, type Reading } from './importer.ts'
 import { byItself, objectKinds, objectValues, takenBack } from './stripe-objects.ts'
 
 const charge = { action_class: 'payment_charge', verb: 'create' }
@@ -41,11 +41,13 @@ export const stripe: Importer = {
     const id = textAt(entry, 'id')
     const object = textAt(entry, 'data.object.id')
     const status = textAt(entry, 'data.object.status')
-    const failed = failureOf(type, status)
-    if (failed !== null)
+    const because = failureOf(type, status)
+    if (because !== null)
       return {
-        skipped: `failed: ${failed}`,
-        ...(object !== null && { refutes: { object, because: failed } }),
+        ...(because.endsWith('failed')
+          ? failed(because, attemptOf(entry, id, object))
+          : { skipped: `failed: ${because}` }),
+        ...(object !== null && { refutes: { object, because } }),
       }
     if (takenBack(type))
       return {
@@ -84,12 +86,27 @@ function failureOf(type: string, status: string | null): string | null {
     : null
 }
 
+/** The charge or the refund that an event says failed. */
+function attemptOf(entry: JsonObject, id: string | null, object: string | null): Reading {
+  if (id === null || object === null) return { skipped: 'the event does not name its object' }
+  if (entry['livemode'] !== true) return { skipped: 'test mode: no money has moved' }
+  const what = textAt(entry, 'data.object.object')
+  if (what === 'charge') return chargedIn(entry, id, object)
+  return what === 'refund'
+    ? refundedIn(entry, id, object)
+    : { skipped: 'neither charge nor refund' }
+}
+
 function chargeOf(entry: JsonObject, id: string, object: string, status: string | null): Reading {
   if (status !== 'succeeded')
     return { skipped: `charge status ${harmless(status ?? 'missing')}: no money has moved` }
   for (const member of ['paid', 'captured'])
     if (at(entry, `data.object.${member}`) === false)
       return { skipped: `the charge is not ${member}: no money has moved` }
+  return chargedIn(entry, id, object)
+}
+
+function chargedIn(entry: JsonObject, id: string, object: string): Reading {
   const currency = textAt(entry, 'data.object.currency')
   const customer = textAt(entry, 'data.object.customer') ?? textAt(entry, 'data.object.customer.id')
   if (customer === null) return { skipped: 'no customer: the event does not say whose charge' }
@@ -99,6 +116,10 @@ function chargeOf(entry: JsonObject, id: string, object: string, status: string 
 function refundOf(entry: JsonObject, id: string, object: string, status: string | null): Reading {
   if (status !== 'succeeded')
     return { skipped: `refund status ${harmless(status ?? 'missing')}: no money has moved` }
+  return refundedIn(entry, id, object)
+}
+
+function refundedIn(entry: JsonObject, id: string, object: string): Reading {
   const paid = textAt(entry, 'data.object.charge') ?? textAt(entry, 'data.object.charge.id')
   if (paid === null) return { skipped: 'no charge: the event does not say what was refunded' }
   const reading = made(entry, id, object, refund, { charge: paid })

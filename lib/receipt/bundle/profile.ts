@@ -4,7 +4,7 @@
  *
  * A bundle does not say which profile it was made for. Whoever verifies it says so.
  */
-import { TouchstoneError } from '../../errors.ts'
+import { requireWord } from '../../arguments.ts'
 
 export const PROFILES = ['privileged-mcp-action/v0', 'privileged-mcp-action/v1'] as const
 export type Profile = (typeof PROFILES)[number]
@@ -88,10 +88,6 @@ export const OBSERVATION_NON_CLAIMS = [
 
 /** @throws TouchstoneError `argument_invalid` for anything but one of the profiles */
 export function requireProfile(value: unknown): Profile {
-  const known = PROFILES.find((one) => one === value)
-  if (known !== undefined) return known
-  const got = typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : typeof value
-  throw new TouchstoneError('argument_invalid', `expected ${PROFILES.join(' or ')}, got ${got}`, {
-    where: 'profile',
-  })
+  requireWord(value, 'a profile', PROFILES, 'profile')
+  return value as Profile
 }

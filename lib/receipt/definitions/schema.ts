@@ -91,6 +91,7 @@ const importer = z.strictObject({
   id: name,
   kinds: by(z.strictObject({ action_class: name, verb: name, values: by(name) })),
   counts: z.array(told).optional(),
+  failed: z.array(told).optional(),
   refused: z.array(told).optional(),
   takes_back: names.optional(),
   occurred_at: name.optional(),

@@ -23,8 +23,12 @@ export type Contradiction = {
     | 'already_there'
     | 'already_absent'
     | 'too_few_shown'
-  /** Sequence number of the read, or of the call that took the effect back. */
-  seq: number
+    | 'provider_says_failed'
+  /**
+   * Sequence number of the read, or of the call that took the effect back. Null for an entry of the
+   * provider's log.
+   */
+  seq: number | null
   detail: string
 }
 

@@ -3,7 +3,6 @@
  * however much there is.
  */
 import { count, foreign, type Look, tone, wrap } from '../../display.ts'
-import type { Imported } from '../audit/import.ts'
 import type { Authenticity } from '../audit/record.ts'
 import type { ReportData } from './report.ts'
 
@@ -74,7 +73,7 @@ export function evidenceLines(
   return lines
 }
 
-type Import = Omit<Imported, 'records'>
+type Import = ReportData['imports'][number]
 
 function hasRecords({ counts }: Import): boolean {
   return counts.records > 0

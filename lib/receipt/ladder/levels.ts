@@ -5,7 +5,7 @@
  * The stored level is compared, never trusted. Calls and records meet by digest, so the cost is
  * linear in both.
  */
-import { gotShape, onlyMembers, requireAwaited } from '../../arguments.ts'
+import { gotShape, onlyMembers, requireAwaited, requireWord } from '../../arguments.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { readBytes } from '../../files.ts'
 import { isObject, parse } from '../../json.ts'
@@ -179,7 +179,10 @@ function recordsOf(evidence: Evidence) {
   const imports = evidence.imports.toSorted((a, b) =>
     rank([a.source.name, b.source.name], [a.source.digest, b.source.digest]),
   )
-  return { records, imports, ignored: evidence.ignored }
+  const failures = evidence.failures.toSorted(({ record: a }, { record: b }) =>
+    rank([a.provider, b.provider], [a.id, b.id], [a.order, b.order]),
+  )
+  return { records, failures, imports, ignored: evidence.ignored }
 }
 
 /** Clocks differ, logs are written late, and a run may last: a day is too far for none of these. */
@@ -204,14 +207,7 @@ function optionsOf(options: VerifyOptions) {
       'auditOptions',
     )
   if (window !== undefined) onlyMembers(window, ['from', 'to'], 'window')
-  if (minLevel !== undefined && !LEVELS.includes(minLevel))
-    throw new TouchstoneError(
-      'argument_invalid',
-      `expected ${LEVELS.join(' | ')}, got "${String(minLevel)}"`,
-      {
-        where: 'minLevel',
-      },
-    )
+  if (minLevel !== undefined) requireWord(minLevel, 'a level', LEVELS, 'minLevel')
   const from = timeOf(window?.from, 'window.from')
   const to = timeOf(window?.to, 'window.to')
   if (from !== null && to !== null && from > to)

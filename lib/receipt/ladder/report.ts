@@ -2,7 +2,7 @@
 import type { Digest } from '../../canonical.ts'
 import { count, foreign, type Look, pad, type Tone, tone, wrap } from '../../display.ts'
 import { Shown } from '../../shown.ts'
-import type { Imported } from '../audit/import.ts'
+import type { Evidence } from '../audit/evidence.ts'
 import type { Authenticity } from '../audit/record.ts'
 import { LEVELS, type Level, type VerificationSource } from '../surface/decision.ts'
 import type { Contradiction } from './confirm.ts'
@@ -99,6 +99,8 @@ export type ReportData = {
     unclassified: number
     levels: Record<Level, number>
     overclaims: number
+    /** Claims that a read or the provider's own log contradicts. */
+    contradicted: number
   }
   /** What stands against the claims, gravest first. */
   findings: FindingGroup[]
@@ -109,7 +111,7 @@ export type ReportData = {
    */
   min_level: { required: Level; met: boolean } | null
   records: { imported: number; used: number; unused: RecordRow[]; rejected: RecordRow[] }
-  imports: Omit<Imported, 'records'>[]
+  imports: Evidence['imports']
   /** Files of a folder of evidence that hold none, with the reason. */
   ignored: { name: string; reason: string }[]
   /** What could not be read of the decisions: calls may be missing from the report. */
@@ -192,11 +194,13 @@ function render(report: Report, look: Look): string {
   const { counts, records } = report
   const lines: string[] = []
   const claimed = counts.claimed
+  const n = counts.contradicted
+  const contradicted = n === 0 ? '' : `; ${n} ${n === 1 ? 'is' : 'are'} contradicted`
   lines.push(
     tone(
       claimed === 0
         ? `Nothing was claimed: ${count(counts.calls, 'call')}, none of which asserted an effect.`
-        : `${counts.levels.verified} of ${claimed} claimed ${claimed === 1 ? 'effect is' : 'effects are'} verified${byAction(report)}.`,
+        : `${counts.levels.verified} of ${claimed} claimed ${claimed === 1 ? 'effect is' : 'effects are'} verified${byAction(report)}${contradicted}.`,
       'strong',
       look,
     ),

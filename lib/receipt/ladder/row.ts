@@ -2,6 +2,7 @@
  * The row of one call in the report: its level, what stands against it, and why it is not higher.
  */
 import type { Digest } from '../../canonical.ts'
+import type { Failure } from '../audit/evidence.ts'
 import type { Projection } from '../surface/binding.ts'
 import type { Judged } from '../surface/call.ts'
 import { LEVELS, type Level } from '../surface/decision.ts'
@@ -20,9 +21,12 @@ export function rowOf(
     ambiguous: { records: number; calls: number } | null
     /** The record of what a denied or failed call asked for. */
     recorded: string | null
+    /** The entry of the provider's log that says that the call failed. */
+    failure: Failure | null
   },
 ): CallRow {
-  const { binding, strength, seen, rejections, ambiguous } = found
+  const { binding, strength, seen, rejections, ambiguous, failure } = found
+  const contradictions = [...(failure ? [saidBy(failure)] : []), ...(seen?.contradictions ?? [])]
   const verified = binding?.outcome === 'bound'
   const derived: Level = verified ? 'verified' : seen?.confirmed ? 'observed_confirmed' : 'asserted'
   const level = decision.asserted ? derived : null
@@ -45,17 +49,26 @@ export function rowOf(
     binding_strength: strength,
     allocation: verified ? 'told' : ambiguous ? 'ambiguous' : null,
     rejections,
-    contradictions: seen?.contradictions ?? [],
-    findings: findingsOf({ decision, projection, kind, repeated }, found, level, digest),
-    why_not_higher:
-      level === null || level === 'verified'
-        ? null
-        : whyNot(kind, projection, seen, rejections, ambiguous, binding),
+    contradictions,
+    findings: findingsOf(
+      { decision, projection, kind, repeated },
+      found,
+      contradictions,
+      level,
+      digest,
+    ),
+    why_not_higher: level === null || level === 'verified' ? null : whyNot(kind, projection, found),
   }
 }
 
-/** How bad it is that reads say this against a claim. */
+function saidBy({ code, record }: Failure): Contradiction {
+  const detail = `the provider’s log says that the call failed: ${code} (entry ${record.id})`
+  return { kind: 'provider_says_failed', seq: null, detail }
+}
+
+/** How bad it is that reads, or the provider's log, say this against a claim. */
 const AGAINST: Record<Contradiction['kind'], Finding['severity']> = {
+  provider_says_failed: 'error',
   read_does_not_show: 'error',
   read_still_shows: 'error',
   read_shows_other_value: 'error',
@@ -67,11 +80,17 @@ const AGAINST: Record<Contradiction['kind'], Finding['severity']> = {
   earlier_read_does_not_show: 'note',
 }
 
+/** True where a read, or the provider's log, says that the effect is not there. */
+export function isContradicted({ contradictions }: CallRow): boolean {
+  return contradictions.some(({ kind }) => AGAINST[kind] === 'error')
+}
+
 type Found = Parameters<typeof rowOf>[1]
 
 function findingsOf(
   { decision, repeated, kind }: Judged,
   { seen, strength, ambiguous, recorded }: Found,
+  contradictions: readonly Contradiction[],
   level: Level | null,
   digest: Digest | null,
 ): Finding[] {
@@ -116,8 +135,8 @@ function findingsOf(
       'stored_digest_differs',
       'the stored subject digest is not the one the action gives',
     )
-  for (const { kind: name, seq, detail } of seen?.contradictions ?? [])
-    add(AGAINST[name], name, `at #${seq}: ${detail}`)
+  for (const { kind: name, seq, detail } of contradictions)
+    add(AGAINST[name], name, seq === null ? detail : `at #${seq}: ${detail}`)
   if (ambiguous)
     add(
       'warning',
@@ -144,10 +163,7 @@ function findingsOf(
 function whyNot(
   kind: CallRow['kind'],
   projection: Projection,
-  seen: Confirmation | null,
-  rejections: readonly Rejection[],
-  ambiguous: Found['ambiguous'],
-  binding: Binding | null,
+  { seen, rejections, ambiguous, binding, failure }: Found,
 ): string {
   if (kind === 'read') return 'a read claims no effect'
   if (!projection.ok) return `no record can bind: ${projection.detail}`
@@ -155,7 +171,8 @@ function whyNot(
   if (ambiguous) reasons.push(`${ambiguous.records} of ${ambiguous.calls}, cannot be told which`)
   for (const { reason, records } of rejections.slice(0, 3))
     reasons.push(`${records} matching ${records === 1 ? 'record' : 'records'} refused (${reason})`)
-  if (reasons.length === 0)
+  if (failure) reasons.push('the provider’s log says that the call failed')
+  else if (reasons.length === 0)
     reasons.push(binding === null ? 'no audit record' : `no record binds (${binding.outcome})`)
   if (!seen?.confirmed && seen?.contradictions.length === 0) {
     if (seen.reason === 'no_read_after') reasons.push('no later read looked')

@@ -32,7 +32,8 @@ import {
   type ReportData,
   type Unread,
 } from './report.ts'
-import { rowOf } from './row.ts'
+import { isContradicted, rowOf } from './row.ts'
+import { type SaidFailed, saidFailed } from './said-failed.ts'
 
 export type Settings = {
   window: Window | null
@@ -85,6 +86,8 @@ export function derive(
   const differences = differencesIn(groups, usedRecords, offered, asking, toleranceMs, ambiguous)
   const beside = besideRefusals(calls, records, usedRecords, offered, asking, toleranceMs)
 
+  const failed = saidFailed(calls, records, evidence.failures, settings, asking, offerOfRecord)
+
   const confirmations = confirm(calls)
   const refused = refusals(records, usedRecords, differences)
   const nearest = nearestOf(records, usedRecords)
@@ -108,6 +111,7 @@ export function derive(
       rejections,
       ambiguous: ambiguous.get(i) ?? null,
       recorded: beside.get(i) ?? null,
+      failure: failed.about.get(i) ?? null,
     })
   })
   const left = recordRows(records, usedRecords, (one, i) => {
@@ -123,7 +127,7 @@ export function derive(
   })
   return assemble(
     rows,
-    gapsOf(calls),
+    [...ofGaps(gapsOf(calls)), ...ofUnclear(failed, calls)],
     { imported: records.length, used: usedRecords.size, ...left },
     evidence,
     settings,
@@ -150,9 +154,9 @@ function recordRows(
 
 function assemble(
   rows: CallRow[],
-  gaps: ReadonlyMap<string, number>,
+  aside: Parameters<typeof groupFindings>[0],
   records: ReportData['records'],
-  { imports, ignored, unread }: Omit<Evidence, 'records'> & { unread: Unread },
+  { imports, ignored, unread }: Pick<Evidence, 'imports' | 'ignored'> & { unread: Unread },
   { window, minLevel, toleranceMs }: Settings,
 ): Report {
   const claiming = rows.filter((row) => row.asserted && row.kind !== 'read')
@@ -168,8 +172,9 @@ function assemble(
       unclassified: claiming.filter((row) => row.kind === 'unclassified').length,
       levels,
       overclaims: rows.filter((row) => row.findings.some((one) => one.kind === 'overclaim')).length,
+      contradicted: claiming.filter(isContradicted).length,
     },
-    findings: groupFindings([...ofImports(imports), ...rows, ...ofGaps(gaps)]),
+    findings: groupFindings([...ofImports(imports), ...rows, ...aside]),
     weakest: weakest ? { state: 'rung', level: weakest } : { state: 'nothing_claimed' },
     min_level: minLevel && {
       required: minLevel,
@@ -199,6 +204,22 @@ function ofGaps(gaps: ReadonlyMap<string, number>) {
         severity: 'warning' as const,
         kind: 'calls_missing',
         detail: 'the run has later calls, and this one was not handed in',
+      },
+    ],
+  }))
+}
+
+/** What a provider's log says failed, where which of several equal calls it was cannot be told. */
+function ofUnclear({ unclear }: SaidFailed, calls: readonly Judged[]) {
+  return unclear.map(({ calls: meant, failure: { code, record } }) => ({
+    run_id: null,
+    seq: null,
+    tool: calls[meant[0] as number]?.decision.tool ?? '',
+    findings: [
+      {
+        severity: 'warning' as const,
+        kind: 'provider_says_one_failed',
+        detail: `the provider’s log says that one of ${meant.length} equal calls failed: ${code} (entry ${record.id}). Which one cannot be told`,
       },
     ],
   }))

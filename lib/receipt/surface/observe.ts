@@ -5,6 +5,8 @@
  * classifier names, hashed where it identifies; of a read's result, the same projection of the
  * items it showed.
  */
+
+import { requireWord } from '../../arguments.ts'
 import type { Digest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../json.ts'
@@ -27,14 +29,22 @@ export const NON_CLAIMS = [
   'arguments and results are not stored; targets are projected, identifying values hashed (pseudonymous, not anonymous)',
 ] as const
 
+const STATUSES = ['success', 'error', 'denied', 'timeout'] as const
+export type CallStatus = (typeof STATUSES)[number]
+
+const EFFECTS = ['allow', 'deny', 'error'] as const
+
 export type ObservedCall = {
   server: string
   tool: string
   arguments: unknown
   /** What the policy in front of the tool decided. Default `allow`. */
-  effect?: 'allow' | 'deny' | 'error'
-  /** `success`, `error`, or another word for how the call ended. */
-  status: string
+  effect?: (typeof EFFECTS)[number]
+  /**
+   * How the call ended: `success`, `error`, `denied` by a policy in front of the server, or
+   * `timeout`, where no answer came. Only a success asserts an effect.
+   */
+  status: CallStatus
   /**
    * The MCP CallToolResult, where there was one. `isError: true` outweighs a status of `success`.
    */
@@ -59,8 +69,8 @@ export type ObservedCall = {
  * One observed tool call as a decision. Its level is always `asserted`: only `verify` derives more.
  *
  * @param classifiers which classifiers to use, default all that are registered
- * @throws TouchstoneError `argument_invalid` for a call without server, tool, status, run id or
- *   sequence number
+ * @throws TouchstoneError `argument_invalid` for a call without server, tool, run id or sequence
+ *   number, and for a status or an effect that is none of those above
  * @example
  * const decision = observe({
  *   server: 'github', tool: 'add_deploy_key', status: 'success', runId: 'run-1', seq: 0,
@@ -74,7 +84,7 @@ export function observe(call: ObservedCall, classifiers?: readonly Classifier[])
     throw new TouchstoneError('argument_invalid', `expected a call, got ${shapeOf(call)}`, {
       where: 'call',
     })
-  for (const name of ['server', 'tool', 'status', 'runId'] as const) {
+  for (const name of ['server', 'tool', 'runId'] as const) {
     if (typeof call[name] !== 'string')
       throw new TouchstoneError('argument_invalid', `expected a text, got ${typeof call[name]}`, {
         where: `call.${name}`,
@@ -86,6 +96,9 @@ export function observe(call: ObservedCall, classifiers?: readonly Classifier[])
     })
 
   const effect = call.effect ?? 'allow'
+  // Whoever read an unknown word as "not done" would say that nothing was claimed.
+  requireWord(call.status, 'a status', STATUSES, 'call.status')
+  requireWord(effect, 'an effect', EFFECTS, 'call.effect')
   const result = isObject(call.result) ? call.result : undefined
   const status = result?.['isError'] === true && call.status === 'success' ? 'error' : call.status
   const asserted = effect === 'allow' && status === 'success'

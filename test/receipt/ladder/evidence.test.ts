@@ -20,7 +20,7 @@ type Call = {
   at?: string
   answer?: Json
   text?: string
-  status?: string
+  status?: receipt.CallStatus
   effect?: 'allow' | 'deny'
 }
 type Row = {

@@ -14,7 +14,7 @@ type Step = {
   /** What the tool answered: text of JSON, as most servers send it. */
   reply?: unknown
   server?: string
-  status?: string
+  status?: receipt.CallStatus
   at?: string
   actor?: string
   effect?: 'allow' | 'deny'

@@ -17,7 +17,7 @@ const base = {
   server: 's',
   tool: 'add_deploy_key',
   arguments: {},
-  status: 'success',
+  status: 'success' as const,
   runId: 'r',
   seq: 0,
 }
@@ -67,7 +67,7 @@ describe('asserted', () => {
     ['success', 'deny', false],
     ['success', 'error', false],
     ['error', 'allow', false],
-    ['Success', 'allow', false],
+    ['denied', 'allow', false],
     ['timeout', 'allow', false],
   ] as const) {
     test(`${status} under ${effect} is ${asserted ? '' : 'not '}asserted, for known and unknown tools`, () => {
@@ -79,6 +79,29 @@ describe('asserted', () => {
       }
     })
   }
+
+  test('a status or an effect of another word is refused, with the words there are', () => {
+    const refused: [object, RegExp][] = [
+      [
+        { status: 'ok' },
+        /expected a status \(success, error, denied, timeout\), got "ok" \(call\.status\)/,
+      ],
+      [{ status: 'Success' }, /got "Success"; did you mean "success"\?/],
+      [{ status: 'Succeeded' }, /got "Succeeded"/],
+      [{ status: undefined }, /expected a status .*, got nothing \(call\.status\)/],
+      [
+        { effect: 'alow' },
+        /expected an effect, got "alow"; did you mean "allow"\?.* \(call\.effect\)/,
+      ],
+    ]
+    for (const [wrong, message] of refused)
+      assert.throws(
+        () => receipt.observe({ ...base, ...wrong } as never),
+        (error: Error & { code?: string }) =>
+          error.code === 'argument_invalid' && message.test(String(error)),
+        JSON.stringify(wrong),
+      )
+  })
 
   test('a result with isError outweighs a status of success', () => {
     const { response } = receipt.observe({ ...base, result: { isError: true, content: [] } })
