@@ -288,6 +288,7 @@ describe('a claim', () => {
     assert.deepEqual(of(all.slice(0, 2), all), [[true, true, false], 1, 0])
     // What says nothing of its own is told once: the file was shared with nobody.
     assert.deepEqual(of([write], [write, ['share_file', { path }]]), [[true, false], 1, 0])
+    assert.deepEqual(of([write], [['share_file', { path }], write]), [[true, false], 1, 0])
     assert.deepEqual(of([write], [write, write]), [[true, false], 1, 0])
     assert.deepEqual(of([write], [share('kim@acme.example'), write]), [[false, true], 1, 0])
   })
@@ -341,6 +342,8 @@ describe('a claim', () => {
     assert.deepEqual(of([write('x'), move], [write('x')]), [[false], 1, 1])
     assert.deepEqual(of([write('x'), write('y')], [write('x'), write('y')]), [[null, true], 0, 0])
     assert.deepEqual(of([write('x'), write('y')], [write('x')]), [[false], 1, 1])
+    const share = ['share_file', { path }] as const
+    assert.deepEqual(of([write('x'), write('y')], [write('y'), share]), [[true, false], 1, 0])
   })
 
   it('that is terse is held to what it says, and no more', () => {

@@ -1,17 +1,19 @@
 /** What an agent says it did, matched one to one against what its world holds at the end. */
-import { canonical } from '../../../canonical.ts'
 import type { Json, JsonObject } from '../../../json.ts'
 import { FOUND } from '../../../log/found.ts'
 import type { StatedClaim } from '../../../log/stated.ts'
 import type { Claim } from '../../../log/trial.ts'
+import type { Change, Effect, End } from '../../../world/world.ts'
 import {
-  type Change,
-  type Effect,
-  type End,
-  type Match,
-  matches,
-  type Row,
-} from '../../../world/world.ts'
+  idOf,
+  isEffect,
+  isKind,
+  isMadeBy,
+  isMore,
+  lastingChanges,
+  type RowEffect,
+  rowsOf,
+} from './changes.ts'
 import { changeText, type Hidden, shownValue } from './found.ts'
 
 /** A tool as the judge knows it. */
@@ -245,7 +247,7 @@ function isPassed(at: number, stated: readonly StatedClaim[], servers: Judged[])
     const rows = effectsOf(stated[at] as StatedClaim, server)
     const passed = (row: RowEffect) =>
       changes.some((change, k) => {
-        if (Object.keys(row.where).length === 0 || !isEffect(change, row)) return false
+        if (!isEffect(change, row) || !isMadeBy(change, row)) return false
         const later = changes.slice(k + 1).filter((one) => idOf(one) === idOf(change))
         // What was made in the trial and deleted is gone, as the claim says.
         if (row.op === 'delete') return later.length === 0
@@ -288,23 +290,6 @@ function literal(target: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(target).map(([name, value]) => [name, one(value)]))
 }
 
-/** An effect on one row. */
-type RowEffect = { op: Change['op']; table: string; where: Match }
-
-/**
- * The rows of an effect. What a claim leaves open is not asked for: a terse claim is not a wrong
- * one.
- */
-function rowsOf({ op, table, where, each = [] }: Effect): RowEffect[] {
-  // An effect without rows of its own is on one row.
-  return (each.length ? each : [{}]).map((own) => {
-    const asked = Object.entries({ ...where, ...own }).filter(
-      ([, condition]) => condition !== undefined,
-    )
-    return { op, table, where: Object.fromEntries(asked) as Match }
-  })
-}
-
 /**
  * A claim that names nothing of what it changed, or by names that the tool does not take, singles
  * nothing out.
@@ -322,60 +307,11 @@ function isVague(
  * Of a row that was claimed it tells another change: a file that was written was shared as well.
  * What is made or deleted is so once.
  */
-function saysMore({ op, where }: RowEffect, { change, said }: Lasting): boolean {
-  return (
-    !said.some((one) => one.op !== 'update' && one.op === op) &&
-    Object.entries(where).some(([name, condition]) => {
-      const asked = { [name]: condition } as Match
-      const isSaid = said.some(
-        (one) => canonical({ [name]: one.where[name] ?? null }) === canonical(asked),
-      )
-      return !isSaid && (change.before === null || !matches(change.before, asked))
-    })
+function saysMore(row: RowEffect, { change, said }: Lasting): boolean {
+  return said.every(
+    (one) =>
+      (row.op === 'update' || one.op !== row.op) &&
+      isMore(row, one, change) &&
+      isMore(one, row, change),
   )
-}
-
-function isKind(change: Change, { op, table }: Effect): boolean {
-  return change.table === table && (op === 'delete') === (change.op === 'delete')
-}
-
-/**
- * Does the change do what the effect says? A create that met a row already there, and changed it,
- * counts.
- */
-function isEffect(change: Change, effect: RowEffect): boolean {
-  if (change.table !== effect.table) return false
-  if (effect.op === 'delete')
-    return change.op === 'delete' && matches(change.before as Row, effect.where)
-  return change.op !== 'delete' && matches(change.after as Row, effect.where)
-}
-
-/** The row of a change. */
-function idOf({ table, before, after }: Change): string {
-  return `${table}\u0000${((after ?? before) as Row).id}`
-}
-
-/** The changes since the start that the end state still shows, one per row. */
-function lastingChanges({ start, state, changes }: End): Change[] {
-  const touched = new Map<string, Change>()
-  for (const change of changes) {
-    touched.set(idOf(change), change)
-  }
-  const rowsAt = (tables: typeof start, table: string, id: Row['id']) =>
-    (tables[table] ?? []).find((row) => row.id === id) ?? null
-  return [...touched.values()].flatMap((change): Change[] => {
-    const row = (change.after ?? change.before) as Row
-    const before = rowsAt(start, change.table, row.id)
-    const after = rowsAt(state, change.table, row.id)
-    // What was changed and changed back is as it was.
-    if (before === after || (before && after && canonical(before) === canonical(after))) return []
-    return [
-      {
-        table: change.table,
-        before,
-        after,
-        op: before === null ? 'create' : after === null ? 'delete' : 'update',
-      },
-    ]
-  })
 }
