@@ -41,6 +41,8 @@ export type TranscriptTime = {
   to_ms: number
   /** Of it, how long it waited for a provider's limit. Left out where it did not. */
   waited_ms?: number
+  /** Of a call of the agent's model, where its provider says. */
+  tokens?: { input: number; output: number }
 }
 
 /** What was offered, from the call of that number on. */
@@ -157,6 +159,8 @@ const isNumber = (value: unknown): value is number => typeof value === 'number'
 const isMaybeText = (value: unknown) => value === undefined || isText(value)
 const isMaybeAmount = (value: unknown) =>
   value === undefined || (Number.isFinite(value) && (value as number) >= 0)
+const isTokens = (value: unknown) =>
+  isObject(value) && isCount(value['input']) && isCount(value['output'])
 const all = (value: unknown, check: (one: unknown) => boolean) =>
   Array.isArray(value) && value.every(check)
 
@@ -189,6 +193,7 @@ const MEMBERS: { [name: string]: (value: unknown) => boolean } = {
         TIMED.has(one['what']) &&
         (one['call'] === undefined || isCount(one['call'])) &&
         ['from_ms', 'to_ms', 'waited_ms'].every((member) => isMaybeAmount(one[member])) &&
+        (one['tokens'] === undefined || isTokens(one['tokens'])) &&
         isNumber(one['from_ms']) &&
         isNumber(one['to_ms']) &&
         one['from_ms'] <= one['to_ms'],

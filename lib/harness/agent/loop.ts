@@ -21,6 +21,7 @@ import type { Conversation } from './conversation.ts'
 import type { AgentEnd, AgentLimits, AgentResult } from './ending.ts'
 import { type OfferedTool, REPORT, type Recorder, ServerGone } from './recorder.ts'
 import { REPORT_DESCRIPTION } from './report.ts'
+import { isCount } from './times.ts'
 import { takesFiles } from './tool-result.ts'
 import { toolOf, toolSet } from './tool-set.ts'
 
@@ -208,11 +209,6 @@ export async function runAgent(
 
 /** Made once for all trials: making an error takes longer than the rest of a trial's end. */
 const OVER = new DOMException('the trial is over', 'AbortError')
-
-/** False where a provider gives no whole number of tokens. */
-function isCount(value: number | undefined): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0
-}
 
 /** Headers that say something about limits, or name the request. */
 const KEPT_HEADERS = /^((x-|anthropic-)?ratelimit(-.*)?|x-request-id|x-groq-region)$/

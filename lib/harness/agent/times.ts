@@ -22,10 +22,11 @@ export class Times {
   }
 
   /**
-   * A part begins. What comes back ends it. @param call the number of the call, where it is one of
-   * a tool
+   * A part begins. What comes back ends it, with the tokens that it used where they are known.
+   *
+   * @param call the number of the call, where it is one of a tool
    */
-  begin(what: TranscriptTime['what'], call?: number): () => void {
+  begin(what: TranscriptTime['what'], call?: number): (tokens?: TranscriptTime['tokens']) => void {
     const part: (typeof this.parts)[number] = {
       what,
       ...(call !== undefined && { call }),
@@ -34,9 +35,10 @@ export class Times {
     }
     if (!this.over) this.parts.push(part)
     const { waitedMs: before } = this.deadline
-    return () => {
+    return (tokens) => {
       if (this.over) return
       part.to_ms = this.now
+      if (tokens) part.tokens = tokens
       const waited = Math.round(this.deadline.waitedMs - before)
       if (what !== 'call' && waited > 0) part.waited_ms = waited
     }
@@ -77,9 +79,20 @@ export function timedModel(model: LanguageModel, times: Times | null): LanguageM
   return askedThrough(model, async (asked, options) => {
     const ended = times.begin('model')
     try {
-      return await asked.doGenerate(options)
-    } finally {
+      const result = await asked.doGenerate(options)
+      // A model of one's own may answer in another shape: that is the loop's to tell.
+      const { inputTokens, outputTokens }: Partial<typeof result.usage> = result?.usage ?? {}
+      const [input, output] = [inputTokens?.total, outputTokens?.total]
+      ended(isCount(input) && isCount(output) ? { input, output } : undefined)
+      return result
+    } catch (cause) {
       ended()
+      throw cause
     }
   })
+}
+
+/** False where a provider gives no whole number of tokens. */
+export function isCount(value: number | undefined): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0
 }

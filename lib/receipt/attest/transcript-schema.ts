@@ -45,6 +45,10 @@ export const TRANSCRIPT = z.looseObject({
           .min(0)
           .describe('Of it, how long it waited for a provider’s limit.')
           .optional(),
+        tokens: z
+          .looseObject({ input: count, output: count })
+          .describe('Of a call of the agent’s model, where its provider says.')
+          .optional(),
       }),
     )
     .describe(

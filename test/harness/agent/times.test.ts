@@ -30,8 +30,8 @@ const twice: LanguageModelV4 = {
       content: (second ? ['a'] : ['b', 'c']).map((toolCallId) => ({ ...call, toolCallId })),
       finishReason: { unified: 'tool-calls', raw: undefined },
       usage: {
-        inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
-        outputTokens: { total: 1, text: 1, reasoning: 0 },
+        inputTokens: { total: 30, noCache: 30, cacheRead: 0, cacheWrite: 0 },
+        outputTokens: { total: 4, text: 4, reasoning: 0 },
       },
       warnings: [],
     }
@@ -60,6 +60,12 @@ describe('the times of a trial', () => {
       ],
     )
     for (const { from_ms: from, to_ms: to } of times) assert.ok(0 <= from && from <= to)
+    const used = { input: 30, output: 4 }
+    assert.deepEqual(
+      times.map(({ tokens }) => tokens),
+      [used, undefined, undefined, used],
+    )
+    assert.deepEqual(row.tokens, { input: 60, output: 8 })
     const [asked, first, second, again] = times as [TranscriptTime, ...TranscriptTime[]]
     for (const one of [first, second]) {
       assert.ok((one?.from_ms ?? 0) >= asked.to_ms)
@@ -133,6 +139,7 @@ describe('the times of a trial', () => {
       { what: 'model', from_ms: -1, to_ms: 1 },
       { what: 'model', from_ms: 0 },
       { what: 'call', call: 0.5, from_ms: 0, to_ms: 1 },
+      { what: 'model', from_ms: 0, to_ms: 1, tokens: { input: 1 } },
     ])
       assert.throws(() => requireTranscript({ ...line, times: [wrong] }, () => 'x'), {
         code: 'run_damaged',

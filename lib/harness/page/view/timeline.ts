@@ -2,7 +2,7 @@
 import type { TranscriptTime } from '../../../log/index.ts'
 import type { Details } from '../shape.ts'
 import { type Child, h, link, scrolling } from './dom.ts'
-import { timeText } from './marks.ts'
+import { numberText, timeText } from './marks.ts'
 
 /** Width of the axis, in units of its drawing. */
 const AXIS = 1000
@@ -12,6 +12,7 @@ export function timelineView({ times, took, entries, record }: Details): Child {
   if (times.length === 0) return null
   const end = Math.max(...times.map(({ to_ms: to }) => to), 1)
   const waits = times.some(({ waited_ms: waited }) => waited !== undefined)
+  const counted = times.some(({ tokens }) => tokens !== undefined)
   let asked = 0
   const name = ({ what, call: seq }: TranscriptTime): Child => {
     if (what === 'user') return 'the user answers'
@@ -21,18 +22,24 @@ export function timelineView({ times, took, entries, record }: Details): Child {
     return [link(`#call-${seq}`, { class: 'inner' }, `Call ${seq}`), ' ', h('code', {}, tool)]
   }
   const rows = times.map((one) => {
-    const { from_ms: from, to_ms: to, waited_ms: waited } = one
+    const { from_ms: from, to_ms: to, waited_ms: waited, tokens } = one
     return h(
       'tr',
       {},
       h('th', { scope: 'row' }, name(one)),
-      h('td', { class: 'num' }, timeText(from)),
+      h('td', { class: 'num began' }, timeText(from)),
       h(
         'td',
         { class: 'num' },
         to - from < 1 ? '<1 ms' : timeText(to - from),
         waited && h('div', { class: 'dim small' }, `${timeText(waited)} of it waiting`),
       ),
+      counted &&
+        h(
+          'td',
+          { class: 'num' },
+          tokens && `${numberText(tokens.input)}, ${numberText(tokens.output)}`,
+        ),
       h('td', { class: 'span' }, span(one, end)),
     )
   })
@@ -57,8 +64,9 @@ export function timelineView({ times, took, entries, record }: Details): Child {
             'tr',
             {},
             h('th', { scope: 'col' }, 'part'),
-            h('th', { scope: 'col', class: 'num' }, 'began at'),
+            h('th', { scope: 'col', class: 'num began' }, 'began at'),
             h('th', { scope: 'col', class: 'num' }, 'took'),
+            counted && h('th', { scope: 'col', class: 'num' }, 'tokens in, out'),
             h('th', { scope: 'col' }, `0 to ${timeText(end)}`),
           ),
         ),
