@@ -1,14 +1,13 @@
 /** Pages: everything inside, drawn in both themes by a real browser, no request, and nobody's text is run. */
 import assert from 'node:assert/strict'
-import { existsSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { mount, POLICY, STYLE, scriptJson, scripts } from '../../lib/chart/page.ts'
+import { openPage, withoutChromium } from '../notebook/browser.ts'
 import { temporaryFolder } from '../temporary.ts'
 import { corners, samples } from './samples.ts'
-
-const CHROMIUM = '/usr/bin/chromium'
 
 describe('chart page', () => {
   test('a page names no other place that a browser would load', async () => {
@@ -36,52 +35,27 @@ describe('chart page', () => {
     assert.deepEqual(JSON.parse(text), { a: '</script><!--<script>&\u2028' })
   })
 
-  const why = existsSync(CHROMIUM) ? false : `no ${CHROMIUM}`
   test('Chromium draws every kind in both themes, asks for nothing, and complains of nothing', {
-    skip: why,
+    skip: withoutChromium,
   }, async () => {
-    const folder = temporaryFolder('page')
-    const { chromium } = await import('playwright-core')
-    const browser = await chromium.launch({
-      executablePath: CHROMIUM,
-      args: [
-        '--no-sandbox',
-        '--disable-gpu',
-        '--disable-quic',
-        '--no-first-run',
-        '--disable-background-networking',
-        '--disable-component-update',
-        '--disable-sync',
-      ],
-    })
+    const all = { ...samples, ...corners }
+    const mounted: string[] = []
+    for (const make of Object.values(all)) {
+      const made = make()
+      mounted.push(mount(made.spec, made.title, await made.svg()))
+    }
+    const file = join(temporaryFolder('page'), 'all.html')
+    const head = `<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${POLICY}"><style>${STYLE}</style>`
+    writeFileSync(file, `${head}${mounted.join('\n')}${await scripts()}`)
+    const url = pathToFileURL(file).href
+    const { page, requests, complaints, close } = await openPage(url)
     try {
-      const all = { ...samples, ...corners }
-      const mounted: string[] = []
-      for (const make of Object.values(all)) {
-        const made = make()
-        mounted.push(mount(made.spec, made.title, await made.svg()))
-      }
-      const file = join(folder, 'all.html')
-      const head = `<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${POLICY}"><style>${STYLE}</style>`
-      writeFileSync(file, `${head}${mounted.join('\n')}${await scripts()}`)
-      const page = await browser.newPage({ colorScheme: 'light' })
-      const asked: string[] = []
-      const complaints: string[] = []
-      page.on('request', (request) => asked.push(request.url()))
-      page.on('console', (message) => complaints.push(message.text()))
-      page.on('pageerror', (error) => complaints.push(String(error)))
-      page.on('dialog', (dialog) => {
-        complaints.push(`a dialog: ${dialog.message()}`)
-        void dialog.dismiss()
-      })
-      const url = pathToFileURL(file).href
-      await page.goto(url)
       const drawn = (theme: string) =>
         page.waitForFunction(
           ([name, n]) =>
             document.querySelectorAll(`.chart[data-drawn="${name}"] .stage svg.marks`).length === n,
           [theme, Object.keys(all).length] as const,
-          { timeout: 15_000 },
+          { timeout: 60_000 },
         )
       await drawn('light')
       const ink = () =>
@@ -93,9 +67,9 @@ describe('chart page', () => {
       await drawn('dark')
       assert.equal(await ink(), '#e8ebed')
       assert.deepEqual(complaints, [])
-      assert.deepEqual(asked, [url])
+      assert.deepEqual(requests, [url])
     } finally {
-      await browser.close()
+      await close()
     }
   })
 })

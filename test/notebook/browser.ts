@@ -44,6 +44,10 @@ export async function openPage(url: string, theme: 'light' | 'dark' = 'light'): 
   page.on('request', (request) => requests.push(request.url()))
   page.on('console', (message) => complaints.push(message.text()))
   page.on('pageerror', (error) => complaints.push(error.message))
+  page.on('dialog', (dialog) => {
+    complaints.push(`a dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
   await page.goto(url)
   return {
     page,

@@ -1,6 +1,5 @@
 /** What a run's receipt is, when there is none, and that everybody who checks it comes to the same. */
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +7,7 @@ import { describe, test } from 'node:test'
 import { dsse } from '@sigstore/core'
 import { cases, harness, probe, receipt, scenarios } from '../../../lib/index.ts'
 import type { RunPredicate } from '../../../lib/receipt/index.ts'
+import { opensslVerifies, withoutOpenssl } from '../../servers/openssl.ts'
 import { temporaryFolder } from '../../temporary.ts'
 import {
   check,
@@ -26,7 +26,6 @@ import {
 
 const folder = temporaryFolder('run-receipt')
 const predicate = sealed.statement.predicate as unknown as RunPredicate
-const openssl = spawnSync('openssl', ['version']).status === 0
 const offline = { model: 'sim/naive' }
 
 describe('what a run receipt says', () => {
@@ -187,29 +186,14 @@ describe('checking a run receipt', () => {
   })
 
   test('openssl verifies the envelope’s signature over what @sigstore/core encodes', {
-    skip: !openssl && 'openssl is not installed',
+    skip: withoutOpenssl,
   }, () => {
     const envelope = JSON.parse(readFileSync(join(original, 'receipt.json'), 'utf8'))
     const payload = Buffer.from(envelope.payload, 'base64')
     const theirs = dsse.preAuthEncoding(envelope.payloadType, payload)
     assert.deepEqual(theirs, Buffer.from(receipt.pae(envelope.payloadType, payload)))
-    writeFileSync(join(folder, 'pae'), theirs)
-    writeFileSync(join(folder, 'sig'), Buffer.from(envelope.signatures[0].sig, 'base64'))
-    writeFileSync(join(folder, 'pub'), keys.publicKey)
-    const args = [
-      'pkeyutl',
-      '-verify',
-      '-pubin',
-      '-inkey',
-      'pub',
-      '-rawin',
-      '-in',
-      'pae',
-      '-sigfile',
-      'sig',
-    ]
-    const made = spawnSync('openssl', args, { cwd: folder, encoding: 'utf8' })
-    assert.match(made.stdout, /Signature Verified Successfully/)
+    const signature = Buffer.from(envelope.signatures[0].sig, 'base64')
+    opensslVerifies(keys.publicKey, signature, theirs)
   })
 
   test('the report reads as text: verdict, a line per step, the numbers, what is not established', async () => {

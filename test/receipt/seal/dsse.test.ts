@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { dsse } from '@sigstore/core'
 import { digest } from '../../../lib/canonical.ts'
 import * as receipt from '../../../lib/receipt/index.ts'
 import fc from '../../property.ts'
+import { opensslVerifies, withoutOpenssl } from '../../servers/openssl.ts'
 import { temporaryFolder } from '../../temporary.ts'
 
 const folder = temporaryFolder('dsse')
@@ -18,7 +19,6 @@ const body = receipt.statement(
   'https://example.com/run/v0',
   { n: 1 },
 )
-const openssl = spawnSync('openssl', ['version']).status === 0
 
 describe('envelope', () => {
   test('what is sealed opens with the public key, byte for byte', () => {
@@ -56,28 +56,12 @@ describe('envelope', () => {
   })
 
   test('openssl verifies the signature over the encoded bytes', {
-    skip: !openssl && 'openssl is not installed',
+    skip: withoutOpenssl,
   }, () => {
     const envelope = receipt.seal(body, { key: pair.privateKey })
     const payload = Buffer.from(envelope.payload, 'base64')
-    writeFileSync(join(folder, 'pae'), receipt.pae(envelope.payloadType, payload))
-    writeFileSync(join(folder, 'sig'), Buffer.from(envelope.signatures[0]?.sig ?? '', 'base64'))
-    writeFileSync(join(folder, 'pub'), pair.publicKey)
-    const args = [
-      'pkeyutl',
-      '-verify',
-      '-pubin',
-      '-inkey',
-      'pub',
-      '-rawin',
-      '-in',
-      'pae',
-      '-sigfile',
-      'sig',
-    ]
-    const made = spawnSync('openssl', args, { cwd: folder, encoding: 'utf8' })
-    assert.equal(made.status, 0, made.stderr)
-    assert.match(made.stdout, /Signature Verified Successfully/)
+    const signature = Buffer.from(envelope.signatures[0]?.sig ?? '', 'base64')
+    opensslVerifies(pair.publicKey, signature, receipt.pae(envelope.payloadType, payload))
   })
 
   test('one flipped bit in payload, type or signature does not verify', () => {
@@ -164,7 +148,7 @@ describe('envelope', () => {
 
 describe('keys', () => {
   test('openssl reads both PEM files, and the private one is its owner’s alone', {
-    skip: !openssl && 'openssl is not installed',
+    skip: withoutOpenssl,
   }, () => {
     const path = join(folder, 'key.pem')
     receipt.keys.generate(path)
