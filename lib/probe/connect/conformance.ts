@@ -122,7 +122,7 @@ export type ConformanceOptions = {
 
 /**
  * Send the requests of `mcp-stateless-conformance 1.0` to a server of your own, one after the
- * other.
+ * other. What it demands are statuses and headers of HTTP: a server over stdio has none of them.
  *
  * @param url http or https, at any address
  * @throws TouchstoneError `argument_invalid` for what is no http or https URL
@@ -138,7 +138,7 @@ export async function conformance(
   if (!allowed) {
     throw new TouchstoneError(
       'argument_invalid',
-      `expected an http or https URL, got ${foreign(String(url))}`,
+      `expected an http or https URL, since the set is of statuses and headers of HTTP, got ${foreign(String(url))}`,
       { where: 'url' },
     )
   }
