@@ -180,8 +180,8 @@ export class Run extends RunTrials {
    * @param choice.metric      the one metric that the question is about, default `goal`; `pass^3`
    *   asks whether all of three trials of a case pass. The others are adjusted for each other
    * @param choice.among       what the numbers are adjusted for: `first` (each other configuration
-   *   against the first; default where a is the first), `all` pairs (default else), or `pair`: this
-   *   one alone, named before the run
+   *   against the first; default where a is the first), `all` pairs (default else), `pair`: this
+   *   one alone, named before the run, or `page`: all pairs and all metrics as one family
    * @param choice.target      whose answer `verdict` and `primary` are: `like these` (default) or
    *   `these`
    * @param choice.equivalence half-width in (0, 1] of differences that do not matter

@@ -11,9 +11,10 @@ import { type ComparedMetric, familyOfCases, powerOf, scoresByCase } from './met
 
 /**
  * `pair`: this one alone, named before the run. `first`: each other configuration against the
- * first. `all`: every pair. Default: `first` where a is the run's first configuration, else `all`.
+ * first. `all`: every pair. `page`: every pair, and the metric that is asked about in one family
+ * with the others. Default: `first` where a is the run's first configuration, else `all`.
  */
-const AMONG = ['pair', 'first', 'all'] as const
+const AMONG = ['pair', 'first', 'all', 'page'] as const
 export type Among = (typeof AMONG)[number]
 
 /** One metric of two configurations. `verdict` says whether b is better than a. */

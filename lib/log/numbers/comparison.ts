@@ -143,6 +143,8 @@ export type Comparisons = Answer & {
   count: number
   /** How many pairs of configurations the numbers are adjusted for. */
   pairs: number
+  /** Whether the metric that was asked about and the others are adjusted as one family. */
+  together: boolean
 }
 
 type One = { metric: ComparedMetric; x: string; y: string; mine: boolean }
@@ -166,6 +168,7 @@ export function compareAll(
     b,
     choice.among,
   )
+  const together = choice.among === 'page'
   const table = meansTable(manifest, rows)
   const { each, ...ordinal } = compareLevels(levelPairs(manifest, rows, a, b), {
     level,
@@ -204,7 +207,8 @@ export function compareAll(
         mine: x === a && y === b,
       }),
     )
-    let [pPrimary, pOthers]: [number[], number[]] = [[], []]
+    const lists = together ? [[...everyPrimary, ...everyOther]] : [everyPrimary, everyOther]
+    let p: number[]
     if (target === 'these') {
       const exact = (list: One[]) =>
         holm(
@@ -214,22 +218,27 @@ export function compareAll(
               : compareMetric(manifest, rows, x, y, { metric, target }).pDecisive,
           ),
         )
-      pPrimary = exact(everyPrimary)
-      pOthers = exact(everyOther)
+      p = lists.flatMap(exact)
     } else {
       const column = ({ metric, x, y }: One) => table.byFamily(table.differences(x, y, metric))
-      pPrimary = jointSignFlip(everyPrimary.map(column))
-      const steps = each.map((one) => (one === null ? null : 2 * one - 1))
-      pOthers = jointSignFlip([...everyOther.map(column), table.byFamily(steps)])
-      levels = { ...ordinal, pAdjusted: pOthers.at(-1) as number }
+      const steps = table.byFamily(each.map((one) => (one === null ? null : 2 * one - 1)))
+      // The levels of evidence are one of the others.
+      p = lists.flatMap((list) =>
+        jointSignFlip([...list.map(column), ...(list === lists.at(-1) ? [steps] : [])]),
+      )
+      levels = { ...ordinal, pAdjusted: p.at(-1) as number }
     }
+    const [pPrimary, pOthers] = [p.slice(0, pairs.length), p.slice(pairs.length)]
+    const inAll = pairs.length + everyOther.length
     const primary = compared(
       primaryMetric,
       pPrimary[everyPrimary.findIndex(({ mine }) => mine)] as number,
-      pairs.length,
+      together ? inAll : pairs.length,
     )
     const others = everyOther.flatMap((one, i) =>
-      one.mine ? [compared(one.metric, pOthers[i] as number, everyOther.length)] : [],
+      one.mine
+        ? [compared(one.metric, pOthers[i] as number, together ? inAll : everyOther.length)]
+        : [],
     )
     return { primary, others: others.filter((one) => one.cases > 0) }
   }
@@ -247,6 +256,7 @@ export function compareAll(
     levels,
     count: asked.others.length + 1 + (ordinal.cases > 0 ? 1 : 0),
     pairs: pairs.length,
+    together,
   }
 }
 

@@ -124,6 +124,30 @@ describe('many configurations', () => {
     assert.equal(words(6), said(9))
   })
 
+  it('as one page no metric is better or worse in more than about 5 of 100 runs that are the same', () => {
+    const alarms = { page: { these: 0, 'like these': 0 }, first: { these: 0, 'like these': 0 } }
+    const runs = 100
+    for (let run = 0; run < runs; run++) {
+      const { manifest, rows } = runOf(['a', 'b'], 20, 5, (i) => (i % 4) / 4 + 0.1, `page ${run}`)
+      for (const among of ['page', 'first'] as const) {
+        const { answers, together, primary, others } = compareAll(manifest, rows, 'a', 'b', {
+          among,
+        })
+        assert.equal(together, among === 'page')
+        if (together) for (const one of others) assert.equal(one.among, primary.among)
+        for (const target of ['these', 'like these'] as const) {
+          const all = [answers[target].primary, ...answers[target].others]
+          if (all.some(decided)) alarms[among][target]++
+        }
+      }
+    }
+    for (const target of ['these', 'like these'] as const) {
+      // Five in a hundred, and three standard errors.
+      assert.ok(alarms.page[target] <= 11, `${target}: ${alarms.page[target]} of ${runs}`)
+      assert.ok(alarms.page[target] <= alarms.first[target])
+    }
+  })
+
   it('names and order of the configurations change no letter', () => {
     const rates = [0.2, 0.5, 0.9]
     const names = ['x', 'y', 'z']
@@ -150,14 +174,15 @@ describe('many configurations', () => {
 
   it('the interval of one among many is wider than alone, and a word for the others is refused', () => {
     const { manifest, rows } = runOf(SIX, 12, 5, () => 0.5, 'wide')
-    const width = (among: 'pair' | 'first' | 'all') => {
+    const width = (among: 'pair' | 'first' | 'all' | 'page') => {
       const { low, high } = compareAll(manifest, rows, 'a', 'b', { among }).primary
       return high - low
     }
     assert.ok(width('pair') < width('first') && width('first') < width('all'))
+    assert.ok(width('all') < width('page'))
     assert.throws(
       () => compareAll(manifest, rows, 'a', 'b', { among: 'some' as never }),
-      /expected one of pair, first, all, got "some" \(among\)/,
+      /expected one of pair, first, all, page, got "some" \(among\)/,
     )
   })
 })

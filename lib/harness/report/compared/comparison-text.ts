@@ -176,8 +176,10 @@ function answerCells(question: string, one: Adjusted, look: Look): string[] {
  * one family for all would halve what it finds, and to ask about the others only behind it would
  * hide an attack (simulated in test/bench/README.md).
  */
-function twoFamilies({ primary }: Comparisons): string {
+function twoFamilies({ primary, together }: Comparisons): string {
   const each = `${Number(((1 - primary.level) * 100).toPrecision(2))} in 100`
+  if (together)
+    return `The metric asked about and these are one family, which for each question says something false in at most ${each}.`
   return `The metric asked about is a family of its own, and these are another, each held at ${each}: where nothing differs at all, a page says something false somewhere in up to three times as many.`
 }
 

@@ -25,10 +25,12 @@ export class RunComparison extends Shown {
   readonly count: number
   /** Pairs of configurations that the numbers are adjusted for. */
   readonly pairs: number
+  /** Whether the metric that was asked about and the others are adjusted as one family. */
+  readonly together: boolean
   readonly #measured: (measure: Measure) => MeasureComparison
 
   constructor(
-    { a, b, primary, others, answers, singleRuns, levels, count, pairs }: Comparisons,
+    { a, b, primary, others, answers, singleRuns, levels, count, pairs, together }: Comparisons,
     measured: (measure: Measure) => MeasureComparison,
   ) {
     super()
@@ -41,6 +43,7 @@ export class RunComparison extends Shown {
     this.levels = levels
     this.count = count
     this.pairs = pairs
+    this.together = together
     this.#measured = measured
   }
 
@@ -65,7 +68,7 @@ export class RunComparison extends Shown {
   }
 
   toJSON(): Comparisons {
-    const { a, b, primary, others, answers, singleRuns, levels, count, pairs } = this
-    return { a, b, primary, others, answers, singleRuns, levels, count, pairs }
+    const { a, b, primary, others, answers, singleRuns, levels, count, pairs, together } = this
+    return { a, b, primary, others, answers, singleRuns, levels, count, pairs, together }
   }
 }
