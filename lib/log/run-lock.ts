@@ -22,7 +22,7 @@ export async function lock(
   const busy = (who: string) =>
     new TouchstoneError(
       'run_locked',
-      `expected a run that nobody else writes, got one held by ${who}`,
+      `expected a run that no other process writes, got one held by ${who}`,
       { where: path },
     )
   const told = (who: string) =>

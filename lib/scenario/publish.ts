@@ -94,7 +94,7 @@ export function publish(
   const busy = (who: string) =>
     new TouchstoneError(
       'file_unwritable',
-      `expected an archive that nobody writes, got one held by ${who}`,
+      `expected an archive that no other process writes, got one held by ${who}`,
       { where: lock },
     )
   const held = writing(lock, () => hold(lock, busy, { waitMs: 10_000 }))

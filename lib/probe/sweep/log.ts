@@ -100,9 +100,13 @@ export async function openLog(
 ): Promise<OpenLog> {
   const lock = `${log}.lock`
   const busy = (who: string) =>
-    new TouchstoneError('file_unwritable', `expected a log that nobody writes, got one of ${who}`, {
-      where: log,
-    })
+    new TouchstoneError(
+      'file_unwritable',
+      `expected a log that no other process writes, got one held by ${who}`,
+      {
+        where: log,
+      },
+    )
   const held = await holdLater(lock, busy).catch((cause) => {
     throw cause instanceof TouchstoneError ? cause : unwritable(lock, cause)
   })

@@ -49,7 +49,7 @@ export async function checkFolder(dir: string): Promise<Verification> {
             },
           ]
         : planProblems(manifest, { ...manifest }),
-      'it can be read, and its plan adds up',
+      'it can be read, and the numbers of its plan agree with each other',
     ),
     judged('trial log', log.unread, `${log.lines} lines, each a trial's record`),
     manifest === null

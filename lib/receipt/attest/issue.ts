@@ -151,7 +151,7 @@ export async function issueRun(dir: string, options: IssueRunOptions = {}): Prom
   if (wrong)
     throw new TouchstoneError(
       'run_invalid',
-      `expected a run that adds up, got ${wrong.code}: ${wrong.detail}`,
+      `expected a run whose files agree with each other, got ${wrong.code}: ${wrong.detail}`,
       {
         where: dir,
       },

@@ -58,7 +58,10 @@ export function logProblems(log: readonly LoggedRow[], committed: Json | undefin
   return problems
 }
 
-/** Whether the receipt states the manifest's plan. That it adds up is seen when it is read. */
+/**
+ * Whether the receipt states the manifest's plan. That the plan's numbers agree with each other is
+ * checked when the manifest is read.
+ */
 export function planProblems(manifest: Manifest, stated: Json | undefined): Problem[] {
   const problems: Problem[] = []
   const plan = (stated ?? {}) as JsonObject
