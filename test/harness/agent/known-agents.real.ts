@@ -96,12 +96,19 @@ const setupsAt = (url: string, home: string): { [name in harness.KnownAgent]: Se
 
 /** A word that stands in every memory of the person whose machine this is. */
 const MEMORY = 'PERSONAL-MEMORY'
+/** And one that stands in every skill of theirs. */
+const SKILL = 'PERSONAL-SKILL'
 
-/** What a person has in their home: memories, and a server of their own that leaves a mark when it is started. */
+/** What a person has in their home: memories, skills, and a server of their own that leaves a mark when it is started. */
 function personal(home: string): { [file: string]: string } {
   const server = { command: 'touch', args: [join(home, 'own-server-started')] }
   const mcpServers = { own: server }
+  const skill = `---\nname: personal\ndescription: ${SKILL}\n---\n${SKILL}`
+  const skills = ['.claude', '.codex', '.agents', '.gemini', '.qwen', '.config/opencode'].map(
+    (folder) => [`${folder}/skills/personal/SKILL.md`, skill],
+  )
   return {
+    ...Object.fromEntries(skills),
     '.claude/CLAUDE.md': MEMORY,
     '.claude.json': JSON.stringify({ mcpServers }),
     '.codex/AGENTS.md': MEMORY,
@@ -196,6 +203,7 @@ describe('an agent that is known by its name', () => {
         remembers,
         'memory of the person',
       )
+      assert.ok(!model.asked.some(({ text }) => text.includes(SKILL)), 'skills of the person')
       assert.ok(!existsSync(join(home, 'own-server-started')), 'no server of the person')
       const learns = model.asked.filter(({ text }) => /managed memory/i.test(text))
       assert.deepEqual(learns.length, 0, 'a trial leaves no memory for the next')

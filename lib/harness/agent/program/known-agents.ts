@@ -66,6 +66,8 @@ const AGENTS = {
       '-c',
       'web_search="disabled"',
       '-c',
+      'skills.include_instructions=false',
+      '-c',
       'mcp_servers={mcp_servers}',
     ],
     input: '{task}',
@@ -82,6 +84,7 @@ const AGENTS = {
     format: 'gemini',
     configFile: '.gemini/settings.json',
     settings: {
+      skills: { enabled: false },
       tools: {
         exclude: words(
           `update_topic list_directory read_file grep_search glob replace write_file web_fetch
@@ -127,6 +130,7 @@ const AGENTS = {
     settings: {
       // Memories are files of this name, of which there are none.
       context: { fileName: ['touchstone-no-memory.md'] },
+      skills: { disabledLevels: ['project', 'user', 'extension', 'bundled'] },
       // Else it asks its model after each task what to remember, and the next trial knows it.
       memory: { enableManagedAutoMemory: false, enableManagedAutoDream: false },
       tools: {
