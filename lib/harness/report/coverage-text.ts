@@ -12,15 +12,17 @@ export function coverageText(
   const { heads, rows, notes } = coverageShown(coverage, summary)
   const right = (head: string): Column => ({ head, align: 'right' })
   const [time, ...numbers] = heads.took
+  // A count that stands in two lines reads as two.
+  const cell = (text: string) => ((look.width ?? 100) < 96 ? text.replace(/ of (?=\d)/, '/') : text)
   const reached = table(
     // A rate stands left, and counts right.
     [NAME, ...heads.reached.map((head) => (/where/.test(head) ? { head } : right(head)))],
-    rows.map((row) => [foreign(row.name, 64), ...row.reached.map(({ text }) => text)]),
+    rows.map((row) => [foreign(row.name, 64), ...row.reached.map(({ text }) => cell(text))]),
     look,
   )
   const took = table(
     [NAME, { head: time as string }, ...numbers.map(right), { head: 'ended' }],
-    rows.map((row) => [foreign(row.name, 64), ...row.took, endingsText(row.endings)]),
+    rows.map((row) => [foreign(row.name, 64), ...row.took.map(cell), endingsText(row.endings)]),
     look,
   )
   const quiet = (text: string) => tone(wrap(text, look.width ?? 100), 'quiet', look)

@@ -35,6 +35,16 @@ describe('coverage', () => {
       .out(null)
       .quiet()
   })
+  it('keeps each count in one line at 80 columns', () => {
+    const lines = run.text({ width: 80 }).split('\n')
+    const from = lines.findIndex((line) => /^configuration +judged/.test(line))
+    const to = lines.findIndex((line) => line.startsWith('Judged:'))
+    const counts = lines.slice(from, to).join('\n')
+    assert.match(counts, /^gullible +12\/12 +12\/12 +12\/12 +4\/4 .* 4\/4$/m)
+    assert.doesNotMatch(counts, / of/)
+    assert.match(run.text({ width: 100 }), /^gullible +12 of 12 +12 of 12/m)
+  })
+
   const of = (name: string) => {
     const found = run.coverage().find(({ configuration }) => configuration === name)
     assert.ok(found)

@@ -48,7 +48,9 @@ export function casesSection(params: Params, go: (params: Params) => void): HTML
   // Where the configurations come apart is asked first.
   if (several && params['sort'] === undefined) params = { ...params, sort: 'apart', down: 'yes' }
   const all = caseColumns(metric)
-  const columns = chosen(all, params, () => true)
+  // On a phone the marks come first: a case's name begins with its kind.
+  const wide = innerWidth > 640
+  const columns = chosen(all, params, ({ name }) => wide || name !== 'kind')
   const byName = params['sort'] === 'case' ? ({ at }: Row) => caseAt(at).id : undefined
   const value = byName ?? all.find(({ name }) => name === params['sort'])?.value
   const sorted = sortedBy(kept, value, params['down'] === 'yes')
@@ -115,12 +117,9 @@ export function casesSection(params: Params, go: (params: Params) => void): HTML
       choice('failed', `failed ${count(failed)}`),
       cases.some(({ adversarial }) => adversarial) &&
         choice('attack', `attack succeeded ${count(attacked)}`),
-      h('label', { for: 'kind' }, 'Kind'),
-      picked,
-      h('label', { for: 'metric' }, 'Share of'),
-      measured,
-      h('label', { for: 'find' }, 'Find'),
-      find,
+      labelled('kind', 'Kind', picked),
+      labelled('metric', 'Share of', measured),
+      labelled('find', 'Find', find),
     ),
     h(
       'p',
@@ -150,6 +149,11 @@ export function casesSection(params: Params, go: (params: Params) => void): HTML
     ),
     sorted.length > FIRST_ROWS && more,
   )
+}
+
+/** A control beside its label, which a line does not part. */
+function labelled(id: string, text: string, control: HTMLElement): HTMLElement {
+  return h('span', { class: 'labelled' }, h('label', { for: id }, text), control)
 }
 
 type CaseColumn = {
