@@ -107,7 +107,7 @@ const OTHERS = 4
 function anywhere(runs: number): void {
   const rows = [2, 3, 6, 11].map((count) => {
     const random = rng(`anywhere ${count}`)
-    const held = { first: 0, others: 0, either: 0, again: 0, both: 0 }
+    const held = { first: 0, others: 0, either: 0, again: 0, both: 0, page: 0, pageBoth: 0 }
     const pairs = Array.from({ length: count - 1 }, (_, j) => [0, 1 + j] as const)
     const all = Array.from({ length: count }, (_, i) =>
       Array.from({ length: count - i - 1 }, (_, j) => [i, i + 1 + j] as const),
@@ -151,6 +151,16 @@ function anywhere(runs: number): void {
         any(holm(pairs.map((pair) => exact(0, pair)))) ||
         (count > 2 && any(holm(all.map((pair) => exact(0, pair))))) ||
         any(holm(rest.flatMap((metric) => pairs.map((pair) => exact(metric, pair)))))
+      const every = [0, ...rest].flatMap((metric) => all.map((pair) => [metric, pair] as const))
+      const page = any(
+        jointSignFlip(
+          every.map(([metric, pair]) => column(metric, pair)),
+          draws,
+        ),
+      )
+      const pageAgain = any(holm(every.map(([metric, pair]) => exact(metric, pair))))
+      if (page) held.page++
+      if (page || pageAgain) held.pageBoth++
       if (first) held.first++
       if (others) held.others++
       if (first || others) held.either++
@@ -168,6 +178,8 @@ function anywhere(runs: number): void {
       'other cases: anywhere',
       'run again: anywhere',
       'either question',
+      'one family: other cases',
+      'one family: either question',
     ],
     rows,
   )
