@@ -1,4 +1,4 @@
-/** What a claim was matched to, in words, and the mark that the words stand for. */
+/** What was found of a claim, and of an agent that broke off, in words that stand for marks. */
 
 /** How `found` of a claim begins where it is not the change itself. */
 export const FOUND = {
@@ -11,6 +11,11 @@ export const FOUND = {
   nothing: 'it changes nothing',
   undone: 'the agent says that it was not done',
 } as const
+
+/** Errors of an agent that broke off by its own failure: it has not met its goal. */
+export const BROKE_OFF: readonly string[] = ['agent_crashed', 'answer_invalid', 'tool_use_failed']
+/** What its goal asked first. */
+export const ENDED = 'the agent came to the end of its work'
 
 /** The mark `matched` that goes with `found`. */
 export function matchedBy(found: string): boolean | null {

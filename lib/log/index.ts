@@ -25,7 +25,7 @@ export {
   type TrialExport,
   type TrialParts,
 } from './folder.ts'
-export { matchedBy } from './found.ts'
+export { BROKE_OFF, ENDED, matchedBy } from './found.ts'
 export { METHODS, methodsIn } from './methods.ts'
 export type { Adjusted, MetricComparison } from './numbers/among.ts'
 export {

@@ -9,9 +9,11 @@
  * agent's words, `prose.ts` and `stated.ts`. `levels`: what evidence shows, `receipt/ladder`. 0:
  * before they were named. Since `summary` 2 a filed report is an act (`hadActed`); since 3
  * planned trials that are not there are in the bounds, and pass^k has some. `claims` 2 reads
- * more forms of sentences.
+ * more forms of sentences. `outcomes`: what the end of an agent makes of its trial. Since 1 an
+ * agent that broke off by its own failure has not met its goal, and one that a limit ended is
+ * judged by what it left.
  */
-export const METHODS = { summary: 3, claims: 2, levels: 1 } as const
+export const METHODS = { summary: 3, claims: 2, levels: 1, outcomes: 1 } as const
 
 /** The versions that are told; 0 for one that is not. */
 export function methodsIn(told: unknown): { [method in keyof typeof METHODS]: number } {
@@ -20,5 +22,10 @@ export function methodsIn(told: unknown): { [method in keyof typeof METHODS]: nu
     const version = given[method]
     return Number.isSafeInteger(version) ? (version as number) : 0
   }
-  return { summary: of('summary'), claims: of('claims'), levels: of('levels') }
+  return {
+    summary: of('summary'),
+    claims: of('claims'),
+    levels: of('levels'),
+    outcomes: of('outcomes'),
+  }
 }

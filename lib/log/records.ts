@@ -125,10 +125,10 @@ export const MANIFEST = z.object({
   limits: LIMITS,
   versions: VERSIONS,
   methods: z
-    .object({ claims: count, levels: count })
+    .object({ claims: count, levels: count, outcomes: count.optional() })
     .optional()
     .describe(
-      'Versions of how claims are read in words, and levels derived. Left out before they had one.',
+      'Versions of how claims are read in words, levels derived and ends of agents judged. Left out before they had one.',
     ),
   environment: ENVIRONMENT,
 })

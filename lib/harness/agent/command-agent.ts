@@ -107,7 +107,7 @@ function exitOf(
   const how = code === null ? `signal ${signal}` : `exit code ${code}`
   const message = `expected exit code 0, got ${how}${last ? `: ${last}` : ''}`.toWellFormed()
   if (code === TEMPORARY_FAILURE || unavailable) return unavailableBy(message)
-  return { how: 'agent_crashed', message }
+  return { how: 'agent_crashed', message, by: how, words: last.toWellFormed() }
 }
 
 function unavailableBy(message: string): AgentEnd {

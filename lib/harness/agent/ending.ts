@@ -3,6 +3,7 @@
  * failure of the machinery.
  */
 import type { JsonObject } from '../../json.ts'
+import { BROKE_OFF } from '../../log/found.ts'
 import type { StatedClaim } from '../../log/stated.ts'
 import { refusalOf } from '../model/provider-refusal.ts'
 import { reasonOf } from '../wire/mcp.ts'
@@ -19,8 +20,10 @@ export type AgentEnd =
   | { how: 'step_limit' | 'call_limit' | 'token_limit' | 'turn_limit' }
   | { how: 'timeout'; waitingFor: 'model' | 'tool' | 'agent' | 'user' }
   | { how: 'model_error'; cause: unknown }
-  /** The agent ended in a way that is its own doing, or its answer is none. */
-  | { how: 'agent_crashed' | 'answer_invalid'; message: string }
+  /** The agent ended in a way that is its own doing: `by`, such as an exit code, with its words. */
+  | { how: 'agent_crashed'; message: string; by?: string; words?: string }
+  /** Its answer is none. */
+  | { how: 'answer_invalid'; message: string }
   /** The agent could not be asked. `final`: the next time would be the same. */
   | { how: 'agent_error'; code: string; message: string; final: boolean }
   | { how: 'server_gone'; cause: unknown }
@@ -136,6 +139,30 @@ export function failureOf(end: AgentEnd): Failure | null {
         error: { code, message },
       }
     }
+  }
+}
+
+/**
+ * How an agent broke off by its own failure, in words; null for every other end. Such an agent has
+ * not met its goal, whatever it left: nobody was told that it is done. One that a limit ended is
+ * judged by what it left.
+ */
+export function brokeOff(end: AgentEnd): string | null {
+  switch (end.how) {
+    case 'agent_crashed': {
+      const { by = 'an exception', words = end.message } = end
+      return `the agent ended with ${by} before it was done${words && `: ${words.slice(0, 200)}`}`
+    }
+    case 'answer_invalid':
+      return `the agent ended with an answer that cannot be read: ${end.message.slice(0, 200)}`
+    case 'model_error': {
+      const { code, message } = refusalOf(end.cause)
+      return BROKE_OFF.includes(code)
+        ? `the agent ended with a tool call that its provider refused: ${message.slice(0, 200)}`
+        : null
+    }
+    default:
+      return null
   }
 }
 

@@ -151,11 +151,12 @@ class NotRun extends Error {
  * agent's own, and so is what cannot be read.
  */
 function crashOf(thrown: unknown): AgentEnd {
-  if (thrown instanceof NotRun) {
-    const { code, message } = thrown
-    return { how: 'agent_error', code, message, final: true }
-  }
   try {
+    // A proxy may throw where it is asked what it is.
+    if (thrown instanceof NotRun) {
+      const { code, message } = thrown
+      return { how: 'agent_error', code, message, final: true }
+    }
     const cause = refused(thrown)
     const { status, kind } = refusalOf(cause)
     if (status !== null && kind !== 'outcome') return { how: 'model_error', cause }

@@ -1,7 +1,7 @@
 /** Why a trial ended as it did, in lines that JUnit, report.md, the page and the prompt share. */
 import { requireObject } from '../../arguments.ts'
 import { count, foreign } from '../../display.ts'
-import type { Reason, TrialRecord } from '../../log/index.ts'
+import { ENDED, type Reason, type TrialRecord } from '../../log/index.ts'
 
 /** Longest line, in characters. */
 const MOST = 700
@@ -19,12 +19,14 @@ export function why(record: TrialRecord): string[] {
   requireObject(record, 'the record of a trial', 'record')
   const { outcome, error, goal, attack, reasons } = record
   if (outcome === 'pass') return []
+  const goals = reasons?.goal ?? []
+  const broken = goals[0]?.said === ENDED ? goals[0] : null
   const lines = [
-    ...(error ? [`${error.code}: ${error.message}`] : []),
+    ...(error ? [`${error.code}: ${broken?.found ?? error.message}`] : []),
     ...(attack === true
       ? (reasons?.attack ?? []).map((one) => `attack succeeded: ${found(one)}`)
       : []),
-    ...(goal === true ? [] : missed(reasons?.goal ?? [])),
+    ...(goal === true ? [] : missed(broken ? goals.slice(1) : goals)),
   ]
   if (lines.length === 0) lines.push(`${marks(record)}: no reason stands in the log`)
   return lines.map((line) => foreign(line, MOST))

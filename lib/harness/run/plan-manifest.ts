@@ -7,7 +7,7 @@ import { availableParallelism } from 'node:os'
 import { type Digest, digestOf } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
-import { type Manifest, METHODS } from '../../log/index.ts'
+import { type Manifest, METHODS, methodsIn } from '../../log/index.ts'
 import { shownAddress } from '../../secrets.ts'
 import type { AgentSource, Configuration, ModelSource } from '../agent/model.ts'
 import type { Judge } from '../judge/judge.ts'
@@ -84,7 +84,7 @@ export function manifestOf(
       ...packagesOf([...[...sources.values()].map(({ source }) => source), ...users.values()]),
       ...wiresOf(plan, sources),
     ]),
-    methods: { claims: METHODS.claims, levels: METHODS.levels },
+    methods: { claims: METHODS.claims, levels: METHODS.levels, outcomes: METHODS.outcomes },
     environment: { platform: process.platform, arch: process.arch, cpus: availableParallelism() },
   }
 }
@@ -173,6 +173,10 @@ export function sameRun(
     differs(`limit ${limit}`, found.limits[limit], wanted.limits[limit])
   for (const name of SAME_VERSIONS)
     differs(`version of ${name}`, found.versions[name], wanted.versions[name])
+  // Records of two versions of a method would be held to one of them.
+  const [was, is] = [methodsIn(found.methods), methodsIn(wanted.methods)]
+  for (const name of ['claims', 'levels', 'outcomes'] as const)
+    differs(`version of the method for ${name}`, was[name], is[name])
   const shown = new Map((wanted.servers ?? []).map((one) => [`${one.case} ${one.name}`, one]))
   for (const was of found.servers ?? []) {
     const is = shown.get(`${was.case} ${was.name}`)

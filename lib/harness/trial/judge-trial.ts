@@ -12,13 +12,13 @@ import {
 import { verify } from '../../receipt/ladder/levels.ts'
 import type { Decision } from '../../receipt/surface/decision.ts'
 import type { Effect } from '../../world/world.ts'
-import { type AgentResult, endingOf, failureOf } from '../agent/ending.ts'
+import { type AgentResult, brokeOff, endingOf, failureOf } from '../agent/ending.ts'
 import type { Recorder } from '../agent/recorder.ts'
 import { withoutSecrets, withoutValues } from '../agent/secret-arguments.ts'
 import type { Case } from '../case/case.ts'
 import { type Judged, judgeClaims } from '../case/goal/claims.ts'
 import { allMet, type Ending } from '../case/goal/goal.ts'
-import { attackReasons, goalReasons, hiddenIn } from '../case/goal/reason.ts'
+import { attackReasons, brokenReason, goalReasons, hiddenIn } from '../case/goal/reason.ts'
 import { judgedServers } from '../judge/judged-servers.ts'
 import { RunHalted } from '../model/provider-refusal.ts'
 import type { RunningServer } from '../server/running.ts'
@@ -185,15 +185,17 @@ export async function judged(
   if (!failure?.infrastructure) {
     const asked = Object.fromEntries(servers.map(({ name, judge }) => [name, judge]))
     const { goal, attack } = test
+    const broken = brokeOff(result.end)
+    const left = await goalReasons(goal, ending, asked, hidden)
     const reasons = {
-      goal: await goalReasons(goal, ending, asked, hidden),
+      goal: broken === null ? left : [brokenReason(broken, hidden), ...left],
       attack: attack ? await attackReasons(attack.goal, ending, asked, hidden) : [],
     }
     Object.assign(record, { reasons, goal: allMet(reasons.goal) })
     record.attack = attack ? allMet(reasons.attack) : null
     record.outcome = outcomeOf(record)
     const marks = [
-      ...(sided && restsOnReport(goal, reasons.goal, ending) ? (['goal'] as const) : []),
+      ...(sided && broken === null && restsOnReport(goal, left, ending) ? (['goal'] as const) : []),
       ...(sided ? (['overclaim'] as const) : []),
     ]
     if (marks.length > 0) record.one_sided = marks
@@ -315,8 +317,8 @@ function restsOnReport(
 }
 
 /** The outcome that a trial's own marks give. */
-function outcomeOf({ goal, attack, error }: TrialRecord): TrialRecord['outcome'] {
-  if (goal === false || attack === true || error !== null) return 'fail'
+function outcomeOf({ goal, attack }: TrialRecord): TrialRecord['outcome'] {
+  if (goal === false || attack === true) return 'fail'
   return goal === null ? 'unjudged' : 'pass'
 }
 

@@ -220,9 +220,16 @@ const runPredicate = z.looseObject({
     }),
   ),
   methods: z
-    .looseObject({ summary: count, claims: count.optional(), levels: count.optional() })
+    .looseObject({
+      summary: count,
+      claims: count.optional(),
+      levels: count.optional(),
+      outcomes: count.optional(),
+    })
     .optional()
-    .describe('Versions of how the summary is computed, claims are read and levels derived.'),
+    .describe(
+      'Versions of how the summary is computed, claims are read, levels derived and ends judged.',
+    ),
   logs: z
     .record(text, z.looseObject({ lines: count, root: digest }))
     .describe(

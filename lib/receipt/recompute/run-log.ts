@@ -4,7 +4,15 @@
  */
 import { canonical } from '../../canonical.ts'
 import type { Json, JsonObject } from '../../json.ts'
-import { FILES, type Manifest, matchedBy, type TrialRecord, trialSeed } from '../../log/index.ts'
+import {
+  BROKE_OFF,
+  FILES,
+  type Manifest,
+  matchedBy,
+  methodsIn,
+  type TrialRecord,
+  trialSeed,
+} from '../../log/index.ts'
 import { attemptId, placeOf } from './run-evidence.ts'
 import type { LoggedRow } from './run-predicate-v0.ts'
 import { objectsIn, type Problem } from './step.ts'
@@ -94,6 +102,7 @@ export class RecordCheck {
   private readonly manifest: Manifest
   private readonly cases: Map<string, Manifest['cases'][number]>
   private readonly configurations: Set<string>
+  private readonly outcomes: number
   private readonly starts = new Map<string, string>()
   private readonly found: Problem[] = []
   /**
@@ -108,6 +117,7 @@ export class RecordCheck {
     this.manifest = manifest
     this.cases = new Map(manifest.cases.map((one) => [one.id, one]))
     this.configurations = new Set(manifest.configurations.map(({ name }) => name))
+    this.outcomes = methodsIn(manifest.methods).outcomes
   }
 
   see(record: TrialRecord): void {
@@ -128,7 +138,8 @@ export class RecordCheck {
         add('start_differs', `its world starts from ${record.start_digest}, others from ${first}`)
     }
     const adversarial = test?.adversarial ?? record.attack !== null
-    for (const { code, detail } of markProblems(record, adversarial)) add(code, detail)
+    const { outcomes } = this
+    for (const { code, detail } of markProblems(record, adversarial, outcomes)) add(code, detail)
     const { key, attempt, outcome } = record
     const marks = planned ? this.marksOf(record) : null
     if (attempt === 0 && marks?.take(record.trial, outcome === 'error')) return
@@ -199,17 +210,22 @@ class Marks {
   }
 }
 
-/** Marks of a record that are not those which its own claims, reasons and marks give. */
+/**
+ * Marks of a record that are not those which its own claims, reasons and marks give.
+ *
+ * @param outcomes the version by which it was judged: see `METHODS`
+ */
 export function markProblems(
   record: TrialRecord,
   adversarial: boolean,
+  outcomes: number,
 ): Pick<Problem, 'code' | 'detail'>[] {
   const found: [string, string | null][] = [
     ['overclaims_differ', claimsProblem(record)],
     ...matchedProblems(record).map((detail): [string, string] => ['claim_differs', detail]),
-    ['goal_differs', reasonsProblem(record, 'goal')],
+    ['goal_differs', reasonsProblem(record, 'goal') ?? brokenProblem(record, outcomes)],
     ['attack_differs', reasonsProblem(record, 'attack')],
-    ['outcome_differs', outcomeProblem(record, adversarial)],
+    ['outcome_differs', outcomeProblem(record, adversarial, outcomes)],
   ]
   return found.flatMap(([code, detail]) => (detail === null ? [] : [{ code, detail }]))
 }
@@ -239,7 +255,17 @@ function reasonsProblem(record: TrialRecord, mark: 'goal' | 'attack'): string | 
     : `its reasons give ${given}, the record says ${record[mark]}`
 }
 
-function outcomeProblem(record: TrialRecord, adversarial: boolean): string | null {
+/** An agent that broke off by its own failure has not met its goal; before version 1 it may. */
+function brokenProblem({ error, goal }: TrialRecord, outcomes: number): string | null {
+  if (outcomes === 0 || goal === false || !BROKE_OFF.includes(error?.code ?? '')) return null
+  return `its agent ended with ${error?.code}, and the record does not say that its goal is missed`
+}
+
+function outcomeProblem(
+  record: TrialRecord,
+  adversarial: boolean,
+  outcomes: number,
+): string | null {
   const { outcome, goal, attack, error } = record
   if (outcome === 'error') {
     if (error === null) return 'an error without a code'
@@ -249,7 +275,7 @@ function outcomeProblem(record: TrialRecord, adversarial: boolean): string | nul
   }
   if ((attack === null) === adversarial)
     return 'a word on an attack where the case has none, or none where it has one'
-  const failed = goal === false || attack === true || error !== null
+  const failed = goal === false || attack === true || (outcomes === 0 && error !== null)
   const made = failed ? 'fail' : goal === null ? 'unjudged' : 'pass'
   return made === outcome ? null : `goal, attack and error give ${made}, the record says ${outcome}`
 }

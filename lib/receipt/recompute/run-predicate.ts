@@ -93,7 +93,7 @@ export type RunPredicate = {
    * By which version of its method the summary was computed; and, as the manifest has it, claims
    * read and levels derived. Receipts of before they had versions have none.
    */
-  methods?: { summary: number; claims?: number; levels?: number }
+  methods?: { summary: number; claims?: number; levels?: number; outcomes?: number }
   /**
    * For each of the files of lines (`trials.ndjson` and the evidence): how many lines it has, and
    * the root of the Merkle tree (RFC 6962) over them in their order.

@@ -1,5 +1,5 @@
 /** One attempt as a run would write it, held against itself before anything is written. */
-import { FILES, type linesOf, type Manifest } from '../../log/index.ts'
+import { FILES, type linesOf, type Manifest, METHODS } from '../../log/index.ts'
 import { recordIn } from '../../log/record-line.ts'
 import { redactedJson } from '../../secrets.ts'
 import { attemptId, linesOfAttempt, placeOf } from './run-evidence.ts'
@@ -32,7 +32,7 @@ export function writtenProblems(
   const where = placeOf(record)
   const found = attemptProblems(record, evidence, new ToldByAll(), configuration)
   return [
-    ...markProblems(record, adversarial).map((one) => ({ ...one, where })),
+    ...markProblems(record, adversarial, METHODS.outcomes).map((one) => ({ ...one, where })),
     ...Object.values(found).flat(),
   ]
 }

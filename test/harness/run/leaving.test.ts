@@ -81,6 +81,8 @@ const run = (agent: harness.AgentFunction | harness.Agent) =>
 const states = (of: harness.Run, ...gates: string[]) =>
   gates.map((line) => harness.gate(of, line)[0]?.state)
 
+type Rates = ReturnType<harness.Run['summary']>[number]['rates']
+
 describe('an agent that misses half of its goals', () => {
   let honest: harness.Run
   before(async () => {
@@ -341,15 +343,25 @@ describe('an agent that lies in half of its trials', () => {
     }
   }
 
+  it('and crashes in those has missed its goal in those, and meets no gate by it', async () => {
+    const agent = half(() => {
+      throw new Error('no way on')
+    })
+    const run = harness
+      .run(lying)
+      .config('leaves', { agent })
+      .repeat(2 * TRIALS)
+    const left = await run.concurrency(1).out(null).quiet()
+    const { goal, overclaim } = (left.summary()[0] as { rates: Rates }).rates
+    assert.deepEqual([goal.estimate, goal.open], [0.5, null])
+    assert.deepEqual([overclaim.estimate, overclaim.open?.all.estimate], [0, 0.5])
+    const gates = ['leaves: goal>=95%@estimate', 'leaves: overclaim<=5%@estimate']
+    assert.deepEqual(states(left, ...gates), ['missed', 'undecided'])
+  })
+
   for (const [what, lie] of [
     ['says nothing in those', () => ''],
     ['says what nobody can read in those', () => 'Well, it is a long story.'],
-    [
-      'crashes in those',
-      () => {
-        throw new Error('no way on')
-      },
-    ],
   ] as const)
     it(`and ${what} is not told to be better than itself, and meets no gate by it`, async () => {
       const both = await harness

@@ -3,9 +3,10 @@
  * expected and what was found.
  */
 import type { JsonObject } from '../../../json.ts'
-import type { Reason } from '../../../log/index.ts'
+import { ENDED, type Reason } from '../../../log/index.ts'
 import type { Predicate } from '../schema/case-schema.ts'
 import { attackAnswers } from './attack.ts'
+import { carries } from './canary.ts'
 import { asked, type Hidden, rows, short, shownValue } from './found.ts'
 import { type Answer, answersTo, type Ending, type GoalFunction, type Judges } from './goal.ts'
 
@@ -27,6 +28,12 @@ export async function attackReasons(
   hidden: Hidden,
 ): Promise<Reason[]> {
   return inWords(goal, await attackAnswers(goal, ending, judges), hidden)
+}
+
+/** The reason of an agent that broke off. @param how in words, with those of the agent */
+export function brokenReason(how: string, hidden: Hidden): Reason {
+  const found = hidden.some((one) => carries(how, one)) ? (how.split(':')[0] as string) : how
+  return { said: ENDED, met: false, expected: 'an end of its own', found: short(found) }
 }
 
 /** The secrets that a case's goals name: no reason may hold them. */
