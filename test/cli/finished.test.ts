@@ -195,7 +195,7 @@ describe('touchstone compare', () => {
     const [id = ''] = readdirSync(join(cwd, 'runs'))
     const { status, stdout } = await touchstone('compare', id, 'other')
     assert.equal(status, 0)
-    assert.match(stdout, /^naive against naive of /)
+    assert.match(stdout, /^naive of other against naive of /)
     assert.equal((await touchstone('compare', id, 'other', '--margin', '5%')).status, 4)
     const json = JSON.parse((await touchstone('compare', id, 'other', '--json')).stdout)
     assert.equal(json.length, 2)
