@@ -20,7 +20,15 @@ import { requireIssuable } from '../receipt/attest/issue.ts'
 import { CLASSIFIERS_OPTION, registerGiven } from './classify.ts'
 import { foldersIn, RUNS } from './finished.ts'
 import { PLAN_OPTIONS, planned } from './run-plan.ts'
-import { gatesOf, HELD_OPTIONS, heldLines, marginOf, requirePlaces, writeFor } from './verb/held.ts'
+import {
+  gatesOf,
+  HELD_OPTIONS,
+  heldLines,
+  heldSummary,
+  marginOf,
+  requirePlaces,
+  writeFor,
+} from './verb/held.ts'
 import { ownName, quoted } from './verb/own-name.ts'
 import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb/verb.ts'
 
@@ -149,13 +157,17 @@ export const run: Verb = {
     }
     if (before) requireBaseline((await prepare(plan.plan)).manifest, before)
     const result = await plan.signal(signal)
+    const sound = result.unsound.length === 0
+    const held: Held = {
+      gates: sound ? gates.flatMap((one) => gate(result, one)) : [],
+      baseline:
+        sound && before ? against(result, before, margin === undefined ? {} : { margin }) : [],
+    }
+    // The text may fill screens: what decides stands at its top in short, and at its end in full.
+    const summary = words.flag('json') ? '' : heldSummary(result, held)
+    if (summary) process.stderr.write(`${summary}\n`)
     await finish(result, words.flag('json'))
     result.requireSound()
-    const held: Held = {
-      gates: gates.flatMap((one) => gate(result, one)),
-      baseline:
-        before === null ? [] : against(result, before, margin === undefined ? {} : { margin }),
-    }
     for (const line of heldLines(held)) process.stderr.write(`${line}\n`)
     await writeFor(words, result, held)
     if (!result.complete) process.stderr.write(`${howToGoOn(result)}\n`)

@@ -5,6 +5,7 @@
 import { accessSync, appendFileSync, constants, existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { gotWord } from '../../choice.ts'
+import { count } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { makeFolder, replaceFile, writing } from '../../files.ts'
 import {
@@ -14,6 +15,7 @@ import {
   parseGate,
   type Run,
   sarif,
+  standing,
   stepSummary,
 } from '../../harness/index.ts'
 import { baselineLines } from '../../harness/report/ci/baseline.ts'
@@ -85,6 +87,31 @@ export function marginOf(words: Words): number | undefined {
   throw new TouchstoneError('usage', `expected a share such as 0.05 or 5%, got "${text}"`, {
     where: '--margin',
   })
+}
+
+/** What the run was held against in one line, for the top of a long text; empty for nothing. */
+export function heldSummary(result: Run, held: Held): string {
+  const { gates, baseline } = held
+  if (gates.length + baseline.length === 0) return ''
+  const lines = [
+    ...gates.map((one) => ({ ...one, what: one.gate })),
+    ...baseline.map((one) => ({
+      what: 'the baseline',
+      configuration: one.configuration,
+      state: one.worse.length > 0 ? 'missed' : one.undecided.length > 0 ? 'undecided' : 'met',
+    })),
+  ]
+  const parts = (['missed', 'undecided'] as const).flatMap((state) => {
+    const some = lines.filter((one) => one.state === state)
+    const groups = [...Map.groupBy(some, ({ what }) => what)].map(
+      ([what, of]) => `${what} (${of.map(({ configuration }) => configuration).join(', ')})`,
+    )
+    const word = state === 'missed' ? 'MISSED' : state
+    return some.length === 0 ? [] : [`${some.length} ${word}: ${groups.join(', ')}`]
+  })
+  const met = lines.filter(({ state }) => state === 'met').length
+  const said = [...parts, `${met} of ${lines.length} met`].join('; ')
+  return `Held to ${count(lines.length, 'line')}, ${standing(result, held)}: ${said}. Why: at the end.`
 }
 
 /** What the run was held against, a line each. */

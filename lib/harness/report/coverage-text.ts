@@ -37,7 +37,7 @@ export function endingsText(endings: Coverage['endings']): string {
   return endings.map(([ending, n]) => `${foreign(ending, 40)} ${n}`).join(', ')
 }
 
-/** Says of a configuration that its repeats are the same. */
-export function identicalText(name: string): string {
-  return `${foreign(name, 64)}: its repeats are byte for byte the same in every case, as from plain code, a cache or temperature 0. They are no repeats: each case counts once, and how its trials vary is not known. More cases tell more about it, and --repeat 1 tells as much as these repeats.`
+/** Says of configurations that their repeats are the same. */
+export function identicalText(...names: string[]): string {
+  return `${names.map((name) => foreign(name, 64)).join(', ')}: ${names.length > 1 ? 'their' : 'its'} repeats are byte for byte the same in every case, as from plain code, a cache or temperature 0. They are no repeats: each case counts once, and how its trials vary is not known. More cases tell more, and --repeat 1 tells as much as these repeats.`
 }

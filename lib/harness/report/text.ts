@@ -19,6 +19,7 @@ import { earlyCrashText, malformedText } from '../page/agent-faults.ts'
 import { OPEN_EXPLAINED, openText } from '../page/coverage.ts'
 import { unclassifiedText } from '../page/unclassified.ts'
 import { QUESTIONS, rankingText } from './compared/comparison-text.ts'
+import { MOST_IN_FULL, severalText } from './compared/several-text.ts'
 import { coverageText, endingsText, identicalText } from './coverage-text.ts'
 import { judgeLines } from './judge-text.ts'
 import type { Run } from './result.ts'
@@ -162,9 +163,8 @@ export function runText(run: Run, look: Look = {}): string {
   const unknown = unclassifiedText(run)
   if (unknown) lines.push(tone(wrap(unknown, look.width ?? 100), 'quiet', look))
   for (const one of summary) lines.push(...lostLines(one, look))
-  for (const name of run.identical) {
-    lines.push(tone(wrap(identicalText(name), look.width ?? 100), 'bad', look))
-  }
+  if (run.identical.size > 0)
+    lines.push(tone(wrap(identicalText(...run.identical), look.width ?? 100), 'bad', look))
   const remark = (name: string, text: string, as: Tone) =>
     tone(wrap(`${foreign(name, 64)}: ${text}`, look.width ?? 100), as, look)
   for (const name of run.configurations) {
@@ -198,7 +198,9 @@ export function runText(run: Run, look: Look = {}): string {
   }
   const [a, ...others] = run.configurations
   if (others.length > 1) lines.push('', rankingText(run.ranking(), look))
-  for (const b of others) lines.push('', run.compare(a as string, b).text(look))
+  const comparisons = others.map((b) => run.compare(a as string, b))
+  if (run.configurations.length > MOST_IN_FULL) lines.push('', severalText(comparisons, look))
+  else for (const one of comparisons) lines.push('', one.text(look))
   for (const { case: id, reason } of manifest.left_out)
     lines.push('', tone(wrap(`Left out: ${id} (${reason}).`, look.width ?? 100), 'unsure', look))
   return lines.join('\n')
@@ -209,8 +211,9 @@ export function runText(run: Run, look: Look = {}): string {
  * nothing.
  */
 function measuresText({ duration_ms: time, per_trial: per }: ConfigurationSummary): string {
+  // From nothing to anything is no interval.
   const ends = ({ low, high }: Interval, say: (value: number) => string) =>
-    Number.isFinite(low)
+    Number.isFinite(low) && (low > 0 || Number.isFinite(high))
       ? ` [${say(low)}, ${Number.isFinite(high) ? say(high) : 'unknown'}]`
       : ' [unknown]'
   const whole = (value: number) => String(Math.round(Math.max(0, value)))

@@ -118,10 +118,7 @@ describe('identical repeats of one run beside another', () => {
 
   it('say what tells more: cases, and one repeat as much as these', async () => {
     const run = await asReal('way-out')
-    assert.match(
-      run.text({ width: 400 }),
-      /More cases tell more about it, and --repeat 1 tells as much/,
-    )
+    assert.match(run.text({ width: 400 }), /More cases tell more, and --repeat 1 tells as much/)
   })
 })
 

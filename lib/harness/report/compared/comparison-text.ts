@@ -19,7 +19,7 @@ export const QUESTIONS = { these: 'run again', 'like these': 'other cases' } as 
 /** Longer names do not stand at the head of a column. */
 const MOST = 24
 
-function verdictTone(verdict: string): Tone {
+export function verdictTone(verdict: string): Tone {
   return verdict === 'better' ? 'good' : verdict === 'worse' ? 'bad' : 'unsure'
 }
 
@@ -85,7 +85,8 @@ export function comparisonText(comparison: Comparisons, look: Look = {}): string
         { ...look, width: width - 2 },
       ).replace(/^/gm, '  '),
     )
-    if (comparison.levels.cases > 0) lines.push(wrap(levelsText(comparison), width, '  '))
+    for (const text of otherNotes(comparison)) note(text)
+    if (comparison.levels.cases > 0) note(levelsText(comparison))
   }
   return lines.join('\n')
 }
@@ -103,10 +104,48 @@ function primaryNotes(comparison: Comparisons): string[] {
       : '',
     apart(comparison),
     singleRunsText(comparison),
-    ...reasons.flatMap(([question, one]) =>
-      one.reasons.slice(1).map((text) => `${question}: ${text}`),
-    ),
+    ...reasons.flatMap(([question, one]) => {
+      const why = unexpected(one)
+      const said = one.reasons.slice(1)
+      return [...(why === '' || said.includes(why) ? [] : [why]), ...said].map(
+        (text) => `${question}: ${text}`,
+      )
+    }),
   ].filter(Boolean)
+}
+
+/** Why other metrics came to verdicts that their own figures seem to speak against. */
+function otherNotes({ answers }: Comparisons): string[] {
+  return (['these', 'like these'] as const).flatMap((target) => {
+    const told = answers[target].others.map((one) => ({ one, why: unexpected(one) }))
+    const groups = Map.groupBy(
+      told.filter(({ why }) => why !== ''),
+      ({ why }) => why,
+    )
+    return [...groups].map(([why, some]) => {
+      const labels = some.map(({ one }) => metricNamed(one.metric).label)
+      return `${QUESTIONS[target]}, ${labels.join(' and ')}: ${why}`
+    })
+  })
+}
+
+const HOLDS_ALL_THE_SAME =
+  'the interval holds 0 all the same: it allows for kinds of cases that these do not show, the test assumes that there are none'
+
+/**
+ * The reason for a verdict where a reader of its figures expects another one: `cannot tell` beside
+ * a p below 0.05, or a direction beside an interval that holds 0. Else empty.
+ */
+export function unexpected({ verdict, pAdjusted, level, low, high, reasons }: Adjusted): string {
+  const holds = low <= 0 && high >= 0
+  if (verdict === 'better' || verdict === 'worse') return holds ? HOLDS_ALL_THE_SAME : ''
+  if (verdict !== 'cannot tell' || !(pAdjusted < 0.05)) return ''
+  const withheld = reasons.find((text) => text.includes('is withheld'))
+  if (withheld) return withheld
+  if (pAdjusted > 1 - level + 1e-12) return `p is held to ${pText(1 - level)} here, over all looks`
+  return holds
+    ? 'the interval holds 0: a difference of either sign fits these results'
+    : (reasons.at(-1) ?? '')
 }
 
 /** What stands under a comparison, a sentence each. */
@@ -117,6 +156,7 @@ export function comparisonNotes(comparison: Comparisons): string[] {
     others.length > 0
       ? `${count(comparison.count, 'comparison')} per question; all but the first are adjusted for each other. ${twoFamilies(comparison)}`
       : '',
+    ...otherNotes(comparison),
     levels.cases > 0 ? levelsText(comparison) : '',
   ].filter(Boolean)
 }
@@ -199,8 +239,9 @@ function apart({ answers }: Comparisons): string {
 function singleRunsText({ singleRuns, a, b }: Comparisons): string {
   const { wrong, level } = singleRuns
   if (!Number.isFinite(wrong)) return ''
-  const digits = digitsFor(1, wrong, level)
-  return `one run of each: ${a} and ${b} come out in the wrong order in ${percentage(wrong, digits)}% of pairs of single runs, and level in ${percentage(level, digits)}%.`
+  // Rarer than one in 10,000 is as good as never, and must not widen its neighbour.
+  const said = (share: number) => `${percentage(share, Math.min(2, digitsFor(1, share)))}%`
+  return `one run of each: ${a} and ${b} come out in the wrong order in ${said(wrong)} of pairs of single runs, and level in ${said(level)}.`
 }
 
 /**
@@ -210,5 +251,9 @@ function singleRunsText({ singleRuns, a, b }: Comparisons): string {
 function levelsText({ a, b, levels }: Comparisons): string {
   const { superiority, low, high, pAdjusted, cases, level } = levels
   const verdict = !(pAdjusted <= 1 - level) ? 'cannot tell' : superiority > 0.5 ? 'better' : 'worse'
-  return `evidence: a call of ${b} stands higher on the ladder than one of ${a} in ${rateText(superiority, low, high)} of pairs (half is no difference): ${verdict}, p ${pText(pAdjusted, 1 - level)}, ${count(cases, 'case')}`
+  const all =
+    verdict !== 'cannot tell' && low <= 0.5 && high >= 0.5
+      ? `; ${HOLDS_ALL_THE_SAME.replace('0', 'half')}`
+      : ''
+  return `evidence: a call of ${b} stands higher on the ladder than one of ${a} in ${rateText(superiority, low, high)} of pairs (half is no difference): ${verdict}, p ${pText(pAdjusted, 1 - level)}, ${count(cases, 'case')}${all}`
 }

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { inspect } from 'node:util'
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv'
+import { heldSummary } from '../../../../lib/cli/verb/held.ts'
 import { requireBaseline } from '../../../../lib/harness/report/ci/baseline.ts'
 import { cases, harness } from '../../../../lib/index.ts'
 import { startCommands } from '../../../servers/commands.ts'
@@ -480,6 +481,31 @@ function requireJunit({ name, attributes, children, text }: Element): void {
   }
 }
 
+describe('what a run was held to, at the top of its text', () => {
+  it('is one line: what was missed and undecided by gate, and how many were met', () => {
+    const held = (...lines: string[]) => ({
+      gates: lines.flatMap((one) => harness.gate(run, one)),
+      baseline: [],
+    })
+    const states = harness.gate(run, 'goal>=95%').map(({ state }) => state)
+    assert.deepEqual(states, ['missed', 'undecided'])
+    assert.equal(
+      heldSummary(run, held('goal>=95%', 'goal>=1%', 'naive:goal>=99.8%')),
+      'Held to 5 lines, fell short: 2 MISSED: goal>=95% (naive), naive:goal>=99.8% (naive); 1 undecided: goal>=95% (careful); 2 of 5 met. Why: at the end.',
+    )
+    assert.equal(
+      heldSummary(run, held('goal>=1%')),
+      'Held to 2 lines, as hoped: 2 of 2 met. Why: at the end.',
+    )
+    assert.equal(heldSummary(run, held()), '')
+    const baseline = harness.against(run, again)
+    assert.match(
+      heldSummary(run, { gates: [], baseline }),
+      /2 undecided: the baseline \(naive, careful\)/,
+    )
+  })
+})
+
 describe('JUnit', () => {
   it('has a suite with a test per gate and configuration, and one per configuration of a baseline', () => {
     const gates = ['goal>=1%', 'goal>=99.9%', 'naive:goal>=80%'].flatMap((one) =>
@@ -786,7 +812,7 @@ describe('touchstone run', () => {
     ]
     const missed = await touchstone([...words, '--out', at('missed'), '--gate', 'goal>=1@estimate'])
     assert.equal(missed.status, 1, missed.stderr)
-    assert.match(missed.stderr, /Gate goal>=1@estimate, naive: MISSED/)
+    assert.match(missed.stderr, /^Gate goal>=1@estimate, naive: MISSED/)
     requireJunit(parseXml(readFileSync(at('j.xml'), 'utf8')))
     assert.equal(
       (JSON.parse(readFileSync(at('s.json'), 'utf8')) as { version: string }).version,
