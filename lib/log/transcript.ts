@@ -101,7 +101,8 @@ export type Entry =
   | ({ kind: 'call' } & TranscriptCall)
   | ({ kind: 'malformed' } & TranscriptMalformed)
   | { kind: 'report'; summary: string; claims: readonly Claim[] }
-  | { kind: 'end'; how: string }
+  /** `stderr`: the last that a program wrote there which ended in another way than it should. */
+  | { kind: 'end'; how: string; stderr?: string }
 
 /** A trial as it went. */
 export type Transcript = TranscriptLine & {
@@ -281,8 +282,13 @@ export function transcriptOf(line: TranscriptLine, claims: readonly Claim[] = []
       ...(summary || claims.length > 0
         ? [{ kind: 'report' as const, summary: summary ?? '', claims }]
         : []),
-      ...(end === undefined ? [] : [{ kind: 'end' as const, how: end }]),
+      ...(end === undefined ? [] : [endOf(end, line['stderr'])]),
     ],
     ordered: order !== undefined,
   }
+}
+
+function endOf(how: string, stderr: unknown): Entry {
+  const isTold = how !== 'finished' && typeof stderr === 'string' && stderr.trim() !== ''
+  return { kind: 'end', how, ...(isTold && { stderr }) }
 }

@@ -17,6 +17,7 @@ import {
 import { type Answer, answerIn, answerOf, jsonIn } from './answer.ts'
 import type { AgentEnd } from './ending.ts'
 import { type AnswerPaths, type CommandAgent, searchPath } from './program/command.ts'
+import { crashReason } from './program/crash-reason.ts'
 import { CONFIG_FILES, configText, inlineConfig } from './program/mcp-config.ts'
 import { runProgram } from './program/run-program.ts'
 
@@ -82,7 +83,11 @@ export async function runCommand(options: CommandAgent, trial: Trial): Promise<E
       output_cut: end.cut,
     }
     const gone = options.unavailable?.some((text) => `${end.stdout}\n${end.stderr}`.includes(text))
-    if (code !== 0) return { end: exitOf(code, signal, redacted(end.stderr), gone), notes }
+    if (code !== 0) {
+      const said =
+        crashReason(redacted(end.stderr)) || crashReason(redacted(end.stdout).slice(-MOST_KEPT))
+      return { end: exitOf(code, signal, said, gone), notes }
+    }
     const answer = read(() => outputOf(redacted(end.stdout), options.output ?? 'text'), notes)
     // A program may say that its model is not to be had, and exit with 0.
     if (gone && 'end' in answer && answer.end.how === 'answer_invalid')
@@ -96,18 +101,20 @@ export async function runCommand(options: CommandAgent, trial: Trial): Promise<E
 /**
  * An exit code other than 0: the agent's own doing, unless it says that it is a failure that
  * passes, or that its model is not to be had.
+ *
+ * @param said why, in its own words
  */
 function exitOf(
   code: number | null,
   signal: NodeJS.Signals | null,
-  stderr: string,
+  said: string,
   unavailable = false,
 ): AgentEnd {
-  const last = stderr.trimEnd().split('\n').at(-1)?.trim().slice(0, 200) ?? ''
   const how = code === null ? `signal ${signal}` : `exit code ${code}`
-  const message = `expected exit code 0, got ${how}${last ? `: ${last}` : ''}`.toWellFormed()
+  const message =
+    `expected exit code 0, got ${how}${said ? `: ${said.slice(0, 200)}` : ''}`.toWellFormed()
   if (code === TEMPORARY_FAILURE || unavailable) return unavailableBy(message)
-  return { how: 'agent_crashed', message, by: how, words: last.toWellFormed() }
+  return { how: 'agent_crashed', message, by: how, words: said.slice(0, 200).toWellFormed() }
 }
 
 function unavailableBy(message: string): AgentEnd {

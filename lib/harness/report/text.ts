@@ -304,16 +304,25 @@ export function incompleteText(run: Run): string {
   return `Not complete: ${parts.filter(Boolean).join(', ')}.`
 }
 
+/** Numbers that differ from trial to trial: seeds, ports, times. No exit code, no HTTP status. */
+const OWN_NUMBERS = /0x[0-9a-f]+|\d{4,}/gi
+
 /** What trials that were cut short say, the most frequent first. */
 function reasons(run: Run, look: Look, of: (row: { outcome: string }) => boolean): string[] {
-  const counts = new Map<string, number>()
+  const kinds = new Map<string, { text: string; times: number; others: string }>()
   for (const { error } of run.records(of)) {
     if (error === null) continue
     const text = `${error.code}: ${error.message}`
-    counts.set(text, (counts.get(text) ?? 0) + 1)
+    const key = text.replace(OWN_NUMBERS, '0000')
+    const kind = kinds.get(key) ?? { text, times: 0, others: '' }
+    kinds.set(key, kind)
+    kind.times++
+    if (text !== kind.text) kind.others = ' (the first; numbers differ)'
   }
-  const said = [...counts].sort(([, a], [, b]) => b - a)
-  const lines = said.slice(0, 3).map(([text, times]) => `  ${times} x ${foreign(text, 300)}`)
+  const said = [...kinds.values()].sort((a, b) => b.times - a.times)
+  const lines = said
+    .slice(0, 3)
+    .map(({ text, times, others }) => `  ${times} x ${foreign(text, 300)}${others}`)
   if (said.length > 3) lines.push(`  and ${count(said.length - 3, 'other reason')}: see report.md`)
   return lines.map((line) => wrap(line, look.width ?? 100, '      ').replace(/^ {4}/, ''))
 }

@@ -141,7 +141,10 @@ function told(entry: Entry, record: TrialRecord): Told[] {
         }),
       ]
     case 'end':
-      return [['end', entry.how, 'quiet']]
+      return [
+        ...(entry.stderr === undefined ? [] : [['stderr', entry.stderr, 'bad'] as Told]),
+        ['end', entry.how, 'quiet'],
+      ]
   }
 }
 

@@ -27,8 +27,10 @@ function* textsOf({ record, why, entries, exports }: Details): Generator<[string
       yield ['report', one.summary]
       for (const claim of one.claims)
         yield ['claim', `${claim.tool} ${JSON.stringify(claim.target)} ${claim.found ?? ''}`]
-    } else if (one.kind === 'end') yield ['end', one.how]
-    else yield [one.kind === 'said' ? 'agent' : one.kind, one.text]
+    } else if (one.kind === 'end') {
+      yield ['end', one.how]
+      if (one.stderr !== undefined) yield ['standard error', one.stderr]
+    } else yield [one.kind === 'said' ? 'agent' : one.kind, one.text]
   }
   for (const { server, text } of exports) yield [`export of ${server}`, text]
 }

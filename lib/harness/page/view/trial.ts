@@ -224,7 +224,18 @@ function entryView(entry: Entry, { writes, record }: Details): Child {
           ),
       )
     default:
-      return block('End', 'system', h('p', { class: 'dim' }, entry.how))
+      return [
+        entry.stderr !== undefined &&
+          block(
+            [
+              'The end of its standard error',
+              copyOf('the end of its standard error', entry.stderr),
+            ],
+            'fail',
+            pre(entry.stderr),
+          ),
+        block('End', 'system', h('p', { class: 'dim' }, entry.how)),
+      ]
   }
 }
 
