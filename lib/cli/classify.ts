@@ -61,6 +61,11 @@ export const classify: Verb = {
       if (out !== undefined) write(out, draft.text)
       const told = [
         `${count(running.tools.length, 'tool')} of ${name}: ${draft.known.length} known already, ${count(draft.effects.length, 'effect')} and ${count(draft.reads.length, 'read')} drafted`,
+        ...(draft.like === null
+          ? []
+          : [
+              `${draft.like}, which ships, has tools of these names: if ${name} is that server, name it so (--name ${draft.like}), and no file is needed for them`,
+            ]),
         ...(out === undefined ? [] : [`Draft: ${out}`]),
       ]
       process.stderr.write(`${told.join('\n')}\n`)

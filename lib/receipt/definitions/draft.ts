@@ -8,7 +8,7 @@
 import { stringify } from 'yaml'
 import { isObject, type JsonObject } from '../../json.ts'
 import { CLASSIFIERS_SCHEMA, type CompactClass, type CompactField } from '../surface/compact.ts'
-import { classifiersFor } from '../surface/registry.ts'
+import { classifiersFor, shippedServerOf } from '../surface/registry.ts'
 import { isSecretName } from '../surface/target.ts'
 
 /** A tool as a server lists it. */
@@ -22,6 +22,11 @@ export type Draft = {
   server: string
   /** Tools that a registered classifier knows. */
   known: string[]
+  /**
+   * A server that ships with tools of most names that are not known: under its name they are. Null
+   * for none.
+   */
+  like: string | null
   /** Tools that are drafted as effects, and as reads. */
   effects: string[]
   reads: string[]
@@ -63,6 +68,7 @@ export function draftFor(server: string, tools: readonly ListedTool[]): Draft {
   return {
     server,
     known: names(tools.filter(isKnown)),
+    like: shippedServerOf(names(unknown), server),
     effects: names(effects),
     reads: names(reads),
     text: `${HEAD}${stringify(file, { lineWidth: 100 })}`,

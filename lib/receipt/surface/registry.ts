@@ -163,6 +163,28 @@ function lookUp({ byName, words }: Registry, tool: string, server: string): Know
   return { name: leaf, candidates: [] }
 }
 
+/**
+ * The server that ships with tools of most of these names, more than any other: the word by which
+ * its classifiers know it. Null where none has, or two have as many.
+ *
+ * @param server what the server is called, which may stand before the names
+ * @example
+ * shippedServerOf(['write_file', 'edit_file', 'list_allowed_directories']) // 'filesystem'
+ */
+export function shippedServerOf(tools: readonly string[], server = ''): string | null {
+  const counts = new Map<string, number>()
+  for (const tool of new Set(tools)) {
+    const leaf = leafOf(tool)
+    const names = [...cutsOf(leaf, [server])].map((cut) => leaf.slice(cut))
+    const found = names.flatMap((name) => shippedOnes().byName.get(name) ?? [])
+    for (const word of new Set(found.flatMap((one) => wordsOf(one)[0] ?? [])))
+      counts.set(word, (counts.get(word) ?? 0) + 1)
+  }
+  const [first, second] = [...counts].sort(([, a], [, b]) => b - a)
+  if (!first || first[1] === second?.[1]) return null
+  return 2 * first[1] > new Set(tools).size ? first[0] : null
+}
+
 /** The tool's name without what stands before the last dot, slash or double underscore. */
 function leafOf(tool: string): string {
   const at = Math.max(tool.lastIndexOf('.'), tool.lastIndexOf('/')) + 1

@@ -472,6 +472,22 @@ describe('a draft', () => {
     )
   })
 
+  it('names the server that ships with tools of most of these names', async () => {
+    const like = async (...names: string[]) =>
+      (
+        await receipt.draft(
+          'disk',
+          names.map((name) => ({ name })),
+        )
+      ).like
+    assert.equal(await like('write_file', 'edit_file', 'list_allowed_directories'), 'filesystem')
+    assert.equal(await like('write_file', 'paint_file'), null)
+    assert.equal(await like('write_file', 'edit_file', 'paint_file'), 'filesystem')
+    // Several servers have one, and which is meant cannot be told.
+    assert.equal(await like('create_issue'), null)
+    assert.equal((await receipt.draft('filesystem', [{ name: 'write_file' }])).like, null)
+  })
+
   it('never names a secret as a target', async () => {
     const inputSchema = {
       properties: {
@@ -501,6 +517,11 @@ describe('touchstone classify', () => {
     const first = await touchstone(...args)
     assert.equal(first.code, 0, first.stderr)
     assert.match(first.stderr, /9 tools of graph: 0 known already, 6 effects and 3 reads drafted/)
+    // Under the name of the server that it is, each of them is known.
+    assert.match(
+      first.stderr,
+      /memory, which ships, has tools .*if graph is that server.*--name memory/,
+    )
     assert.ok(existsSync(out))
     const second = await touchstone(...args)
     assert.equal(second.code, 2)

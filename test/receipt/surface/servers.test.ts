@@ -6,7 +6,11 @@ import { describe, it } from 'node:test'
 import { importers } from '../../../lib/receipt/audit/importers.ts'
 import { checkClassifier } from '../../../lib/receipt/surface/definition.ts'
 import { observe } from '../../../lib/receipt/surface/observe.ts'
-import { classifiers, classifiersFor } from '../../../lib/receipt/surface/registry.ts'
+import {
+  classifiers,
+  classifiersFor,
+  shippedServerOf,
+} from '../../../lib/receipt/surface/registry.ts'
 import { highest, keptLists, partsOf, silentOf, table } from './servers-table.ts'
 
 const root = join(import.meta.dirname, '../../..')
@@ -24,6 +28,16 @@ describe('servers that people connect', () => {
       }),
     )
     assert.deepEqual(unknown, [])
+  })
+
+  it('every kept list is told under another name by its tools, and under the word that is named all are known', () => {
+    for (const { name, list } of keptLists()) {
+      const tools = list.tools.map((tool) => tool.name)
+      const word = shippedServerOf(tools, 'disk9')
+      assert.ok(word, name)
+      const known = tools.filter((tool) => classifiersFor(tool, word).candidates.length > 0)
+      assert.ok(2 * known.length > tools.length, `${name}: ${word}`)
+    }
   })
 
   it('a tool that its server calls read-only is no effect, and one that it says writes is one', () => {
