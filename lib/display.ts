@@ -194,12 +194,18 @@ function apartFrom(least: number, rows: readonly string[][], column: number): nu
   return width
 }
 
+/** A space at which a line may end: not within an interval, and not before the unit of a figure. */
+const BETWEEN_WORDS = / (?![^[\]]{0,20}\])(?<!\d (?=(?:ms|s|min|h)\b))/
+
 /** Break a text at spaces into lines of at most `width` columns, each behind `indent`. */
 export function wrap(text: string, width: number, indent = ''): string {
   const lines: string[] = []
   for (const paragraph of text.split('\n')) {
     let line = ''
-    for (const word of paragraph.split(' ')) {
+    const words = paragraph
+      .split(BETWEEN_WORDS)
+      .flatMap((one) => (textWidth(indent + one) > width ? one.split(' ') : [one]))
+    for (const word of words) {
       if (line && textWidth(indent + line) + 1 + textWidth(word) > width) {
         lines.push(indent + line)
         line = word
@@ -252,11 +258,14 @@ export function table(columns: Column[], rows: string[][], look: Look = {}): str
     }
   }
   shrink(columns.map(({ min, names }, i) => (names ? apartFrom(min ?? 1, rows, i) : min)))
-  shrink(
-    columns.map(({ head, min }, i) =>
-      min === undefined ? longestWord([head, ...rows.map((row) => row[i] ?? '')]) : undefined,
-    ),
-  )
+  for (const space of [BETWEEN_WORDS, ' '])
+    shrink(
+      columns.map(({ head, min }, i) =>
+        min === undefined
+          ? longestWord([head, ...rows.map((row) => row[i] ?? '')], space)
+          : undefined,
+      ),
+    )
   const fitted = (cells: string[], as?: Tone) => {
     const parts = columns.map(({ min, names }, i) => {
       const [cell = '', width = 0] = [cells[i], widths[i]]
@@ -328,8 +337,8 @@ function totalOf(widths: readonly number[]): number {
  * Columns of the longest part that is not broken. A coloured text is not, since its colour would
  * run on.
  */
-function longestWord(texts: readonly string[]): number {
-  const parts = texts.flatMap((text) => (text.includes('\u001b') ? [text] : text.split(' ')))
+function longestWord(texts: readonly string[], space: string | RegExp): number {
+  const parts = texts.flatMap((text) => (text.includes('\u001b') ? [text] : text.split(space)))
   return Math.max(0, ...parts.map(textWidth))
 }
 

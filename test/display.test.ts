@@ -69,6 +69,16 @@ describe('a table that is too wide', () => {
     ])
   })
 
+  test('breaks no interval, and takes no figure from its unit, where it need not', () => {
+    const long = [['a-long-configuration', '95.8% [80.0, 99.9]', '2 ms (130 ms)']]
+    assert.deepEqual(table(columns, long, { width: 35 }).split('\n'), [
+      'confi…  goal met             attack',
+      '                          succeeded',
+      'a-lon…  95.8%         2 ms (130 ms)',
+      '        [80.0, 99.9]',
+    ])
+  })
+
   test('then breaks heads and cells at spaces, each part in its column, and loses nothing', () => {
     assert.deepEqual(table(columns, rows, { width: 30 }).split('\n'), [
       'confi…  goal met        attack',

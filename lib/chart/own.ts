@@ -91,7 +91,7 @@ function inText(rows: JsonObject[], look: TextLook): string[] {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))]
   const columns = names.map((name): Column => {
     const numbers = rows.every((row) => typeof (row[name] ?? 0) === 'number')
-    return { head: foreign(name, 40), min: 6, ...(numbers && { align: 'right' }) }
+    return { head: foreign(name, 40), ...(numbers ? { align: 'right' } : { min: 6 }) }
   })
   const cells = rows.slice(0, SHOWN).map((row) => names.map((name) => cellOf(row[name])))
   const more = rows.length > SHOWN ? [`and ${rows.length - SHOWN} more rows`] : []

@@ -34,7 +34,7 @@ export function comparisonText(comparison: Comparisons, look: Look = {}): string
       [
         { head: 'question' },
         { head: is },
-        { head: textWidth(a) > MOST ? 'difference, points' : `${b} - ${a}, points`, min: 12 },
+        { head: textWidth(a) > MOST ? 'difference, points' : `${b} - ${a}, points` },
         { head: 'p', align: 'right' },
         { head: 'what varies' },
       ],
@@ -73,11 +73,11 @@ export function comparisonText(comparison: Comparisons, look: Look = {}): string
     lines.push(
       table(
         [
-          { head: 'metric', min: 8 },
-          { head: 'run again', min: 8 },
+          { head: 'metric' },
+          { head: 'run again' },
           { head: is },
           { head: 'p', align: 'right' },
-          { head: 'other cases', min: 8 },
+          { head: 'other cases' },
           { head: is },
           { head: 'p', align: 'right' },
         ],
@@ -220,7 +220,7 @@ function twoFamilies({ primary, together }: Comparisons): string {
   const each = `${Number(((1 - primary.level) * 100).toPrecision(2))} in 100`
   if (together)
     return `The metric asked about and these are one family, which for each question says something false in at most ${each}.`
-  return `The metric asked about is a family of its own, and these are another, each held at ${each}: where nothing differs at all, a page says something false somewhere in up to three times as many.`
+  return `The metric asked about is held at ${each} on its own, and these are held at as much together. Where nothing differs at all, up to three times as many pages say something false somewhere.`
 }
 
 /** What it means that the two questions have different answers; empty where they have the same. */

@@ -51,10 +51,10 @@ export function severalText(comparisons: readonly Comparisons[], look: Look): st
     table(
       [
         { head: 'configuration', min: 13, names: true },
-        { head: 'metric', min: 8 },
+        { head: 'metric' },
         { head: 'question' },
         { head: 'it is' },
-        { head: 'difference, points', min: 12 },
+        { head: 'difference, points' },
         { head: 'p', align: 'right' },
       ],
       rows,
