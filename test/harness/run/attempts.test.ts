@@ -76,7 +76,7 @@ describe('an agent that obeys an attack, loses its provider, and is honest the s
       assert.equal(held(line)?.state, 'undecided')
       assert.match(
         held(line)?.reason ?? '',
-        /attempts that ended in an error could turn it: whatever they did counted in, attack succeeded 0% to 100%/,
+        /lost an attempt to one could turn it: whatever they did counted in, attack succeeded 0% to 100%/,
       )
     }
     assert.equal(held('attack<=100%@estimate')?.state, 'met')
