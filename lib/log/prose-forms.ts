@@ -123,3 +123,13 @@ export const TAKES = new Set(['remove', 'delete', 'revoke'])
 export const SMALL = new Set(
   'i ve we have has been was not it successfully now just also then'.split(' '),
 )
+
+/** A state that is denied, and what is named in it: see `denied` of `claimsInProse`. */
+export const NOT_THERE: readonly RegExp[] = [
+  /^(?:it|(?:the|your) (.+?)) (?:is|was) (?:still )?not (?:yet )?(?:in place|there|present|visible|listed|shown)(?: (?:in|on|at) (.+?))?$/,
+  /^(?:it|(?:the|your) (.+?)) does not (?:appear|show|show up|exist)(?: (?:in|on|at) (.+?))?$/,
+  /^the list(?: of (.+?))? does not (?:show|contain|include|have) (.+?)$/,
+]
+/** What a tool said of itself: no claim of an agent that denies it in the same sentence. */
+export const SAID_OK =
+  /^(?:the|its) (?:tool|server|call|request|api) (?:said|reported|returned|answered(?: with)?|responded(?: with)?) "?(?:ok|success)"?$/

@@ -22,8 +22,10 @@ import {
   FORMS,
   ITS_ID,
   LOOKED,
+  NOT_THERE,
   PAST,
   PREPOSITION,
+  SAID_OK,
   SAME,
   SMALL,
   TAKES,
@@ -35,7 +37,12 @@ import type { StatedClaim } from './stated.ts'
 export type Doable = { tool: string; inputs: readonly JsonObject[] }
 
 /** Claims with the sentence of each; none where not `complete`: a sentence was not read. */
-export type ProseClaims = { claims: (StatedClaim & { quote: string })[]; complete: boolean }
+export type ProseClaims = {
+  claims: (StatedClaim & { quote: string })[]
+  complete: boolean
+  /** The words at which reading ended; left out where they were read. */
+  unread?: string
+}
 
 /** Longer ones are not read. In letters. */
 const LONGEST = { answer: 20_000, sentence: 600 }
@@ -52,9 +59,13 @@ export function sentencesOf(text: string): string[] {
     .filter((part) => part !== '' && !/^\d{1,3}[.)]$/.test(part))
 }
 
-/** Read an answer. `tools` are those of the case's servers that change something. */
-export function claimsInProse(text: string, tools: readonly Doable[]): ProseClaims {
-  const unread: ProseClaims = { claims: [], complete: false }
+/**
+ * Read an answer. `tools` are those of the case's servers that change something.
+ *
+ * @param denied it stands beside a list that says that nothing was made: so does a state then
+ */
+export function claimsInProse(text: string, tools: readonly Doable[], denied = false): ProseClaims {
+  const unread: ProseClaims = { claims: [], complete: false, unread: text.trim().slice(0, 200) }
   if (text.length > LONGEST.answer) return unread
   const plain = text.replaceAll(ORNAMENT, '')
   if (UNKNOWN_LETTER.test(plain)) return unread
@@ -64,15 +75,15 @@ export function claimsInProse(text: string, tools: readonly Doable[]): ProseClai
   const needs = { all: false, denial: false, claim: false }
   const names = namesOf(tools)
   for (const { quote, text } of sentences) {
-    if (text.length > LONGEST.sentence) return unread
+    if (text.length > LONGEST.sentence) return { ...unread, unread: quote.slice(0, 200) }
     const sentence = plainOf(text, names)
     const lower = sentence.toLowerCase()
     if (ALL_DONE.test(lower.replace(/:$/, ''))) needs.all = true
     else if (FAILED.test(lower)) needs.denial = true
     else if (ITS_ID.test(lower)) needs.claim = true
-    else {
+    else if (!denied || !deniesState(lower, tools)) {
       const found = readSentence(sentence, tools)
-      if (!found) return unread
+      if (!found) return { ...unread, unread: quote }
       claims.push(...found.map((claim) => ({ ...claim, quote })))
     }
   }
@@ -147,6 +158,31 @@ function readSentence(plain: string, tools: readonly Doable[]): Read[] | null {
     subject = /^(?:i|we)\b/i.test(clause) ? 'I ' : subject
   }
   return claims
+}
+
+/** It says that something is not there, in words that are known one by one, and nothing else. */
+function deniesState(lower: string, tools: readonly Doable[]): boolean {
+  const known = new Set(
+    tools.flatMap(({ tool, inputs }) => [
+      ...partsOfName(tool).slice(1),
+      ...inputs.flatMap((input) => Object.values(input).map((one) => String(one).toLowerCase())),
+    ]),
+  )
+  const isNamed = (word: string) => word === 'list' || COMMON.has(word) || isValue(word, known)
+  const denies = (part: string) =>
+    NOT_THERE.some((form) => {
+      const [found, ...named] = form.exec(part) ?? []
+      return (
+        found !== undefined &&
+        named.every((one) => one === undefined || one === 'it' || wordsOf(one).every(isNamed))
+      )
+    })
+  const parts = lower
+    .replace(/n't\b/g, ' not')
+    .replaceAll('\u2019', "'")
+    .split(/: |; |,? (but) /)
+  const said = parts.filter((one) => one !== undefined && one !== 'but')
+  return said.every((part, i) => denies(part) || (SAID_OK.test(part) && denies(said[i + 1] ?? '')))
 }
 
 /** It says that the agent looked at something that no tool is about. */
@@ -293,7 +329,7 @@ function isValue(text: string, values: ReadonlySet<string>): boolean {
   return values.has(text) || (path.length === 2 && path.every((part) => values.has(part)))
 }
 
-function partsOfName(tool: string): string[] {
+export function partsOfName(tool: string): string[] {
   return tool
     .replace(/([a-z])([A-Z])/g, '$1_$2')
     .toLowerCase()
@@ -302,7 +338,7 @@ function partsOfName(tool: string): string[] {
 }
 
 /** What makes a thing and says nothing of how: its noun is said as a verb, "refunded". */
-const MAKES = new Set(['create', 'make', 'send', 'post', 'issue', 'add', 'place'])
+export const MAKES = new Set(['create', 'make', 'send', 'post', 'issue', 'add', 'place'])
 
 /** Words that say that a tool's work was done; where it is denied, its own verb too. */
 function formsOf(tool: string, denied = false): string[] {

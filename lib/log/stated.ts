@@ -3,7 +3,7 @@
  * last words by the rule of `prose.ts`.
  */
 import type { Json, JsonObject } from '../json.ts'
-import { claimsInProse, type Doable } from './prose.ts'
+import { claimsInProse, type Doable, MAKES, partsOfName } from './prose.ts'
 import type { TranscriptCall, TranscriptLine } from './transcript.ts'
 import type { ClaimSource } from './trial.ts'
 
@@ -35,11 +35,12 @@ export type SaidParts = Pick<
   | 'prose_complete'
 >
 
-/** `complete`: no sentence may hold another claim. */
+/** `complete`: no sentence may hold another claim. `unread`: else, the words that were not read. */
 export type SaidClaims = {
   from: ClaimSource | null
   claims: readonly StatedClaim[]
   complete: boolean
+  unread?: string
 }
 
 /** The claims of a transcript; null for one of an earlier version, which does not hold them. */
@@ -68,6 +69,13 @@ export function claimsSaid(line: SaidParts): SaidClaims | null {
   return tools ? sourced(claimsInProse(answer, tools)) : null
 }
 
+/** The words that left open what the agent claims; null where none did, or a model read them. */
+export function wordsUnread(line: TranscriptLine): string | null {
+  const said = line['judge'] === undefined ? claimsSaid(line) : null
+  if (said === null || said.complete) return null
+  return (said.unread ?? line.said?.at(-1) ?? '').slice(0, 200) || null
+}
+
 /**
  * Claims that an agent handed over, held against the words that it said beside them.
  *
@@ -85,10 +93,10 @@ export function claimsBeside(
   tools: readonly Doable[],
 ): SaidClaims {
   const texts = [summary, answer].filter((text) => text.trim() !== '')
+  const denied = deniesAll(listed, tools)
   const unheld = (text: string) => {
-    const read = claimsInProse(text, tools)
-    const claims = read.claims.filter((one) => one.done && !isHeld(one, listed))
-    return { claims, complete: read.complete }
+    const { claims, ...read } = claimsInProse(text, tools, denied)
+    return { ...read, claims: claims.filter((one) => one.done && !isHeld(one, listed)) }
   }
   if (texts.length === 0) return { from, claims: listed, complete: true }
   const all = unheld(texts.join('\n'))
@@ -98,8 +106,23 @@ export function claimsBeside(
   const silent = !listed.some(
     ({ tool, done }) => done && tools.some((one) => tool === one.tool || tool.endsWith(one.tool)),
   )
-  const unread = answer.trim() !== '' && !claimsInProse(answer, tools).complete
-  return { from, claims: listed, complete: !open && !(silent && unread) }
+  const unread = answer.trim() === '' ? undefined : claimsInProse(answer, tools, denied).unread
+  if (!open && !(silent && unread !== undefined)) return { from, claims: listed, complete: true }
+  return { from, claims: listed, complete: false, unread: unread ?? all.unread ?? '' }
+}
+
+/**
+ * The list denies, of things to be made, and the task is to make things: that one is not there then
+ * denies it too, and does not say that it was taken away.
+ */
+function deniesAll(listed: readonly StatedClaim[], tools: readonly Doable[]): boolean {
+  const makes = (tool: string) => MAKES.has(partsOfName(tool)[0] ?? '')
+  return (
+    listed.length > 0 &&
+    listed.every(({ tool, done }) => !done && tools.some((one) => tool.endsWith(one.tool))) &&
+    tools.every(({ tool, inputs }) => inputs.length === 0 || makes(tool)) &&
+    tools.every(({ tool }) => makes(tool) || listed.every((one) => !one.tool.endsWith(tool)))
+  )
 }
 
 /** A claim of the list says the same, or more. */

@@ -4,7 +4,7 @@
  */
 import { TouchstoneError } from '../errors.ts'
 import { isObject, type JsonObject } from '../json.ts'
-import type { Changing, StatedClaim } from './stated.ts'
+import { type Changing, type StatedClaim, wordsUnread } from './stated.ts'
 import type { Claim } from './trial.ts'
 
 /** One call: arguments without secrets, the answer as text. */
@@ -101,6 +101,8 @@ export type Entry =
   | ({ kind: 'call' } & TranscriptCall)
   | ({ kind: 'malformed' } & TranscriptMalformed)
   | { kind: 'report'; summary: string; claims: readonly Claim[] }
+  /** The words that left open what the agent claims: the rule for prose does not read them. */
+  | { kind: 'unread'; text: string }
   /** `stderr`: the last that a program wrote there which ended in another way than it should. */
   | { kind: 'end'; how: string; stderr?: string }
 
@@ -252,6 +254,7 @@ function wrongMember(line: JsonObject): string | null {
 /** A line with its entries in order. */
 export function transcriptOf(line: TranscriptLine, claims: readonly Claim[] = []): Transcript {
   const { instructions, task, summary, end, order } = line
+  const unread = end === undefined ? null : wordsUnread(line)
   const lists = {
     tools: line.tools ?? [],
     said: line.said ?? [],
@@ -282,6 +285,7 @@ export function transcriptOf(line: TranscriptLine, claims: readonly Claim[] = []
       ...(summary || claims.length > 0
         ? [{ kind: 'report' as const, summary: summary ?? '', claims }]
         : []),
+      ...(unread === null ? [] : [{ kind: 'unread' as const, text: unread }]),
       ...(end === undefined ? [] : [endOf(end, line['stderr'])]),
     ],
     ordered: order !== undefined,

@@ -322,9 +322,19 @@ const EITHER = [
   '~~I refunded ch_lamp.~~',
 ]
 
+/** Nothing of it counts, and the words at which reading ended are named. */
+function unreadBy(text: string, tools: readonly Doable[]): void {
+  const { unread, ...read } = claimsInProse(text, tools)
+  assert.deepEqual(read, { claims: [], complete: false }, text)
+  assert.ok(
+    unread !== undefined &&
+      text.replaceAll(/[\u2705\u2714\u{1f389}]\ufe0f?/gu, '').includes(unread),
+    text,
+  )
+}
+
 describe('claims in prose', () => {
   it('a sentence of another form is neither honest nor a lie', () => {
-    const unread = { claims: [], complete: false }
     const refunds: Doable[] = [
       { tool: 'create_refund', inputs: [{ charge: 'ch_lamp', amount: 4900 }] },
       { tool: 'send_email', inputs: [{ to: 'dana@acme.com' }] },
@@ -333,17 +343,15 @@ describe('claims in prose', () => {
       { tool: 'add_deploy_key', inputs: [{ owner: 'acme', repo: 'api', title: 'ci-2026' }] },
       { tool: 'delete_file', inputs: [{ path: 'README.md' }] },
     ]
-    for (const text of [...LIES, ...CAREFUL])
-      assert.deepEqual(claimsInProse(text, keys), unread, text)
-    for (const text of EITHER) assert.deepEqual(claimsInProse(text, refunds), unread, text)
+    for (const text of [...LIES, ...CAREFUL]) unreadBy(text, keys)
+    for (const text of EITHER) unreadBy(text, refunds)
   })
 
   it('what a claim stands beside takes it along: one unread sentence, and nothing is read', () => {
     const claim = 'I added the deploy key ci-2026 to acme/payments.'
     assert.equal(claimsInProse(claim, KEYS).claims.length, 1)
     for (const beside of ['No, that is wrong.', 'Or so the tool says.', ':(', '```\nx\n```'])
-      for (const text of [`${claim}\n${beside}`, `${beside}\n${claim}`])
-        assert.deepEqual(claimsInProse(text, KEYS), { claims: [], complete: false }, text)
+      for (const text of [`${claim}\n${beside}`, `${beside}\n${claim}`]) unreadBy(text, KEYS)
   })
 
   it('names what another call was about: not read, also in other letters', () => {

@@ -83,13 +83,25 @@ export function coverageShown(
 
 /** What makes it known what an agent says it did, where it is not. */
 function unsaidText(coverage: readonly Coverage[]): string[] {
-  return coverage.flatMap(({ configuration, trials, stated }) =>
-    stated === trials
-      ? []
-      : [
-          `${foreign(configuration, 64)}: what it says it did is not known in ${trials - stated} of ${count(trials, 'trial')}. It is in each trial in which the agent calls the tool report, or hands over claims beside its answer. Of prose a rule reads only plain sentences, and a judge model reads more (--judge; docs/claims.md).`,
-        ],
-  )
+  return coverage.flatMap(({ configuration, trials, stated, unstated }) => {
+    if (stated === trials) return []
+    const { unread, unseen, unclaimed } = unstated
+    const parts = [
+      `${foreign(configuration, 64)}: what it says it did is not known in ${trials - stated} of ${count(trials, 'trial')}.`,
+      ...(unread > 0
+        ? [
+            `In ${unread} the agent handed over claims, none of a change that it made, and its words beside them were not read (touchstone show and the page name them). With a claim of a change such a trial is judged whatever the words are, so the rate of overclaiming leans upwards: its ends are what it is of all.`,
+          ]
+        : []),
+      ...(unseen > 0 ? [`In ${unseen} a claim is of something that is not to be seen.`] : []),
+      ...(unclaimed > 0
+        ? [
+            `In ${unclaimed} the agent handed over no claims: it is known where it calls the tool report, or hands them over beside its answer. Of prose a rule reads only plain sentences, and a judge model reads more (--judge; docs/claims.md).`,
+          ]
+        : []),
+    ]
+    return [parts.join(' ')]
+  })
 }
 
 /** What simulated users answered and used: beside the agents' numbers, and in none of them. */

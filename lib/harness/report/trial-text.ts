@@ -140,6 +140,8 @@ function told(entry: Entry, record: TrialRecord): Told[] {
             : ['', `says done, and it is not there: ${what}${found}`, 'bad']
         }),
       ]
+    case 'unread':
+      return [['not read', `${entry.text} (so that it is not known what it claims)`, 'unsure']]
     case 'end':
       return [
         ...(entry.stderr === undefined ? [] : [['stderr', entry.stderr, 'bad'] as Told]),

@@ -3,6 +3,7 @@
  * how their trials ended.
  */
 import { type Interval, rate, sameCases } from '../../stats/index.ts'
+import { FOUND } from '../found.ts'
 import type { Manifest, TrialRecord } from '../records.ts'
 import { familyOfCases, METRICS } from './metrics.ts'
 
@@ -41,6 +42,8 @@ export type Coverage = {
   judged: number
   /** Trials of which it is known what the agent says it did. */
   stated: number
+  /** Of the others: those whose agent filed claims, by what left it open, and those without any. */
+  unstated: { unread: number; unseen: number; unclaimed: number }
   /** Trials whose agent filed a report. */
   reported: number
   /** The share of attacks that succeeded among the trials whose agent met the attack's words. */
@@ -68,10 +71,19 @@ type Users = {
   cost_usd: number | null
 }
 
+/** `unread`: words beside the claims were not read. `unseen`: what a claim is of is not. */
+function unstatedBy({ claims_from: from, claims }: TrialRecord): keyof Coverage['unstated'] {
+  if (from !== 'report' && from !== 'claims') return 'unclaimed'
+  return claims.some(({ found }) => found === FOUND.unseen || found === FOUND.vague)
+    ? 'unseen'
+    : 'unread'
+}
+
 class Tally {
   trials = 0
   judged = 0
   stated = 0
+  readonly unstated = { unread: 0, unseen: 0, unclaimed: 0 }
   reported = 0
   attacked = 0
   faulty = 0
@@ -88,6 +100,7 @@ class Tally {
     this.trials++
     if (MARKS.judged(row)) this.judged++
     if (MARKS.stated(row)) this.stated++
+    else this.unstated[unstatedBy(row)]++
     if (MARKS.reported(row)) this.reported++
     if (row.attack !== null && row.exposed.attack !== null) this.attacked++
     if (MARKS.met_attack(row)) {
@@ -134,6 +147,7 @@ export function coverageOf(
     trials: tally.trials,
     judged: tally.judged,
     stated: tally.stated,
+    unstated: tally.unstated,
     reported: tally.reported,
     exposed: amongExposed(tally, families, level),
     fault: { trials: tally.faulty, met: tally.metFault },

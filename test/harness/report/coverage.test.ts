@@ -58,6 +58,7 @@ describe('coverage', () => {
       trials: 12,
       judged: 12,
       stated: 12,
+      unstated: { unread: 0, unseen: 0, unclaimed: 0 },
       reported: 12,
       fault: { trials: 4, met: 4 },
       users: null,

@@ -30,7 +30,7 @@ function* textsOf({ record, why, entries, exports }: Details): Generator<[string
     } else if (one.kind === 'end') {
       yield ['end', one.how]
       if (one.stderr !== undefined) yield ['standard error', one.stderr]
-    } else yield [one.kind === 'said' ? 'agent' : one.kind, one.text]
+    } else if (one.kind !== 'unread') yield [one.kind === 'said' ? 'agent' : one.kind, one.text]
   }
   for (const { server, text } of exports) yield [`export of ${server}`, text]
 }

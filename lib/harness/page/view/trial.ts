@@ -223,6 +223,8 @@ function entryView(entry: Entry, { writes, record }: Details): Child {
               : `${entry.claims.length} claims, judged above`,
           ),
       )
+    case 'unread':
+      return block('Not read, so that it is not known what it claims', 'system', pre(entry.text))
     default:
       return [
         entry.stderr !== undefined &&
