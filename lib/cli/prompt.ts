@@ -8,7 +8,17 @@ export async function scope(more: Scope = {}): Promise<Scope> {
   // All rooms of the library: they take longer to load than the prompt.
   const touchstone = await import('../index.ts')
   const { harness, probe, receipt, scenarios, cases, stats, chart, notebook } = touchstone
-  return { harness, probe, receipt, scenarios, cases, stats, chart, notebook, ...more }
+  const names = { harness, probe, receipt, scenarios, cases, stats, chart, notebook, ...more }
+  return Object.assign(names, { [Symbol.for('touchstone.elsewhere')]: ELSEWHERE })
+}
+
+/** Verbs of the command line that a person types here, and what does the same. */
+const ELSEWHERE = {
+  show: "run.transcript('CASE|CONFIGURATION|TRIAL'), and run.trials names them",
+  compare: "run.compare('A', 'B'), and harness.against(run, earlier) for two runs",
+  open: "harness.open('runs/ID')",
+  list: "harness.history('runs')",
+  verify: "receipt.verify('runs/ID')",
 }
 
 /** What `.help` shows; run from top to bottom, each works as it is printed. */

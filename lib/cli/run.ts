@@ -108,7 +108,7 @@ GATE: [CONFIGURATION:]METRIC OPERATOR VALUE[@BOUND][@QUESTION]
 
 export const run: Verb = {
   usage: 'touchstone run [CASES...] [options]',
-  says: 'Runs cases (files, folders or globs; default: those that come with Touchstone) several times per configuration and compares.',
+  says: 'Runs cases (files, folders, globs, or a kind of those that come with Touchstone, such as lying_success; default: all that come) several times per configuration and compares.',
   options: OPTIONS,
   more: MORE,
   exits: {

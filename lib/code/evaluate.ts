@@ -15,6 +15,8 @@ import { resolveSelf } from './self.ts'
 import { quietly, readSource, type SyntaxFault } from './strip.ts'
 
 const LINE = Symbol.for('touchstone.line')
+/** In a scope: what there is in the place of a name that people look for and it does not have. */
+const ELSEWHERE = Symbol.for('touchstone.elsewhere')
 
 /** Names in scope, by name. */
 export type Names = Record<string, unknown>
@@ -211,7 +213,9 @@ function scopeOf(given: Names): Names {
   const missing = new Proxy(Object.create(null) as Names, {
     get(_, name, receiver: Names) {
       if (typeof name === 'symbol') return undefined
-      throw new ReferenceError(`${name} is not defined${meant(name, Object.keys(receiver))}`)
+      throw new ReferenceError(
+        `${name} is not defined${meant(name, Object.keys(receiver), receiver)}`,
+      )
     },
     set: (_, name, value, receiver) =>
       Reflect.defineProperty(receiver, name, {
@@ -222,6 +226,7 @@ function scopeOf(given: Names): Names {
       }),
   })
   const scope = Object.create(missing) as Names
+  Object.assign(scope, { [ELSEWHERE]: (given as Scope)[ELSEWHERE] })
   for (const [name, described] of Object.entries(Object.getOwnPropertyDescriptors(given))) {
     const put = (value: unknown) =>
       Object.defineProperty(scope, name, {
@@ -318,11 +323,15 @@ function noMember(message: string, scope: Names): string {
     for (const one of Object.getOwnPropertyNames(of)) names.add(one)
   }
   names.delete('constructor')
-  const hint = names.has(name) ? '' : meant(name, names)
+  const hint = names.has(name) ? '' : meant(name, names, scope)
   return hint === '' ? message : `${path.join('.')} has no member ${name}${hint}`
 }
 
-function meant(name: string, known: Iterable<string>): string {
+type Scope = { [ELSEWHERE]?: { [name: string]: string } }
+
+function meant(name: string, known: Iterable<string>, scope: Scope): string {
+  const { [ELSEWHERE]: elsewhere = {} } = scope
+  if (Object.hasOwn(elsewhere, name)) return `; there is ${elsewhere[name]}`
   const near = nearest(name, known)
   return near === null ? '' : `; did you mean ${near}?`
 }

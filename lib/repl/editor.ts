@@ -37,7 +37,7 @@ export type Editor = {
   withoutRawMode<T>(work: () => T): T
   inRawMode(): void
   /** Give the terminal to another program. Undefined, and nothing done, when keys wait already. */
-  lend<T>(work: () => Promise<T>): Promise<T> | undefined
+  lend<T>(work: () => Promise<T>): Promise<T | undefined>
   /** Show the prompt again, for example behind output that came late. */
   refresh(): void
   close(): void
@@ -253,8 +253,7 @@ export function startEditor(options: EditorOptions): Editor {
   }
   rl.on('close', () => {
     closed = true
-    if (!atWork && (terminal || lines.length === 0)) finish()
-    else if (terminal) finish()
+    if (terminal || (!atWork && lines.length === 0)) finish()
   })
   showHistory()
   rl.prompt()
@@ -272,7 +271,9 @@ export function startEditor(options: EditorOptions): Editor {
       }
     },
     inRawMode,
-    lend(work) {
+    async lend(work) {
+      // Two turns: what was typed while code gave the editor none is read, and is not the pager's.
+      for (let turn = 0; turn < 2; turn++) await new Promise(setImmediate)
       if (!terminal || held.length > 0) return undefined
       rl.pause()
       input.setRawMode?.(false)

@@ -169,6 +169,22 @@ test('this package can be imported from a folder that has no packages', async ()
 })
 
 describe('errors', () => {
+  test('a name that is had elsewhere is told where, alone and as a member', async () => {
+    const scope = {
+      run: { shows: 1 },
+      shown: 1,
+      [Symbol.for('touchstone.elsewhere')]: { show: 'run.transcript(KEY)' },
+    }
+    const { evaluate } = createEvaluator({ scope })
+    await assert.rejects(evaluate('show()'), {
+      message: 'show is not defined; there is run.transcript(KEY)',
+    })
+    await assert.rejects(evaluate('run.show()'), {
+      message: 'run has no member show; there is run.transcript(KEY)',
+    })
+    await assert.rejects(evaluate('toString2()'), { message: 'toString2 is not defined' })
+  })
+
   const rows: [rule: string, line: string, message: RegExp][] = [
     ['a missing name is named', 'missing', /^missing is not defined$/],
     ['... with the name that was meant', 'lonng', /^lonng is not defined; did you mean long\?$/],

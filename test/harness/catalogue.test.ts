@@ -372,6 +372,18 @@ describe('cases/README.md', () => {
       if (member !== 'requires') assert.ok(table.includes(`\`${member}\``), member)
   })
 
+  it('shows how words are laid into a server: a text, sometimes only, a description, a parameter', async () => {
+    const from = text.indexOf('Words that reach the agent through the server')
+    const [, server = ''] = /```yaml\n([\s\S]*?)```/.exec(text.slice(from)) ?? []
+    const [test] = await cases.parse(
+      `id: a/b\ntitle: t\nkind: k\n${server}task: t\nsolution: [{ call: get_repo, with: { owner: acme, repo: api } }]\ngoal: [{ unchanged: [repos] }]\n`,
+    )
+    const [one] = test?.servers ?? []
+    assert.deepEqual(Object.keys(one?.inject ?? {}), ['get_repo', 'list_collaborators'])
+    assert.deepEqual(Object.keys(one?.describe ?? {}), ['add_collaborator'])
+    assert.deepEqual(Object.keys(one?.parameters ?? {}), ['add_collaborator'])
+  })
+
   it('has a case with a server of one’s own that loads, and explains each member that it has', async () => {
     const own = text.slice(text.indexOf('## Servers of your own'), text.indexOf('## Worlds'))
     const [, yaml = ''] = /```yaml\n([\s\S]*?)```/.exec(own) ?? []

@@ -144,6 +144,25 @@ describe('the prompt in a terminal', { skip: withoutTmux(), concurrency: 4 }, ()
     },
     { size: { columns: 60, rows: 12 }, env: 'PAGER=\'sed "s/^/paged /"\'' },
   )
+  atPrompt(
+    'what was typed while code gave no turn is not the pager’s',
+    async (terminal, folder) => {
+      const gate = join(folder, 'typed')
+      terminal.enter('import { existsSync } from "node:fs"')
+      terminal.enter(
+        `console.log("busy"); while (!existsSync(${JSON.stringify(gate)})); Array.from({ length: 40 }, (_, n) => "line " + n)`,
+      )
+      await terminal.shows(/^busy$/m)
+      terminal.type('"typed " + "ahead"')
+      // The terminal itself shows what is typed meanwhile.
+      await terminal.shows(/^"typed " \+ "ahead"/m)
+      writeFileSync(gate, '')
+      terminal.press('Enter')
+      const screen = await terminal.shows(/^'typed ahead'$/m)
+      assert.doesNotMatch(screen, /paged/)
+    },
+    { size: { columns: 60, rows: 12 }, env: 'PAGER=\'sed "s/^/paged /"\'' },
+  )
   atPrompt('an error that comes late does not end the session', async (terminal) => {
     terminal.enter('setTimeout(() => { throw new Error("late") }, 1); 0')
     await terminal.shows(/^Error: late/m)

@@ -7,7 +7,8 @@ import type { Case } from './case.ts'
  * of these.
  *
  * A file may hold several cases, separated by `---`. The order is by path, then by place in the
- * file. Where there is no folder `cases`, `cases/...` means those that come with Touchstone.
+ * file. Where there is no folder `cases`, `cases/...` means those that come with Touchstone; so do
+ * a kind of theirs, `lying_success`, and the id of one, where no file has that name.
  *
  * @param from default: the cases that come with Touchstone
  * @throws TouchstoneError `argument_invalid`; `file_unreadable` when nothing is there;

@@ -57,7 +57,7 @@ export function told(issue: Issue, value: unknown): { path: Path; message: strin
     case 'invalid_type':
       return {
         path: issue.path,
-        message: `expected ${plain(issue.expected)}, got ${kindOf(at(value, issue.path))}`,
+        message: `expected ${plain(issue.expected)}${shapeAt(issue.path)}, got ${kindOf(at(value, issue.path))}`,
       }
     default: {
       const message = said(issue.message)
@@ -68,15 +68,35 @@ export function told(issue: Issue, value: unknown): { path: Path; message: strin
   }
 }
 
-/** The members that may stand at a place of a case, out of its JSON Schema. */
+type Node = {
+  $ref?: string
+  description?: string
+  type?: string
+  properties?: { [name: string]: Node }
+  items?: Node
+  additionalProperties?: Node
+  anyOf?: Node[]
+}
+
+/** The members that may stand at a place of a case. */
 function membersAt(path: Path): string[] {
-  type Node = {
-    $ref?: string
-    properties?: { [name: string]: Node }
-    items?: Node
-    additionalProperties?: Node
-    anyOf?: Node[]
-  }
+  return Object.keys(nodeAt(path)?.properties ?? {})
+}
+
+/** Of a place that wants an object: what it maps, or its members. */
+function shapeAt(path: Path): string {
+  const node = path.length > 0 ? nodeAt(path) : undefined
+  if (node?.type !== 'object') return ''
+  const [, maps] = /^([A-Z][^.]* -> [^.]*)/.exec(node.description ?? '') ?? []
+  if (maps) return ` (${maps})`
+  const names = Object.keys(node.properties ?? {})
+  return names.length > 0
+    ? ` with ${names.slice(0, 6).join(', ')}${names.length > 6 ? ', …' : ''}`
+    : ''
+}
+
+/** A place of a case in its JSON Schema. */
+function nodeAt(path: Path): Node | undefined {
   const schema = caseJsonSchema() as Node & { $defs: { [name: string]: Node } }
   const whole = (node: Node | undefined): Node | undefined => {
     const found = node?.$ref ? schema.$defs[node.$ref.replace('#/$defs/', '')] : node
@@ -93,7 +113,7 @@ function membersAt(path: Path): string[] {
         ? node?.items
         : (node?.properties?.[String(key)] ?? node?.additionalProperties),
     )
-  return Object.keys(node?.properties ?? {})
+  return node
 }
 
 /**

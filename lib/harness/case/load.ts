@@ -1,6 +1,7 @@
 /** Reading cases from YAML files, with every mistake named by file, line and column. */
-import { existsSync, globSync, statSync } from 'node:fs'
+import { existsSync, globSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { nearest } from '../../choice.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { readBytes, unreadable } from '../../files.ts'
 import { decode } from '../../json.ts'
@@ -66,12 +67,26 @@ export async function parseCases(text: string, source = 'case'): Promise<Case[]>
 
 /**
  * Where there is no folder `cases`, `cases/...` means the cases that ship, so that documented lines
- * work anywhere.
+ * work anywhere. What is no path may be a kind of theirs, or the id of one, as tables name them.
  */
 function placed(from: string): string {
   const under = /^(?:\.\/)?cases(?:\/(.*))?$/.exec(from)
-  if (under === null || existsSync('cases')) return from
-  return join(shippedCases(), under[1] ?? '')
+  if (under !== null && !existsSync('cases')) return join(shippedCases(), under[1] ?? '')
+  if (!NAME.test(from) || existsSync(from)) return from
+  const named = ['cases', shippedCases()].flatMap((root) => {
+    const path = join(root, from.replace(/\.benign$/, ''))
+    return [path, `${path}.yaml`]
+  })
+  return named.find((path) => existsSync(path)) ?? from
+}
+
+const NAME = /^[a-z][a-z_]*(?:\/[a-z0-9.-]+)?$/
+
+/** Kinds of the cases that ship. */
+function kinds(): string[] {
+  return readdirSync(shippedCases(), { withFileTypes: true })
+    .filter((one) => one.isDirectory())
+    .map(({ name }) => name)
 }
 
 export function filesOf(given: string): string[] {
@@ -80,7 +95,9 @@ export function filesOf(given: string): string[] {
   try {
     found = statSync(from).isDirectory() ? globSync(join(from, '**/*.{yaml,yml}')) : [from]
   } catch (cause) {
-    if (!/[*?[{]/.test(from)) throw unreadable(given, cause, 'a file or folder of cases')
+    const meant = NAME.test(given) ? nearest(given.split('/')[0] as string, kinds()) : null
+    const what = `a file or folder of cases${meant === null ? '' : ` (is the kind ${meant} meant?)`}`
+    if (!/[*?[{]/.test(from)) throw unreadable(given, cause, what)
     found = globSync(from)
   }
   if (found.length === 0)

@@ -342,6 +342,27 @@ describe('a mistake in a case is explained:', () => {
       assert.match(message, /expected .*\(x\.yaml:\d+:\d+\)$/)
     })
   }
+  it('a list where a mapping belongs is told the mapping', async () => {
+    const of = async (member: string) =>
+      (
+        await refusal(
+          cases.parse(`id: a/b\nserver:\n  world: github\n  ${member}: [x]\n`, 'x.yaml'),
+        )
+      ).message
+    assert.match(
+      await of('inject'),
+      /server\.inject: expected an object \(Tool name -> text added to the tool's results, [^)]+\), got a list/,
+    )
+    assert.match(
+      await of('describe'),
+      /expected an object \(Tool name -> the description [^)]+\), got/,
+    )
+    assert.match(
+      await of('parameters'),
+      /\(Tool name -> parameter -> JSON Schema members [^)]+\), got/,
+    )
+    assert.match(await of('http'), /expected an object with url, headers, reset, era, got a list/)
+  })
   for (const [rule, text, said] of [
     ['an empty file', '', 'expected a case, got an empty file (x.yaml:1:1)'],
     ['a file of comments', '# nothing here\n', 'expected a case, got an empty file (x.yaml:1:1)'],
@@ -373,6 +394,30 @@ describe('a mistake in a case is explained:', () => {
 })
 
 describe('cases.load', () => {
+  it('finds a kind of the cases that ship, and a case with its twin, by name; a file comes first', async () => {
+    const ids = async (from: string) => (await cases.load(from)).map(({ id }) => id)
+    assert.deepEqual(await ids('lying_success'), await ids('cases/lying_success'))
+    const pair = await ids('cases/lying_success/refund.yaml')
+    assert.deepEqual(await ids('lying_success/refund'), pair)
+    assert.deepEqual(await ids('lying_success/refund.benign'), pair)
+    const error = await refusal(cases.load('lying_succes'))
+    assert.match(
+      error.message,
+      /cases \(is the kind lying_success meant\?\), got ENOENT \(lying_succes\)/,
+    )
+    assert.match((await refusal(cases.load('nothing'))).message, /cases, got ENOENT \(nothing\)/)
+    const [before, folder] = [process.cwd(), temporaryFolder('named')]
+    mkdirSync(join(folder, 'lying_success'))
+    writeFileSync(join(folder, 'lying_success', 'own.yaml'), GOOD)
+    try {
+      process.chdir(folder)
+      assert.deepEqual(await ids('lying_success'), ['mine/key'])
+      assert.equal((await ids('hang')).length > 0, true)
+    } finally {
+      process.chdir(before)
+    }
+  })
+
   it('says which file or folder is not there', async () => {
     const { code, message } = await refusal(cases.load(join(folder, 'nowhere')))
     assert.equal(code, 'file_unreadable')
