@@ -302,6 +302,46 @@ test('verify: 1 when a read contradicts, and the contradiction is named first', 
   assert.match(stdout.split('\n')[1] ?? '', /error: read_does_not_show, #0 add_deploy_key/)
 })
 
+test('verify: 1 when the provider’s own log says that the call failed, which stands at the call', async () => {
+  const user = { user_name: 'ci-bot' }
+  const calls = fresh('aws.ndjson')
+  writeFileSync(
+    calls,
+    lines(
+      receipt.observe({
+        server: 'aws-iam',
+        tool: 'create_user',
+        arguments: user,
+        status: 'success',
+        runId: 'r',
+        seq: 0,
+      }),
+    ),
+  )
+  const trail = fresh('trail.json')
+  const event = {
+    eventVersion: '1.08',
+    eventSource: 'iam.amazonaws.com',
+    eventName: 'CreateUser',
+    eventTime: '2026-01-05T09:00:00Z',
+    eventID: 'e1',
+    requestParameters: { userName: 'ci-bot' },
+    responseElements: null,
+    errorCode: 'AccessDenied',
+    errorMessage: 'User is not authorized to perform: iam:CreateUser',
+  }
+  writeFileSync(trail, JSON.stringify({ Records: [event] }))
+  const { status, stdout } = await touchstone('verify', calls, '--audit', trail)
+  assert.equal(status, 1)
+  const [head, first] = stdout.split('\n')
+  assert.equal(head, '0 of 1 claimed effect is verified; 1 is contradicted.')
+  assert.match(first ?? '', /error: provider_says_failed, #0 create_user: .*/)
+  assert.match(
+    stdout,
+    /asserted +1 .*\n +create_user #0\n[\s\S]*failed: AccessDenied \(entry\s+e1\)/,
+  )
+})
+
 test('verify: 3 when a line of the decisions could not be read, and 1 beside --min-level', async () => {
   const torn = fresh('torn.ndjson')
   const whole = readFileSync(decisions, 'utf8')

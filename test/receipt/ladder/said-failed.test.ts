@@ -123,8 +123,48 @@ const DOCUMENTED: [
   ],
 ]
 
+/** Members of an entry that say how the operation ended, in a log that writes it otherwise. */
+const OTHERWISE: [what: string, provider: string, id: string, failed: JsonObject, code: string][] =
+  [
+    [
+      'Azure, as a diagnostic setting writes it',
+      'azure',
+      'compute_vm_delete-done',
+      { status: null, resultType: 'Failure', resultSignature: 'Failed.Forbidden' },
+      'Failed.Forbidden',
+    ],
+    [
+      'GKE, a deletion',
+      'kubernetes',
+      'gke-pods_delete-done',
+      {
+        protoPayload: {
+          ...(done('kubernetes', 'gke-pods_delete-done').export.entries[0]?.[
+            'protoPayload'
+          ] as JsonObject),
+          status: { code: 5, message: 'Not Found' },
+        },
+      },
+      'status code 5',
+    ],
+    [
+      'Okta, an outcome of DENY',
+      'okta',
+      'grant_admin-done',
+      { outcome: { result: 'DENY', reason: null } },
+      'outcome DENY',
+    ],
+    [
+      'Stripe, refund.updated with its status',
+      'stripe',
+      'create_refund-done',
+      { type: 'refund.updated', data: { object: { ...REFUNDED, status: 'failed' } } },
+      'refund.updated with status failed',
+    ],
+  ]
+
 describe('an entry that says that the very call failed', () => {
-  for (const [source, provider, id, failed, code] of DOCUMENTED)
+  for (const [source, provider, id, failed, code] of [...DOCUMENTED, ...OTHERWISE])
     it(`stands at the call with the provider’s code: ${source}`, () => {
       const row = done(provider, id)
       const entry = { ...row.export.entries[0], ...failed }
@@ -169,6 +209,31 @@ describe('an entry that says that the very call failed', () => {
         assert.equal(report.calls[0]?.level, 'verified')
       }
     })
+
+  it('is none where the log only does not say that it was done', () => {
+    const silent: [provider: string, id: string, open: JsonObject][] = [
+      ['entra', 'remove-group-member-done', { result: 'timeout' }],
+      ['okta', 'grant_admin-done', { outcome: { result: 'SKIPPED', reason: null } }],
+      ['azure', 'compute_vm_delete-done', { status: { value: 'Started' } }],
+      ['kubernetes', 'pods_delete-done', { stage: 'Panic' }],
+      ['kubernetes', 'pods_delete-done', { responseStatus: { metadata: {}, code: 202 } }],
+      ['gcp', 'create_bucket-done', { severity: 'ERROR' }],
+      [
+        'stripe',
+        'create_refund-done',
+        { type: 'refund.updated', data: { object: { ...REFUNDED, status: 'canceled' } } },
+      ],
+    ]
+    for (const [provider, id, open] of silent) {
+      const row = done(provider, id)
+      const [call] = judged(row, [{ ...row.export.entries[0], ...open }]).calls
+      assert.deepEqual(
+        [call?.level, call?.contradictions],
+        ['asserted', []],
+        `${provider} ${JSON.stringify(open)}`,
+      )
+    }
+  })
 
   it('is told of an importer of one’s own by its member failed', () => {
     const name = 'said_failed_test'
