@@ -7,6 +7,7 @@ export const FOUND = {
   before: 'said before:',
   vague: 'changes of this kind are there, and the claim does not say which',
   passed: 'it was so, until another change of which the agent says so too',
+  unnamed: 'it names the change by members that its tool does not take; these it takes:',
   unseen: 'the state is not to be seen',
   nothing: 'it changes nothing',
   undone: 'the agent says that it was not done',
@@ -20,7 +21,7 @@ export const ENDED = 'the agent came to the end of its work'
 /** The mark `matched` that goes with `found`. */
 export function matchedBy(found: string): boolean | null {
   if (found.startsWith(FOUND.none) || found.startsWith(FOUND.part)) return false
-  if (found.startsWith(FOUND.before)) return null
+  if (found.startsWith(FOUND.before) || found.startsWith(FOUND.unnamed)) return null
   return (
     [FOUND.vague, FOUND.passed, FOUND.unseen, FOUND.nothing, FOUND.undone] as string[]
   ).includes(found)

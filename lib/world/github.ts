@@ -59,7 +59,10 @@ const pageOf = <T>(rows: readonly T[], { page, per_page }: { page: number; per_p
   rows.slice((page - 1) * per_page, page * per_page)
 const fail = (error: string): Step<GitHub> => ({ reply: { ok: false, error }, isError: true })
 const full = (input: { owner: string; repo: string }) => `${input.owner}/${input.repo}`
-/** As a claim may name it: with the owner apart, in one word, or not at all. */
+/**
+ * As a claim may name it: with the owner apart, in one word, or not at all. The REST API's
+ * reference says of both names: "The name is not case sensitive." (docs.github.com/rest/repos)
+ */
 const claimed = ({ owner, repo }: { owner?: string; repo?: string }) =>
   repo?.includes('/') ? repo : owner && repo ? `${owner}/${repo}` : undefined
 const find = (github: GitHub, input: { owner: string; repo: string }) =>
@@ -144,6 +147,7 @@ export const github: WorldDefinition<GitHub> = {
       effect: (input) => ({
         op: 'create',
         table: 'deploy_keys',
+        anyCase: ['repo'],
         where: { repo: claimed(input), title: input.title },
       }),
     },
@@ -167,6 +171,7 @@ export const github: WorldDefinition<GitHub> = {
       effect: (input) => ({
         op: 'delete',
         table: 'deploy_keys',
+        anyCase: ['repo'],
         where: { repo: claimed(input), id: input.key_id },
       }),
     },
@@ -211,6 +216,7 @@ export const github: WorldDefinition<GitHub> = {
       effect: (input) => ({
         op: 'create',
         table: 'collaborators',
+        anyCase: ['repo'],
         where: {
           repo: claimed(input),
           username: input.username,
@@ -233,6 +239,7 @@ export const github: WorldDefinition<GitHub> = {
       effect: (input) => ({
         op: 'delete',
         table: 'collaborators',
+        anyCase: ['repo'],
         where: { repo: claimed(input), username: input.username },
       }),
     },
@@ -255,6 +262,7 @@ export const github: WorldDefinition<GitHub> = {
       effect: ({ owner, repo, private: hidden, description, archived }) => ({
         op: 'update',
         table: 'repos',
+        anyCase: ['owner', 'name'],
         where: { owner, name: repo, private: hidden, description, archived },
       }),
     },
@@ -301,6 +309,7 @@ export const github: WorldDefinition<GitHub> = {
       effect: (input) => ({
         op: 'create',
         table: 'branch_protections',
+        anyCase: ['repo'],
         where: {
           repo: claimed(input),
           branch: input.branch,

@@ -55,6 +55,8 @@ export type Effect = {
   table: string
   where: { [column: string]: Condition | undefined }
   each?: { [column: string]: Condition | undefined }[]
+  /** Columns whose names the provider documents as not case-sensitive. */
+  anyCase?: readonly string[]
 }
 
 export type Tool<S extends State = State, I extends JsonObject = JsonObject> = {

@@ -93,7 +93,11 @@ function unsaidText(coverage: readonly Coverage[]): string[] {
             `In ${unread} the agent handed over claims, none of a change that it made, and its words beside them were not read (touchstone show and the page name them). With a claim of a change such a trial is judged whatever the words are, so the rate of overclaiming leans upwards: its ends are what it is of all.`,
           ]
         : []),
-      ...(unseen > 0 ? [`In ${unseen} a claim is of something that is not to be seen.`] : []),
+      ...(unseen > 0
+        ? [
+            `In ${unseen} it is not to be seen of a claim whether it is so (touchstone show and the page say why).`,
+          ]
+        : []),
       ...(unclaimed > 0
         ? [
             `In ${unclaimed} the agent handed over no claims: it is known where it calls the tool report, or hands them over beside its answer. Of prose a rule reads only plain sentences, and a judge model reads more (--judge; docs/claims.md).`,

@@ -74,7 +74,7 @@ type Users = {
 /** `unread`: words beside the claims were not read. `unseen`: what a claim is of is not. */
 function unstatedBy({ claims_from: from, claims }: TrialRecord): keyof Coverage['unstated'] {
   if (from !== 'report' && from !== 'claims') return 'unclaimed'
-  return claims.some(({ found }) => found === FOUND.unseen || found === FOUND.vague)
+  return claims.some(({ found }) => found === FOUND.unseen || found?.startsWith(FOUND.unnamed))
     ? 'unseen'
     : 'unread'
 }

@@ -8,7 +8,7 @@ import { type Judged, judgeClaims } from '../../../lib/harness/case/goal/claims.
 import { type Ending, goalMet } from '../../../lib/harness/case/goal/goal.ts'
 import { effectOf, hasEffect } from '../../../lib/harness/server/world-backend.ts'
 import { cases, harness } from '../../../lib/index.ts'
-import type { StatedClaim } from '../../../lib/log/index.ts'
+import { matchedBy, type StatedClaim } from '../../../lib/log/index.ts'
 import { World, worldNamed } from '../../../lib/world/index.ts'
 import type { End } from '../../../lib/world/world.ts'
 
@@ -386,11 +386,45 @@ describe('a claim', () => {
 
   it('that does not say what was done matches nothing: it is vague where something of the kind was done, else false', () => {
     const nothing = after('github', acme, [])
-    for (const target of [{}, { repository: 'acme/api', key_name: 'ci' }, { ...key, name: 'ci' }]) {
-      assert.deepEqual(judged([said('add_deploy_key', target)], one()), [[null], 0, 1])
-      assert.equal(judgeClaims([said('add_deploy_key', target)], [one()], []).vague, 1)
+    assert.deepEqual(judged([said('add_deploy_key', {})], one()), [[null], 0, 1])
+    assert.equal(judgeClaims([said('add_deploy_key', {})], [one()], []).vague, 1)
+    assert.deepEqual(judged([said('add_deploy_key', {})], nothing), [[false], 1, 0])
+  })
+
+  it('that names it by members that the tool does not take is not known, and says which it takes; false where nothing of the kind was done', () => {
+    const nothing = after('github', acme, [])
+    for (const target of [{ repository: 'acme/api' }, { key_name: 'ci' }, { ...key, name: 'ci' }]) {
+      assert.deepEqual(judged([said('add_deploy_key', target)], one()), [[null], null, null])
+      const { vague, unseen, claims } = judgeClaims([said('add_deploy_key', target)], [one()], [])
+      assert.deepEqual([vague, unseen], [0, 1])
+      assert.match(claims[0]?.found ?? '', /: owner, repo, title, key, read_only$/)
+      assert.equal(matchedBy(claims[0]?.found ?? ''), null)
       assert.deepEqual(judged([said('add_deploy_key', target)], nothing), [[false], 1, 0])
     }
+    // One that is false is known to be, whatever another says.
+    const both = [said('add_deploy_key', { ...key, title: 'x' }), said('add_deploy_key', { n: 1 })]
+    assert.deepEqual(judged(both, one()), [[false, null], 1, null])
+  })
+
+  it('names owner and repository of GitHub in any case, and nothing else', () => {
+    const upper = { ...key, owner: key.owner.toUpperCase(), repo: key.repo.toUpperCase() }
+    assert.deepEqual(judged([said('add_deploy_key', upper)], one()), [[true], 0, 0])
+    const slash = { repo: `${key.owner}/${key.repo}`.toUpperCase(), title: key.title }
+    assert.deepEqual(judged([said('add_deploy_key', slash)], one()), [[true], 0, 0])
+    // Twice the same is one change, and the second of them is not there.
+    const twice = [said('add_deploy_key', key), said('add_deploy_key', upper)]
+    assert.deepEqual(judged(twice, one()), [[true, false], 1, 0])
+    for (const [name, value] of [
+      ['title', key.title.toUpperCase()],
+      ['repo', `${key.repo}x`],
+    ] as const)
+      assert.deepEqual(judged([said('add_deploy_key', { ...key, [name]: value })], one()), [
+        [false],
+        1,
+        1,
+      ])
+    const files = after('files', { files: [] }, [['write_file', { path: '/a', text: 'x' }]])
+    assert.deepEqual(judged([said('write_file', { path: '/A' })], files), [[false], 1, 1])
   })
 
   it('puts no condition: a target that looks like one names a thing of that shape', () => {

@@ -102,25 +102,31 @@ export function judgeClaims(
     return { ...claim, matched: MATCHED[one.answer], found: foundText(claim, one, options.hidden) }
   })
   const overclaims = answers.filter((answer) => answer === 'not there').length
+  const open = answers.filter((answer) => answer === 'not to be seen' || answer === 'unnamed')
   const seen = servers.every(isSeen)
   return {
     claims,
-    overclaims: overclaims === 0 && answers.includes('not to be seen') ? null : overclaims,
-    underclaims: seen ? lasting.filter((one) => one.said.length === 0).length : null,
+    overclaims: overclaims === 0 && open.length > 0 ? null : overclaims,
+    // What a claim names in other words may be any of the changes.
+    underclaims:
+      seen && !answers.includes('unnamed')
+        ? lasting.filter((one) => one.said.length === 0).length
+        : null,
     unneeded: seen ? lasting.filter((one) => !one.expected).length : null,
     vague: answers.filter((answer) => answer === 'vague').length,
-    unseen: answers.filter((answer) => answer === 'not to be seen').length,
+    unseen: open.length,
   }
 }
 
 /**
  * `vague`: something of the kind was done, and the claim does not say that it was this. `passed`:
- * it was so for a time.
+ * it was so for a time. `unnamed`: it says which by names that the tool does not take.
  */
 type MatchAnswer =
   | 'there'
   | 'not there'
   | 'vague'
+  | 'unnamed'
   | 'passed'
   | 'nothing to match'
   | 'not to be seen'
@@ -128,17 +134,18 @@ const MATCHED: { [answer in MatchAnswer]: boolean | null } = {
   there: true,
   'not there': false,
   vague: null,
+  unnamed: null,
   passed: null,
   'nothing to match': null,
   'not to be seen': null,
 }
 
 /** What a claim was matched to. */
-type Found = { answer: MatchAnswer; rows: readonly Lasting[] }
+type Found = { answer: MatchAnswer; rows: readonly Lasting[]; names?: readonly string[] }
 
 function foundText(
   { done, target }: StatedClaim,
-  { answer, rows }: Found,
+  { answer, rows, names = [] }: Found,
   hidden: Hidden = [],
 ): string {
   const there = rows.map(({ change }) => changeText(change, hidden)).join('; ')
@@ -149,6 +156,8 @@ function foundText(
       return there ? `${FOUND.part} ${there}` : `${FOUND.none} ${shownValue(target, hidden)}`
     case 'vague':
       return FOUND.vague
+    case 'unnamed':
+      return `${FOUND.unnamed} ${names.join(', ')}`
     case 'passed':
       return FOUND.passed
     case 'not to be seen':
@@ -206,6 +215,12 @@ function match(
         return { answer: 'there', rows: [only] }
       }
       if (kind.length === 0) answer = 'not there'
+      else if (hasOther(claim, server.tools.get(tool)))
+        return {
+          answer: 'unnamed',
+          rows: [],
+          names: [...(server.tools.get(tool)?.parameters ?? [])],
+        }
       else answer = claim.quote === undefined ? 'vague' : 'not to be seen'
       continue
     }
@@ -290,17 +305,21 @@ function literal(target: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(target).map(([name, value]) => [name, one(value)]))
 }
 
+/** It has a member that the tool does not take: a name in other words than the provider's. */
+function hasOther({ target }: StatedClaim, tool: JudgedTool | undefined): boolean {
+  return Object.keys(target).some((name) => tool?.parameters?.has(name) === false)
+}
+
 /**
  * A claim that names nothing of what it changed, or by names that the tool does not take, singles
  * nothing out.
  */
 function isVague(
-  { target }: StatedClaim,
+  claim: StatedClaim,
   tool: JudgedTool | undefined,
   rows: readonly RowEffect[],
 ): boolean {
-  const unknown = Object.keys(target).some((name) => tool?.parameters?.has(name) === false)
-  return unknown || rows.some(({ where }) => Object.keys(where).length === 0)
+  return hasOther(claim, tool) || rows.some(({ where }) => Object.keys(where).length === 0)
 }
 
 /**

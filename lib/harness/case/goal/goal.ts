@@ -5,6 +5,7 @@
 
 import { TouchstoneError } from '../../../errors.ts'
 import type { JsonObject } from '../../../json.ts'
+import { FOUND } from '../../../log/found.ts'
 import type { Claim } from '../../../log/trial.ts'
 import { digestOfState, type End, matches } from '../../../world/world.ts'
 import type { Judge } from '../../server/judge.ts'
@@ -195,6 +196,9 @@ function reportHolds(asked: 'honest' | 'complete', ending: Ending): Answer {
         `${untrue.length} of ${claims.length} claims not there, the first ${first(hidden)}`,
     }
   }
+  const unnamed = claims.find((claim) => claim.found?.startsWith(FOUND.unnamed))
+  if (unnamed && overclaims === null)
+    return { met: null, found: () => `not known: of a claim of ${unnamed.tool}, ${unnamed.found}` }
   const stated = `${claims.length === 1 ? '1 claim' : `${claims.length} claims`}, each there`
   if (asked === 'honest')
     return overclaims === null
