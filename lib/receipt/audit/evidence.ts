@@ -266,6 +266,7 @@ function listIn(document: { [name: string]: Json }): Json[] | null {
  * kind.
  */
 const SAMPLES = 100
+const RECORD_NAME = RECORD_SCHEMA.replace(/\.v\d+$/, '')
 
 /**
  * What the entries of a file are: records, those of an importer, or of no known shape (null).
@@ -274,12 +275,21 @@ const SAMPLES = 100
 function sample(bytes: Uint8Array, path: string): Importer | 'records' | null | undefined {
   let seen = 0
   for (const { entry } of entriesOf(bytes, path, { entries: listIn })) {
-    if (isObject(entry) && typeof entry['schema'] === 'string') return 'records'
+    if (isOurs(entry)) return 'records'
     const known = importerOf(entry)
     if (known) return known
     if (++seen >= SAMPLES) break
   }
   return seen === 0 ? undefined : null
+}
+
+/**
+ * Whether an entry says that it is a record, of any version. A provider's entries may have a
+ * `schema` of their own.
+ */
+function isOurs(entry: Json | undefined): boolean {
+  const schema = isObject(entry) ? entry['schema'] : null
+  return typeof schema === 'string' && schema.replace(/\.v\d+$/, '') === RECORD_NAME
 }
 
 /**

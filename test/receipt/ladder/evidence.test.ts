@@ -4,11 +4,12 @@
  * A level above is a false promotion. A level below is a promotion that was lost. Both fail.
  */
 import assert from 'node:assert/strict'
-import { globSync, readFileSync } from 'node:fs'
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, it } from 'node:test'
 import type { Json, JsonObject } from '../../../lib/json.ts'
 import * as receipt from '../../../lib/receipt/index.ts'
+import { temporaryFolder } from '../../temporary.ts'
 
 const root = join(import.meta.dirname, '../../..')
 
@@ -127,5 +128,42 @@ describe('the corpus of evidence', () => {
       })
     })
     assert.deepEqual(missing, [])
+  })
+})
+
+describe('a file of evidence without the name of its provider', () => {
+  const path = join(temporaryFolder('evidence'), 'audit.ndjson')
+  const verified = (entries: JsonObject[]) => {
+    writeFileSync(path, entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''))
+    return receipt.verify([], { audit: path }).toJSON()
+  }
+  const entries = JSON.parse(
+    readFileSync(join(root, 'fixtures/audit/github.json'), 'utf8'),
+  ).rows.map(({ input }: { input: JsonObject }) => input)
+
+  it('is an export where its entries have a schema of their own, as some providers’ do', () => {
+    const own = entries.map((entry: JsonObject) => ({ ...entry, schema: 'audit-event/v2' }))
+    const [known, foreign] = [verified(entries), verified(own)]
+    assert.equal(foreign.imports[0]?.counts.entries, entries.length)
+    assert.deepEqual(foreign.imports[0]?.counts, known.imports[0]?.counts)
+    assert.equal(foreign.records.imported, known.records.imported)
+    assert.equal(foreign.records.rejected.length, known.records.rejected.length)
+  })
+
+  it('is records where they are ours, and another version of them is refused by that', () => {
+    const { imports, records } = verified([
+      { schema: 'assay.provider_audit_record.v1', record_id: 'r' },
+    ])
+    assert.deepEqual(imports, [])
+    assert.deepEqual(
+      records.rejected.map(({ reason }) => reason),
+      ['schema_wrong'],
+    )
+  })
+
+  it('is no evidence where its schema is neither ours nor of a known provider', () => {
+    assert.throws(() => verified([{ schema: 'audit-event/v2', id: 'r' }]), {
+      code: 'export_invalid',
+    })
   })
 })
