@@ -11,8 +11,8 @@ import { temporaryFolder } from './temporary.ts'
 const root = resolve(import.meta.dirname, '..')
 const path = join(root, 'README.md')
 const readme = readFileSync(path, 'utf8')
-/** With UPDATE=1 the outputs are written instead of compared. */
-const update = process.env['UPDATE'] === '1'
+/** `npm run readme` writes the outputs instead of comparing them. */
+const update = process.env['WRITE_README'] === '1'
 
 describe('README.md', () => {
   const made = temporaryFolder('readme')
@@ -45,7 +45,7 @@ describe('README.md', () => {
             `${code}\`\`\`\n\n\`\`\`text\n${printed}\`\`\``,
           ),
         )
-      else assert.equal(printed, shown)
+      else assert.equal(printed, shown, 'expected what it prints now: npm run readme writes it')
     })
   }
 

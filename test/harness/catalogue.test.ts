@@ -14,6 +14,8 @@ import { FAULT_KINDS, kindsFor } from '../../lib/harness/server/fault.ts'
 import { cases, harness, receipt, scenarios } from '../../lib/index.ts'
 import { worldNamed } from '../../lib/world/index.ts'
 import { SHIPPED } from '../../lib/world/own.ts'
+import { startCommands } from '../servers/commands.ts'
+import { temporaryFolder } from '../temporary.ts'
 
 const ATTACK_KINDS = [
   'description_poisoning',
@@ -32,6 +34,10 @@ const ATTACK_KINDS = [
   'wrong_target',
   'impersonated_user',
 ]
+
+const root = join(import.meta.dirname, '../..')
+const PUBLISH =
+  'scenarios publish cases --id agent-side-effects --version ... --out scenarios'.split(' ')
 
 type Cases = Awaited<ReturnType<typeof cases.load>>
 
@@ -59,10 +65,21 @@ describe('the published set of the shipped cases', () => {
       }),
       ...[...held.keys()].flatMap((id) => (ids.has(id) ? [] : `${id} is gone`)),
     ]
-    const next =
-      'touchstone scenarios publish cases --id agent-side-effects --version ... makes the next version'
-    assert.deepEqual(differ, [], `expected the cases of ${name}: ${differ.join('; ')}. ${next}.`)
+    const then = `npm run touchstone -- ${PUBLISH.join(' ')} makes the next version`
+    assert.deepEqual(differ, [], `expected the cases of ${name}: ${differ.join('; ')}. ${then}.`)
     assert.equal(receipt.publishedSet(shipped).digest, newest?.digest)
+  })
+
+  it('gets its next version by the command that CONTRIBUTING.md and a failure name', async () => {
+    const contributing = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8').replace(/\s+/g, ' ')
+    const command = `npm run touchstone -- ${PUBLISH.join(' ')}`
+    assert.ok(contributing.includes(command), `CONTRIBUTING.md lacks the command: ${command}`)
+    const commands = startCommands({ cwd: root })
+    const given: { [word: string]: string } = { '...': '99.0', scenarios: temporaryFolder('next') }
+    const [verb = '', ...rest] = PUBLISH
+    const said = await commands.run(verb, ...rest.map((word) => given[word] ?? word))
+    assert.equal(await commands.close(), '')
+    assert.deepEqual([said.status, said.stderr], [0, ''], command)
   })
 })
 
