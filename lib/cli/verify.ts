@@ -25,6 +25,7 @@ export const verify: Verb = {
     provider: {
       type: 'string',
       value: 'NAME',
+      offers: providers,
       says: 'the importer for every export. Default: the one that knows its entries',
     },
     scope: {
@@ -296,9 +297,13 @@ async function holding(ledger: string, busy: (who: string) => Error): Promise<Lo
   }
 }
 
+function providers(): string[] {
+  return receipt.importers().map(({ name }) => name)
+}
+
 export const audit: Verb = {
   usage: 'touchstone audit import PROVIDER FILE [options]',
-  says: "Reads a provider's own audit export into audit records, and lists what was left out and why. PROVIDER: github, kubernetes, gke, cloudtrail, gcp, azure, entra, google, gitlab, stripe, slack, okta, or one of --classifiers.",
+  says: `Reads a provider's own audit export into audit records, and lists what was left out and why. PROVIDER: ${providers().join(', ')}, or one of --classifiers.`,
   options: {
     classifiers: CLASSIFIERS_OPTION,
     scope: {
@@ -311,10 +316,7 @@ export const audit: Verb = {
   exits: { 0: 'at least one entry is a record', 1: 'none is' },
   examples: ['audit import github github-audit.json'],
   takes: { least: 3, most: 3 },
-  offers: (before) =>
-    [['import'], ['github', 'kubernetes', 'cloudtrail', 'stripe', 'slack', 'okta']][
-      before.length
-    ] ?? [],
+  offers: (before) => [['import'], providers()][before.length] ?? [],
   async run(words) {
     await registerGiven(words)
     const [action, provider = '', file = ''] = words.positionals

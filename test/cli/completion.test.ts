@@ -4,10 +4,12 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import * as receipt from '../../lib/receipt/index.ts'
 import { openTerminal, withoutTmux } from '../repl/terminal.ts'
 import { type Commands, startCommands } from '../servers/commands.ts'
 import { temporaryFolder } from '../temporary.ts'
 
+const PROVIDERS = receipt.importers().map(({ name }) => name)
 const root = resolve(import.meta.dirname, '..', '..')
 const made = temporaryFolder('complete')
 const program = join(made, 'touchstone')
@@ -51,7 +53,12 @@ describe('what is offered', () => {
     [['compare', '--metric', 'g'], ['goal']],
     [['verify', 'x', '--min-level', 'v'], ['verified']],
     [['audit', ''], ['import']],
-    [['audit', 'import', 'git'], ['github']],
+    [['audit', 'import', ''], PROVIDERS],
+    [
+      ['audit', 'import', 'git'],
+      ['github', 'gitlab'],
+    ],
+    [['verify', 'x', '--provider', ''], PROVIDERS],
     [['scenarios', 'show', 'mcp-connection@'], ['mcp-connection@1.0']],
     [['completion', 'b'], ['bash']],
     [
