@@ -39,11 +39,13 @@ export type WorkerOptions = {
 /** Why a worker with a run's own file takes no part in it. Empty: it served it to its end. */
 export type Served = { refused: string[] }
 
+/** Where notes for the coordinator of a run are left. */
+type Post = { run: string; notes: Box }
+
 /** A run that is served. */
-type Serving = {
+type Serving = Post & {
   document: PlanDocument
   tasks: Box
-  notes: Box
   parts: Parts
   hand: Map<string, Taken>
   hello: Hello
@@ -160,7 +162,7 @@ class QueueWorker {
     const result = await attemptWith(one.parts, JSON.parse(taken.data) as TaskData)
     const text = answerText(this.me.id, result)
     if (await one.tasks.finish(taken, text)) return
-    await one.notes.add([{ id: lateId(taken.id, this.me.id), data: text }])
+    await this.leave(one, lateId(taken.id, this.me.id), text)
   }
 
   /** Until the signal: see which runs there are, say that this one lives, and keep its locks. */
@@ -220,11 +222,17 @@ class QueueWorker {
       answered: answers - one.before.answered,
     }
     const sign = { beat: one.hello.beat, calls }
-    if (!(await one.notes.note(helloId(this.me.id), sign))) await this.greet(one.notes, one.hello)
+    if (!(await one.notes.note(helloId(this.me.id), sign))) await this.greet(one, one.hello)
   }
 
-  private async greet(notes: Box, hello: Hello): Promise<void> {
-    await notes.add([{ id: helloId(this.me.id), data: pack(hello) }])
+  private greet(to: Post, hello: Hello): Promise<void> {
+    return this.leave(to, helloId(this.me.id), pack(hello))
+  }
+
+  /** Leave a note for a run’s coordinator; none for one that ended meanwhile: nobody reads it. */
+  private async leave({ run, notes }: Post, id: string, data: string): Promise<void> {
+    await notes.add([{ id, data }])
+    if ((await this.engine.box(ENDED).standing(run)) !== 'gone') await notes.clear()
   }
 
   /** Take part in a run, or say why not. */
@@ -240,15 +248,24 @@ class QueueWorker {
     if (ready === null) {
       this.refused.set(id, { data, why })
       this.options.say(`takes no part in run ${id}: ${why.join('; ')}`)
-      await this.greet(notes, hello)
+      await this.greet({ run: id, notes }, hello)
       return
     }
     const tasks = this.engine.box(tasksOf(id), { name: me.id, leaseMs: document.leaseMs })
-    await this.greet(notes, hello)
+    await this.greet({ run: id, notes }, hello)
     this.options.say(`takes part in run ${id} as ${me.id}`)
     this.served = true
     const before = { refused: LIMITERS.refusals, answered: LIMITERS.answers }
-    this.serving.set(id, { document, tasks, notes, parts: ready, hand: new Map(), hello, before })
+    this.serving.set(id, {
+      run: id,
+      document,
+      tasks,
+      notes,
+      parts: ready,
+      hand: new Map(),
+      hello,
+      before,
+    })
   }
 
   /** The run's plan as this process makes it, held against what was announced. */
