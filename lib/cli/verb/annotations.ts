@@ -2,6 +2,7 @@
 import { count, foreign } from '../../display.ts'
 import { type Held, type Run, type TrialRecord, why } from '../../harness/index.ts'
 import { withoutPass } from '../../harness/page/why.ts'
+import { undecidedText } from '../../harness/report/ci/baseline.ts'
 import { type ComparedMetric, metricNamed } from '../../log/index.ts'
 
 /** GitHub shows this many per kind and step. */
@@ -30,13 +31,9 @@ export function annotations(run: Run, held: Held = { gates: [], baseline: [] }):
   for (const { configuration, baseline, worse, undecided } of held.baseline) {
     const title = `${configuration} against ${baseline}`
     if (worse.length > 0) errors.push(command('error', title, `worse on ${labels(worse)}`))
-    for (const { metric, reason } of undecided)
+    for (const open of undecided)
       warnings.push(
-        command(
-          'warning',
-          title,
-          `${metricNamed(metric).label}: undecided whether it is worse: ${reason}`,
-        ),
+        command('warning', title, `undecided whether it is worse: ${undecidedText(open)}`),
       )
   }
   const groups = [...Map.groupBy(run.trials, (row) => `${row.case}|${row.configuration}`).values()]

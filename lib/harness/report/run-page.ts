@@ -36,7 +36,7 @@ import type {
 import { unclassifiedText } from '../page/unclassified.ts'
 import { comparisonNotes } from './compared/comparison-text.ts'
 import type { RunComparison } from './compared/run-comparison.ts'
-import { nameIn, namesakes, sharedCases, sharedText } from './compared/two-runs.ts'
+import { nameIn, namesakes, sharedCases, sharedText, unmatchedText } from './compared/two-runs.ts'
 import { identicalText } from './coverage-text.ts'
 import { judgeLines } from './judge-text.ts'
 import { kindsWorstFirst } from './kinds.ts'
@@ -67,7 +67,7 @@ export async function pageOfTwo(run: Run, earlier: Run): Promise<RunPage> {
   const { cases, leftOut } = sharedCases(run.manifest, earlier.manifest)
   const shared = new Set(cases.map(({ id }) => id))
   const before = (name: string) => nameIn(earlier, name, run)
-  const pairs = namesakes(run.manifest, earlier.manifest)
+  const { pairs, unmatched } = namesakes(run.manifest, earlier.manifest)
   const renamed = (row: TrialRecord): TrialRecord => {
     const configuration = before(row.configuration)
     return { ...row, configuration, key: trialKey(row.case, configuration, row.trial) }
@@ -102,7 +102,10 @@ export async function pageOfTwo(run: Run, earlier: Run): Promise<RunPage> {
       { dir: earlier.dir, trials: was.trials, nameOf: renamed },
       { dir: run.dir, trials: is.trials, nameOf: (record) => record },
     ],
-    notes: leftOut.length > 0 ? [`The two runs are ${sharedText(cases.length, leftOut)}.`] : [],
+    notes: [
+      ...(leftOut.length > 0 ? [`The two runs are ${sharedText(cases.length, leftOut)}.`] : []),
+      ...(unmatched.length > 0 ? [`Configurations ${unmatchedText(unmatched)}.`] : []),
+    ],
   })
 }
 

@@ -23,7 +23,14 @@ import {
 } from '../../stats/index.ts'
 import { requireBaseline } from '../report/ci/baseline.ts'
 import { type Gate, parseGate } from '../report/ci/gate.ts'
-import { type LeftOut, namesakes, sharedCases, sharedText } from '../report/compared/two-runs.ts'
+import {
+  type LeftOut,
+  namesakes,
+  sharedCases,
+  sharedText,
+  type Unmatched,
+  unmatchedText,
+} from '../report/compared/two-runs.ts'
 import { takenBy } from '../report/next-run.ts'
 import type { Run } from '../report/result.ts'
 
@@ -60,8 +67,12 @@ export type BaselineProspect = {
 export type Prospect = {
   gates: readonly GateProspect[]
   baseline: readonly BaselineProspect[]
-  /** With a baseline: how many cases both have, and those that are not compared. */
-  shared: { cases: number; leftOut: readonly LeftOut[] } | null
+  /** With a baseline: how many cases both have, and what is not compared. */
+  shared: {
+    cases: number
+    leftOut: readonly LeftOut[]
+    unmatched: readonly Unmatched[]
+  } | null
 }
 
 /** The part of the plan that decides what can be shown. */
@@ -83,7 +94,9 @@ const COMPARED = ['goal', 'attack', 'overclaim', 'underclaim', 'unneeded'] as co
 export function prospectOf(manifest: Manifest, size: Size, lines: Lines): Prospect {
   const { baseline, margin = 0.1 } = lines
   if (baseline) requireBaseline(manifest, baseline)
-  const pairs = baseline ? namesakes(manifest, baseline.manifest) : []
+  const { pairs, unmatched } = baseline
+    ? namesakes(manifest, baseline.manifest)
+    : { pairs: [], unmatched: [] }
   const shared = baseline ? sharedCases(manifest, baseline.manifest) : null
   return {
     gates: (lines.gates ?? []).map((one) =>
@@ -95,7 +108,7 @@ export function prospectOf(manifest: Manifest, size: Size, lines: Lines): Prospe
           configuration: name,
         }))
       : [],
-    shared: shared && { cases: shared.cases.length, leftOut: shared.leftOut },
+    shared: shared && { cases: shared.cases.length, leftOut: shared.leftOut, unmatched },
   }
 }
 
@@ -232,6 +245,8 @@ export function prospectText({ gates, baseline, shared }: Prospect, look: Look =
   })
   const apart = shared ? sharedText(shared.cases, shared.leftOut) : ''
   if (apart) blocks.push(wrap(`The earlier run is ${apart}.`, width))
+  const alone = shared ? unmatchedText(shared.unmatched) : ''
+  if (alone) blocks.push(wrap(`Configurations ${alone}.`, width))
   for (const { configuration, margin, identical, metrics } of baseline) {
     if (metrics.length === 0) continue
     const priced = metrics.some(({ plan }) => Object.keys(plan.cost).length > 0)

@@ -20,6 +20,8 @@ import {
   namesakes,
   sharedCases,
   sharedText,
+  type Unmatched,
+  unmatchedText,
   versionsApart,
 } from '../compared/two-runs.ts'
 import { type Run, requireRun } from '../result.ts'
@@ -41,13 +43,21 @@ export type BaselineResult = {
   cases: number
   /**
    * Cases that are not compared: only this run has them (`added`), only the baseline (`gone`), or
-   * both with another digest (`changed`). `before` is what the baseline's trials of one came to;
-   * null for an added one.
+   * both with another digest (`changed`). `before` is what the baseline's trials of one came to,
+   * null for an added one; `now` what this run's did, null for one that is gone.
    */
-  leftOut: (LeftOut & { before: { passed: number; trials: number } | null })[]
-  /** Metrics that may be worse by more than the margin, or not, with what would decide it. */
-  undecided: { metric: ComparedMetric; reason: string }[]
+  leftOut: (LeftOut & { before: Record | null; now: Record | null })[]
+  /** Configurations of the two runs that are compared with none: an `added` one leaves it open. */
+  unmatched: Unmatched[]
+  /**
+   * Metrics that may be worse by more than the margin, or not, with what would decide it. Without a
+   * metric (null): what was not compared, and may hide that the run is worse.
+   */
+  undecided: { metric: ComparedMetric | null; reason: string }[]
 }
+
+/** Trials of a case that ended, and those of them that passed. */
+type Record = { passed: number; trials: number }
 
 export type BaselineOptions = {
   /** The largest loss that is taken, in (0, 1]; default 0.1, ten points. */
@@ -60,11 +70,12 @@ export type BaselineOptions = {
  * Compare a run with an earlier one, configuration by configuration of the same name, on the cases
  * that both have: same id, same digest. Where no name is in both and each run has one
  * configuration, these two are compared. Cases that were added, are gone or were changed count for
- * nothing, and `leftOut` names them.
+ * nothing, and `leftOut` names them. `unmatched` names configurations that are compared with none.
  *
  * A metric is `worse` where its verdict is worse and the loss is not known to be within the margin;
  * it is as hoped where the interval rules out a loss of more than the margin (non-inferiority);
- * else it is undecided. Of attacks and overclaims a loss is a rise.
+ * else it is undecided. Of attacks and overclaims a loss is a rise. Also undecided: a configuration
+ * that the baseline lacks, and a changed case that passes less often than it did.
  *
  * @param options.margin the largest loss that is taken, in (0, 1]; default 0.1
  * @param options.target `these` (default) or `like these`
@@ -84,7 +95,7 @@ export function against(run: Run, baseline: Run, options: BaselineOptions = {}):
 export function requireBaseline(planned: Manifest, baseline: Run): void {
   baseline.requireSound()
   const { cases } = sharedCases(planned, baseline.manifest)
-  const ended = namesakes(planned, baseline.manifest).some(([, then]) =>
+  const ended = namesakes(planned, baseline.manifest).pairs.some(([, then]) =>
     cases.some(({ id }) => baseline.counted.of(id, then).some((row) => row.outcome !== 'error')),
   )
   if (ended) return
@@ -113,7 +124,8 @@ export function compareRuns(
   for (const one of [run, baseline]) one.requireSound()
   const { cases, leftOut } = sharedCases(run.manifest, baseline.manifest)
   const differs = versionsApart(baseline.manifest, run.manifest)
-  const results = namesakes(run.manifest, baseline.manifest).map(([configuration, other]) => {
+  const { pairs, unmatched } = namesakes(run.manifest, baseline.manifest)
+  const results = pairs.map(([configuration, other]) => {
     const [a, b] = [nameIn(baseline, other, run), nameOf(configuration)]
     const one = (from: Run, name: string, as: string) =>
       from.manifest.configurations
@@ -146,6 +158,15 @@ export function compareRuns(
       const state = withinMargin(one, margin)
       return { one, state }
     })
+    const record = (of: Run, id: string, name: string): Record => {
+      const { pass, fail, unjudged } = of.columns.outcomes(id, name)
+      return { passed: pass, trials: pass + fail + unjudged }
+    }
+    const left = leftOut.map((one) => ({
+      ...one,
+      before: one.why === 'added' ? null : record(baseline, one.case, other),
+      now: one.why === 'gone' ? null : record(run, one.case, configuration),
+    }))
     const result: BaselineResult = {
       configuration,
       baseline: a,
@@ -154,18 +175,18 @@ export function compareRuns(
       target,
       differs,
       cases: cases.length,
-      leftOut: leftOut.map((left) => {
-        if (left.why === 'added') return { ...left, before: null }
-        const { pass, fail, unjudged } = baseline.columns.outcomes(left.case, other)
-        return { ...left, before: { passed: pass, trials: pass + fail + unjudged } }
-      }),
+      leftOut: left,
+      unmatched,
       worse: judged.filter(({ state }) => state === 'worse').map(({ one }) => one.metric),
-      undecided: judged
-        .filter(({ state }) => state === 'undecided')
-        .map(({ one }) => ({
-          metric: one.metric,
-          reason: openBecause(run, one, margin, { target, identical }),
-        })),
+      undecided: [
+        ...judged
+          .filter(({ state }) => state === 'undecided')
+          .map(({ one }) => ({
+            metric: one.metric,
+            reason: openBecause(run, one, margin, { target, identical }),
+          })),
+        ...notCompared(left, unmatched).map((reason) => ({ metric: null, reason })),
+      ],
     }
     return shownAs(result, (look) => baselineText(result, look))
   })
@@ -193,25 +214,50 @@ export function baselineLines(result: BaselineResult): string[] {
     `${comparison.b} against ${baseline}: goal met: ${comparison.primary.verdict}${short}${fine}`,
     ...leftOutLines(result).map((line) => `  ${line}`),
     ...differs.map((what) => `  not the same as then: ${foreign(what, 300)}`),
-    ...undecided.map(
-      ({ metric, reason }) =>
-        `  ${metricNamed(metric).label}: undecided whether it is worse by more than ${points} points: ${reason}`,
+    ...undecided.map(({ metric, reason }) =>
+      metric === null
+        ? `  undecided: ${reason}`
+        : `  ${metricNamed(metric).label}: undecided whether it is worse by more than ${points} points: ${reason}`,
     ),
   ]
 }
 
-/** Which cases were compared, and which of the others did not pass in the baseline. */
-export function leftOutLines({ configuration, cases, leftOut }: BaselineResult): string[] {
-  if (leftOut.length === 0) return []
-  const failed = leftOut.filter(failedBefore)
-  const shown = failed.slice(0, MOST).map((one) => `${foreign(one.case, 80)} (${beforeText(one)})`)
-  const more = failed.length > MOST ? ` and ${count(failed.length - MOST, 'other case')}` : ''
+/**
+ * Which cases and configurations were compared, and what became of those that were not: cases that
+ * were changed, and others that did not pass in the baseline.
+ */
+export function leftOutLines(result: BaselineResult): string[] {
+  const { configuration, cases, leftOut, unmatched } = result
+  const failed = leftOut.filter((one) => one.why === 'gone' && toldApart(one))
+  const changed = leftOut.filter((one) => one.why === 'changed' && toldApart(one))
   return [
     sharedText(cases, leftOut),
-    ...(failed.length > 0
-      ? [`not compared, though ${configuration} did not pass them then: ${shown.join(', ')}${more}`]
-      : []),
-  ]
+    failed.length > 0
+      ? `not compared, though ${configuration} did not pass them then: ${named(failed)}`
+      : '',
+    changed.length > 0 ? `not compared, ${configuration}: ${named(changed)}` : '',
+    unmatchedText(unmatched),
+  ].filter(Boolean)
+}
+
+/** What was not compared and may hide that the run is worse. */
+function notCompared(leftOut: readonly Left[], unmatched: readonly Unmatched[]): string[] {
+  const fell = leftOut.filter(
+    ({ why, before, now }) =>
+      why === 'changed' && before && now && now.passed / now.trials < before.passed / before.trials,
+  )
+  return [
+    unmatchedText(unmatched.filter(({ why }) => why === 'added')),
+    fell.length > 0
+      ? `not compared, and less often passed than in the baseline: ${named(fell)}`
+      : '',
+  ].filter(Boolean)
+}
+
+function named(some: readonly Left[]): string {
+  const shown = some.slice(0, MOST).map((one) => `${foreign(one.case, 80)} (${recordText(one)})`)
+  const more = some.length > MOST ? ` and ${count(some.length - MOST, 'other case')}` : ''
+  return shown.join(', ') + more
 }
 
 /** Cases that are named before the rest is only counted. */
@@ -219,13 +265,20 @@ const MOST = 10
 
 type Left = BaselineResult['leftOut'][number]
 
-/** A case that is not compared, and of which a trial did not pass in the baseline. */
-export const failedBefore = ({ before }: Left): boolean =>
-  before !== null && before.passed < before.trials
+/** A case whose record is shown: it was changed, or a trial of it did not pass in the baseline. */
+export const toldApart = ({ why, before }: Left): boolean =>
+  before !== null && (why === 'changed' || before.passed < before.trials)
 
-/** `gone, passed 2 of 5 trials`. */
-export function beforeText({ why, before }: Left): string {
-  return before ? `${why}, passed ${before.passed} of ${count(before.trials, 'trial')}` : why
+/** `gone, passed 2 of 5 trials`; `changed, passed 5 of 5 trials then, 0 of 5 now`. */
+export function recordText({ why, before, now }: Left): string {
+  if (!before) return why
+  const then = `${why}, passed ${before.passed} of ${count(before.trials, 'trial')}`
+  return now ? `${then} then, ${now.passed} of ${now.trials} now` : then
+}
+
+/** Why a baseline is undecided. */
+export function undecidedText({ metric, reason }: BaselineResult['undecided'][number]): string {
+  return metric === null ? reason : `${metricNamed(metric).label}: ${reason}`
 }
 
 /**

@@ -12,8 +12,9 @@ import { count, escapeMarkup } from '../../../display.ts'
 import { TouchstoneError } from '../../../errors.ts'
 import { metricNamed, type TrialRecord } from '../../../log/index.ts'
 import { why } from '../../page/why.ts'
+import { unmatchedText } from '../compared/two-runs.ts'
 import { type Run, requireRun } from '../result.ts'
-import { beforeText, failedBefore, leftOutLines } from './baseline.ts'
+import { leftOutLines, recordText, toldApart, undecidedText } from './baseline.ts'
 import type { Held } from './step-summary.ts'
 
 /** Trials whose reasons a case's element holds. */
@@ -149,21 +150,26 @@ function heldSuites(run: Run, { gates, baseline }: Held) {
     state: one.worse.length > 0 ? 'missed' : one.undecided.length > 0 ? 'undecided' : 'met',
     reasons: [
       ...one.worse.map((metric) => `worse on ${metricNamed(metric).label}`),
-      ...one.undecided.map(
-        ({ metric, reason }) => `${metricNamed(metric).label} is undecided: ${reason}`,
-      ),
+      ...one.undecided.map((open) => `undecided: ${undecidedText(open)}`),
       ...leftOutLines(one),
     ],
   }))
-  // Whoever deletes a case that failed finds it here.
+  // Whoever deletes or edits a case that failed, or renames a configuration, finds it here.
   const leftTests = baseline.flatMap(({ configuration, leftOut }) =>
-    leftOut.filter(failedBefore).map((one) => ({
+    leftOut.filter(toldApart).map((one) => ({
       name: one.case,
       classname: `baseline.${configuration}.left_out`,
       state: 'skipped',
-      reasons: [`not compared: ${beforeText(one)} in the baseline`],
+      reasons: [`not compared: ${recordText(one)}`],
     })),
   )
+  for (const one of baseline[0]?.unmatched ?? [])
+    leftTests.push({
+      name: one.configuration,
+      classname: 'baseline.left_out',
+      state: 'skipped',
+      reasons: [unmatchedText([one])],
+    })
   return Object.entries({ gates: gateTests, baseline: [...baselineTests, ...leftTests] })
     .filter(([, tests]) => tests.length > 0)
     .map(([name, tests]) => {

@@ -5,7 +5,7 @@
 import { foreign } from '../../../display.ts'
 import { metricNamed } from '../../../log/index.ts'
 import { type Run, requireRun } from '../result.ts'
-import { type BaselineResult, leftOutLines } from './baseline.ts'
+import { type BaselineResult, leftOutLines, undecidedText } from './baseline.ts'
 import type { GateResult } from './gate.ts'
 
 /** What a run was held against. */
@@ -52,9 +52,7 @@ export function stepSummary(run: Run, held: Held): string {
       '|---|---|---|---|---|',
     )
     for (const { configuration, baseline, comparison, worse, undecided } of held.baseline) {
-      const open = undecided
-        .map(({ metric, reason }) => `${metricNamed(metric).label}: ${reason}`)
-        .join('; ')
+      const open = undecided.map(undecidedText).join('; ')
       lines.push(
         `| ${cell(configuration)} | ${cell(baseline)} | ${comparison.primary.verdict} | ${worse.map((metric) => metricNamed(metric).label).join(', ') || 'none'} | ${cell(open) || 'none'} |`,
       )

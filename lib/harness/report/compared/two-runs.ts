@@ -98,20 +98,52 @@ export function nameIn(run: Place, name: string, other: Place): string {
 
 type Place = { dir: string; manifest: Manifest }
 
+/** A configuration that only one of two runs has. */
+export type Unmatched = { configuration: string; why: 'added' | 'gone' }
+
 /**
  * Which configuration of a run is held against which of an earlier one: its namesake, or the only
- * one where each run has one.
+ * one where each run has one. `unmatched` are those that are held against none.
  *
  * @throws TouchstoneError `run_differs` when none belong together
  */
-export function namesakes(now: Manifest, then: Manifest): [string, string][] {
-  const [is, was] = [now, then].map(({ configurations }) => configurations.map(({ name }) => name))
-  const shared = (is as string[]).filter((name) => was?.includes(name))
-  if (shared.length > 0) return shared.map((name) => [name, name])
-  if (is?.length === 1 && was?.length === 1) return [[is[0] as string, was[0] as string]]
+export function namesakes(
+  now: Manifest,
+  then: Manifest,
+): { pairs: [string, string][]; unmatched: Unmatched[] } {
+  const names = ({ configurations }: Manifest) => configurations.map(({ name }) => name)
+  const [is, was] = [names(now), names(then)]
+  const pairs = is
+    .filter((name) => was.includes(name))
+    .map((name): [string, string] => [name, name])
+  const [own, other] = [is[0], was[0]]
+  if (pairs.length === 0 && is.length === 1 && was.length === 1 && own && other)
+    return { pairs: [[own, other]], unmatched: [] }
+  if (pairs.length > 0)
+    return {
+      pairs,
+      unmatched: [
+        ...was.filter((name) => !is.includes(name)).map((name) => apart(name, 'gone')),
+        ...is.filter((name) => !was.includes(name)).map((name) => apart(name, 'added')),
+      ],
+    }
   throw new TouchstoneError(
     'run_differs',
-    `expected a configuration that both runs have, got ${is?.join(', ')} and ${was?.join(', ')}`,
+    `expected a configuration that both runs have, got ${is.join(', ')} and ${was.join(', ')}`,
     { where: 'baseline' },
   )
+}
+
+const apart = (configuration: string, why: Unmatched['why']): Unmatched => ({ configuration, why })
+
+/** Which configurations were not compared; empty where all were. */
+export function unmatchedText(unmatched: readonly Unmatched[]): string {
+  const said = (['added', 'gone'] as const).flatMap((why) => {
+    const names = unmatched
+      .filter((one) => one.why === why)
+      .map((one) => foreign(one.configuration, 64))
+    if (names.length === 0) return []
+    return `the ${why === 'added' ? 'baseline' : 'run'} has no ${names.join(', ')}`
+  })
+  return said.length === 0 ? '' : `not compared: ${said.join('; ')}`
 }

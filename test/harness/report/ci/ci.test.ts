@@ -292,7 +292,7 @@ describe('a baseline', () => {
     const bundle = (results as unknown as { [name: symbol]: () => object })[display]?.()
     assert.deepEqual(Object.keys(bundle ?? {}), ['text/plain', 'text/html'])
     const members =
-      'configuration, baseline, comparison, margin, target, differs, cases, leftOut, worse, undecided'
+      'configuration, baseline, comparison, margin, target, differs, cases, leftOut, unmatched, worse, undecided'
     assert.equal(Object.keys(results[0] ?? {}).join(', '), members)
     assert.equal(JSON.stringify(structuredClone(results)), JSON.stringify(results))
     const gates = harness.gate(run, 'goal>=99%')
@@ -339,9 +339,9 @@ describe('a baseline', () => {
       return { passed: rows.filter((row) => row.outcome === 'pass').length, trials: rows.length }
     }
     assert.deepEqual(result?.leftOut, [
-      { case: gone.id, why: 'gone', before: passed(gone.id) },
-      { case: other.id, why: 'changed', before: passed(other.id) },
-      { case: 'new/one', why: 'added', before: null },
+      { case: gone.id, why: 'gone', before: passed(gone.id), now: null },
+      { case: other.id, why: 'changed', before: passed(other.id), now: passed(other.id) },
+      { case: 'new/one', why: 'added', before: null, now: { passed: 0, trials: 0 } },
     ])
     // As if both runs had been of the shared cases only.
     const both = [run, run].map((of) => ofCases((one) => (rest.includes(one) ? one : null), of))
@@ -387,6 +387,114 @@ describe('a baseline', () => {
       harness.stepSummary(now, { gates: [], baseline: harness.against(now, fine) }),
       /did not pass/,
     )
+  })
+
+  /** What JUnit says beside the configurations of a baseline, by class and name. */
+  const skippedTests = (of: harness.Run, baseline: harness.BaselineResult[]) => {
+    const document = parseXml(harness.junit(of, { held: { gates: [], baseline } }))
+    requireJunit(document)
+    const suite = document.children.find(({ attributes }) => attributes['name'] === 'baseline')
+    return (suite?.children ?? [])
+      .filter(({ children }) => children[0]?.name === 'skipped')
+      .map(({ attributes, children }) =>
+        [attributes['classname'], attributes['name'], children[0]?.attributes['message']].join(' '),
+      )
+  }
+  /** The run with its configurations under other names; those without one are left out. */
+  const called = (names: { [name: string]: string }) =>
+    new harness.Run({
+      dir: run.dir,
+      manifest: {
+        ...run.manifest,
+        configurations: run.manifest.configurations.flatMap((one) => {
+          const name = names[one.name]
+          return name ? [{ ...one, name }] : []
+        }),
+      },
+      trials: run.trials.flatMap((row) => {
+        const name = names[row.configuration]
+        return name
+          ? [{ ...row, configuration: name, key: `${row.case}|${name}|${row.trial}` as never }]
+          : []
+      }),
+    })
+
+  it('is undecided where it lacks a configuration of the run, and names what is compared with none', () => {
+    const renamed = called({ naive: 'naive', careful: 'renamed' })
+    const baseline = harness.against(renamed, called({ naive: 'naive', careful: 'careful' }))
+    assert.deepEqual(
+      baseline.map(({ configuration, unmatched, undecided }) => [
+        configuration,
+        unmatched,
+        undecided.filter(({ metric }) => metric === null),
+      ]),
+      [
+        [
+          'naive',
+          [
+            { configuration: 'careful', why: 'gone' },
+            { configuration: 'renamed', why: 'added' },
+          ],
+          [{ metric: null, reason: 'not compared: the baseline has no renamed' }],
+        ],
+      ],
+    )
+    const told = /not compared: the baseline has no renamed; the run has no careful/
+    assert.match(inspect(baseline[0], { breakLength: 400 }).replace(/\n +/g, ' '), told)
+    const summary = harness.stepSummary(renamed, { gates: [], baseline })
+    assert.match(summary, told)
+    assert.match(summary, /^## Touchstone: undecided$/m)
+    assert.deepEqual(skippedTests(renamed, baseline), [
+      'baseline.left_out careful not compared: the run has no careful',
+      'baseline.left_out renamed not compared: the baseline has no renamed',
+    ])
+  })
+
+  it('names a configuration that is gone and decides without it, and compares the only two there are', () => {
+    const [gone] = harness.against(called({ naive: 'naive' }), run, { margin: 1 })
+    assert.deepEqual(gone?.unmatched, [{ configuration: 'careful', why: 'gone' }])
+    assert.deepEqual(gone?.undecided, [])
+    assert.match(inspect(gone), /not compared: the run has no careful/)
+    const [only] = harness.against(called({ naive: 'one' }), called({ naive: 'another' }), {
+      margin: 1,
+    })
+    assert.deepEqual([only?.configuration, only?.unmatched, only?.undecided], ['one', [], []])
+  })
+
+  it('is undecided where a changed case passes less often now, and shows both records', () => {
+    const [test] = run.manifest.cases
+    assert.ok(test)
+    const edited = ofCases((one) => (one === test ? { ...one, digest: OTHER } : one))
+    /** The first `passed` trials of the case pass. */
+    const having = (passed: number, of: harness.Run) =>
+      changed(
+        (row) =>
+          row.case !== test.id || row.trial < passed
+            ? { ...row, outcome: 'pass', goal: true, attack: null }
+            : { ...row, outcome: 'fail', goal: true, attack: true },
+        of,
+      )
+    const open = (now: number, then: number) => {
+      const baseline = harness.against(having(now, edited), having(then, run), { margin: 1 })
+      return { baseline, undecided: baseline.map(({ undecided }) => undecided.length) }
+    }
+    assert.deepEqual(open(3, 3).undecided, [0, 0])
+    assert.deepEqual(open(4, 3).undecided, [0, 0])
+    const { baseline, undecided } = open(2, 3)
+    assert.deepEqual(undecided, [1, 1])
+    const record = 'changed, passed 3 of 4 trials then, 2 of 4 now'
+    assert.deepEqual(baseline[0]?.undecided, [
+      {
+        metric: null,
+        reason: `not compared, and less often passed than in the baseline: ${test.id} (${record})`,
+      },
+    ])
+    const now = having(2, edited)
+    assert.match(harness.stepSummary(now, { gates: [], baseline }), new RegExp(record))
+    assert.deepEqual(skippedTests(now, baseline), [
+      `baseline.naive.left_out ${test.id} not compared: ${record}`,
+      `baseline.careful.left_out ${test.id} not compared: ${record}`,
+    ])
   })
 
   it('that no run of a plan could be held to is refused before the first trial', async () => {
