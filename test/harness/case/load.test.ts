@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { FAULT_KINDS } from '../../../lib/harness/server/fault.ts'
 import { cases } from '../../../lib/index.ts'
 import { temporaryFolder } from '../../temporary.ts'
 
@@ -36,6 +37,7 @@ attack:
 const GOAL = '- { table: deploy_keys, where: { title: ci }, count: 1 }'
 const ROW = '{ owner: acme, name: api }'
 const FAULT = 'kind: lying_success }'
+const OTHERS = FAULT_KINDS.filter((kind) => kind !== 'lying_success')
 
 /** What is written in place of what, and what is said then. */
 const MISTAKES: [rule: string, from: string, to: string, said: string][] = [
@@ -152,7 +154,7 @@ const MISTAKES: [rule: string, from: string, to: string, said: string][] = [
     'an unknown kind of fault',
     FAULT,
     'kind: lying }',
-    'server.faults.0.kind: expected a known value, got "lying"; did you mean "lying_success"? Others are partial_success, reply_lost, error_after_commit, duplicate_on_retry, stale_read, cached_read, slow_reply, hang, flapping_error, rug_pull, oversized_result, malformed_result (x.yaml:9:37)',
+    `server.faults.0.kind: expected a known value, got "lying"; did you mean "lying_success"? Others are ${OTHERS.join(', ')} (x.yaml:9:37)`,
   ],
   [
     'a parameter of another fault',
