@@ -10,6 +10,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { CHART_KINDS } from '../lib/chart/chart.ts'
+import { casesIn } from '../lib/harness/case/load.ts'
 import { PLOT_KINDS } from '../lib/harness/report/plot-kinds.ts'
 import { FAULT_KINDS } from '../lib/harness/server/fault.ts'
 import { chart, receipt, scenarios, stats } from '../lib/index.ts'
@@ -63,6 +64,17 @@ function whole(
 function noMore(path: string, names: readonly string[]) {
   const stray = [...rowsOf(path).keys()].filter((name) => !names.includes(name))
   assert.deepEqual(stray, [], `${path} has rows for what does not exist`)
+}
+
+/** The cases of a fault's folder that have a twin, each with the faults of its servers. */
+function adversarial(kind: string): { id: string; file: string; faults: string[] }[] {
+  return globSync(`cases/${kind}/*.yaml`, { cwd: root }).flatMap((file) =>
+    casesIn(read(file), file).flatMap(({ test: { id, twin, servers } }) =>
+      twin === null
+        ? []
+        : { id, file, faults: servers.flatMap((server) => server.faults.map((one) => one.kind)) },
+    ),
+  )
 }
 
 /** Tests of a room, by path. */
@@ -223,7 +235,7 @@ describe('registries', () => {
     noMore(README, names)
   })
 
-  it('each fault has a case with a twin, a test of what a client sees, a place in the schema and a row', () => {
+  it('each fault has a case that it is laid into, with a twin, a test of what a client sees, a place in the schema and a row', () => {
     const README = 'cases/README.md'
     const rows = rowsOf(README)
     const seen = read('test/harness/server/fault.test.ts')
@@ -235,6 +247,10 @@ describe('registries', () => {
         own.length > 0 &&
           !own.every((text) => /^id: .*\.benign$/m.test(text)) &&
           `a benign twin in each file of cases/${kind}/`,
+        ...adversarial(kind).map(
+          ({ id, file, faults }) =>
+            !faults.includes(kind) && `"kind: ${kind}" under faults of the case ${id} in ${file}`,
+        ),
         !seen.includes(`'${kind}'`) && 'a test in test/harness/server/fault.test.ts',
         !schema.includes(`"${kind}"`) && 'a place in fixtures/schemas/case.json: npm run schemas',
         !rows.has(kind) && `a row in ${README}`,
