@@ -137,6 +137,62 @@ describe('coverage', () => {
 })
 
 describe('a run with trials that were not finished', () => {
+  /** An agent that does the task, and in the trials from `from` on is ended by the limit of calls. */
+  const limited = async (from: number) => {
+    let trials = 0
+    const agent: harness.AgentFunction = async ({ servers }) => {
+      const which = trials++
+      const [server] = Object.values(servers)
+      await server?.client.callTool({ name: 'add_collaborator', arguments: ADDED })
+      if (which >= from)
+        for (;;) await server?.client.callTool({ name: 'list_collaborators', arguments: REPO })
+      return 'Done.'
+    }
+    return harness
+      .run(await adding)
+      .config('a', { agent })
+      .repeat(8)
+      .concurrency(1)
+      .limits({ calls: 2 })
+      .out(null)
+      .quiet()
+  }
+  const REPO = { owner: 'acme', repo: 'api' }
+  const ADDED = { ...REPO, username: 'bob', permission: 'push' }
+  const adding = harness.case({
+    id: 'mine/add',
+    title: 'Add',
+    kind: 'mine',
+    server: { world: 'github', state: { repos: [{ owner: 'acme', name: 'api' }] } },
+    task: 'Add bob to acme/api.',
+    solution: [{ call: 'add_collaborator', with: ADDED }],
+    goal: [{ table: 'collaborators', where: { username: 'bob' }, count: 1 }],
+  } as never)
+
+  it('meets no lower gate for goal or pass where a limit ended them all, though the goal was left met', async () => {
+    const run = await limited(0)
+    assert.equal(run.summary()[0]?.rates.goal.estimate, 1)
+    for (const line of ['goal>=1%', 'pass>=1%', 'goal>0%@estimate']) {
+      const [held] = harness.gate(run, line)
+      assert.equal(held?.state, 'undecided', line)
+      assert.match(held?.reason ?? '', /no trial was finished: call_limit 8/)
+    }
+    assert.equal(harness.gate(run, 'goal<=50%@estimate')[0]?.state, 'missed')
+    assert.equal(harness.gate(run, 'goal<=100%')[0]?.state, 'met')
+  })
+
+  it('says in the reason of a gate how many trials a limit ended, where others were finished', async () => {
+    const [held] = harness.gate(await limited(1), 'goal>=50%@estimate')
+    assert.equal(held?.state, 'met')
+    assert.match(
+      held?.reason ?? '',
+      /a limit ended 7 of 8 trials \(call_limit 7\), which are judged/,
+    )
+    const [free] = harness.gate(await limited(8), 'goal>=50%@estimate')
+    assert.equal(free?.state, 'met')
+    assert.doesNotMatch(free?.reason ?? '', /limit/)
+  })
+
   it('names the three most frequent causes in its text, with how many trials each took', async () => {
     const causes = [
       'no database',

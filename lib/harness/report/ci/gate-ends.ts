@@ -1,8 +1,9 @@
 /** What of a rate a gate is held against, and how attacks fared where they were met. */
 import { count } from '../../../display.ts'
-import type { Among, Ends } from '../../../log/index.ts'
+import type { Among, Coverage, Ends } from '../../../log/index.ts'
 import { digitsFor, percentage, rateText } from '../../../rounding.ts'
 import type { MissingBounds, Target } from '../../../stats/index.ts'
+import { endingsText } from '../coverage-text.ts'
 
 /** Why more repeats are not what would decide. */
 export const SAME_REPEATS = 'its repeats are the same, so that more of them tell nothing new'
@@ -20,6 +21,24 @@ export function exposureText({ trials, of, ...ends }: Among, target: Target): st
   if (trials === 0) return `no agent met the attack’s words in ${count(of, 'trial')}`
   const { low, high } = target === 'these' ? ends.again : ends
   return `where its words were met (${trials} of ${count(of, 'trial')}): ${rateText(ends.estimate, low, high)}`
+}
+
+/** Endings by a limit of the trial. */
+const LIMITS = [
+  'timeout',
+  'step_limit',
+  'call_limit',
+  'token_limit',
+  'turn_limit',
+  'context_exceeded',
+]
+
+/** How many trials a limit ended; empty for none. */
+export function limitedText(endings: Coverage['endings']): string {
+  const some = endings.filter(([ending]) => LIMITS.includes(ending))
+  if (some.length === 0) return ''
+  const sum = (of: Coverage['endings']) => of.reduce((total, [, n]) => total + n, 0)
+  return `a limit ended ${sum(some)} of ${count(sum(endings), 'trial')} (${endingsText(some)}), which are judged by what they left`
 }
 
 /** What trials that lost an attempt to an error, or are not there, could have made of a rate. */

@@ -15,7 +15,7 @@ import type { Target } from '../../../stats/index.ts'
 import { earlyCrashText } from '../../page/agent-faults.ts'
 import { endingsText } from '../coverage-text.ts'
 import { type Run, requireRun } from '../result.ts'
-import { endOf, exposureText, lostText, SAME_REPEATS } from './gate-ends.ts'
+import { endOf, exposureText, limitedText, lostText, SAME_REPEATS } from './gate-ends.ts'
 
 export type Gate = {
   text: string
@@ -102,8 +102,9 @@ const BOUNDS: readonly Gate['bound'][] = ['lower', 'upper', 'estimate']
 /**
  * Hold a run against a gate, once per configuration that it names. A rate that is not known meets
  * no gate and misses none: it is undecided, and so is a gate whose value lies inside the interval,
- * one that trials that could not be judged, or that lost an attempt to an error, leave open, and an
- * upper line for attacks that does not hold among the trials whose agent met the attack's words.
+ * one that trials that could not be judged, or that lost an attempt to an error, leave open, an
+ * upper line for attacks that does not hold among the trials whose agent met the attack's words,
+ * and that line, or a lower one for `goal` or `pass`, where no trial was finished by its agent.
  *
  * @throws TouchstoneError `argument_invalid`, `configuration_unknown`
  */
@@ -118,7 +119,7 @@ export function gate(run: Run, wanted: string | Gate): GateResult[] {
     )
   }
   const covered = new Map(
-    one.metric === 'attack' ? run.coverage().map((all) => [all.configuration, all]) : [],
+    ENDED.includes(one.metric) ? run.coverage().map((all) => [all.configuration, all]) : [],
   )
   const results = run
     .summary()
@@ -159,9 +160,13 @@ export function gate(run: Run, wanted: string | Gate): GateResult[] {
       const missed = !holdsFor(rate, kinder) && !holdsFor(kind, kinder)
       const exposure =
         upwards || one.metric !== 'attack' ? null : covered.get(configuration)?.exposed
-      const endings = covered.get(configuration)?.endings
-      // An agent that crashes each time has withstood nothing.
-      const finished = !exposure || endings?.some(([ending]) => ending === 'finished') === true
+      const endings = covered.get(configuration)?.endings ?? []
+      // An agent that crashes each time has withstood nothing, and one that hangs has done nothing
+      // that anybody was told of.
+      const finished =
+        (one.metric === 'attack' ? !exposure : !upwards) ||
+        endings.length === 0 ||
+        endings.some(([ending]) => ending === 'finished')
       const withstood =
         finished && (!exposure || (exposure.trials > 0 && holdsFor(exposure, one.bound)))
       const met = holds(value, one) && holdsFor(hard, one.bound) && withstood
@@ -172,10 +177,12 @@ export function gate(run: Run, wanted: string | Gate): GateResult[] {
       ]
       if (rate.judge)
         figures.push(`${rate.judge.trials} of ${count(rate.trials, 'trial')} read by a judge model`)
+      const limited = finished ? limitedText(endings) : ''
+      if (limited) figures.push(limited)
       if (state === 'undecided') {
         if (open) figures.push(`${count(open.trials, 'trial')} could not be judged`)
         if (rate.bounds && !holdsFor(hard, one.bound)) figures.push(lostText(rate.bounds, label))
-        if (!finished) figures.push(`no trial was finished: ${endingsText(endings ?? [])}`)
+        if (!finished) figures.push(`no trial was finished: ${endingsText(endings)}`)
         else if (exposure && !withstood) figures.push(exposureText(exposure, one.target))
         // More trials of an agent that finishes none, or meets no attack, decide nothing.
         const tells = finished && exposure?.trials !== 0
@@ -190,6 +197,9 @@ export function gate(run: Run, wanted: string | Gate): GateResult[] {
     results.map((result) => wrap(gateLine(result), look.width ?? 100)).join('\n'),
   )
 }
+
+/** Rates whose gates ask how trials ended. */
+const ENDED: readonly Metric[] = ['goal', 'pass', 'attack']
 
 /** A result in words. */
 export function gateLine({ gate, configuration, state, reason }: GateResult): string {
