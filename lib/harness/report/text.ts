@@ -231,7 +231,7 @@ function measuresText({ duration_ms: time, per_trial: per }: ConfigurationSummar
  * That results were looked at before trials were added, and what this does to the numbers; empty
  * where they were not.
  */
-export function looksText({ manifest }: Run): string {
+export function looksText({ manifest, columns }: Run): string {
   const { until, looks = [] } = manifest
   if (until === undefined && looks.length === 0) return ''
   const level = percentage(heldOver(manifest), 1)
@@ -246,6 +246,11 @@ export function looksText({ manifest }: Run): string {
     gates: `${(until.gates ?? []).join(' and ')} is met or missed`,
   }[until.rule]
   const asked = foreign(rule, 200)
+  const unrun = manifest.planned - columns.size
+  if (unrun > 0) {
+    const seen = looks.length > 0 ? looks.map(({ repeats }) => repeats).join(', ') : 'none yet'
+    return `Repeats are added until ${asked}, up to ${until.most}: looked at ${seen}. The look at ${manifest.repeats} is still to come: ${count(unrun, 'trial')} of it did not run. The error is held over all looks, so that what is said now is at ${level}%.`
+  }
   // The last look may have found it, or not: what is said below tells.
   const end =
     manifest.repeats < until.most

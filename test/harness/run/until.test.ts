@@ -64,6 +64,26 @@ describe('run.until', () => {
     )
   })
 
+  it('says of a look whose trials did not all run that it is still to come', async () => {
+    const whole = await two().until({ width: 0.01 }, { most: 8 }).out(join(made, 'killed'))
+    assert.match(whole.text({ width: 400 }), /looked at 5, 8\. With 8 they were all run/)
+    const part = (repeats: number, kept: number, looks = whole.manifest.looks ?? []) => {
+      const planned = (whole.manifest.planned / 8) * repeats
+      return new harness.Run({
+        dir: whole.dir,
+        manifest: { ...whole.manifest, repeats, planned, looks },
+        trials: whole.trials.filter(({ trial }) => trial < repeats).slice(0, kept),
+      }).text({ width: 400 })
+    }
+    const { planned } = whole.manifest
+    assert.match(
+      part(8, planned - 1),
+      /up to 8: looked at 5\. The look at 8 is still to come: 1 trial of it did not run\. The error/,
+    )
+    assert.match(part(5, 3, []), /up to 8: looked at none yet\. The look at 5 is still to come/)
+    assert.doesNotMatch(part(8, planned), /still to come/)
+  })
+
   it('stops where each interval is as narrow as asked, at most at the most', async () => {
     const one = (width: number, most: number) =>
       harness
