@@ -18,7 +18,7 @@ import type { Importer } from '../lib/receipt/audit/importer.ts'
 import { importerOf, importers } from '../lib/receipt/audit/importers.ts'
 import { checkClassifier } from '../lib/receipt/surface/definition.ts'
 import { worldNamed, worldNames } from '../lib/world/index.ts'
-import { samples } from './chart/samples.ts'
+import { corners, samples } from './chart/samples.ts'
 
 const root = join(import.meta.dirname, '..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -114,7 +114,7 @@ describe('registries', () => {
     noMore(README, names)
   })
 
-  it('each kind of chart has a function, an example, a sample, a picture, a text test and a row', () => {
+  it('each kind of chart has a function, an example, a sample, its corners, a picture, a text test and a row', () => {
     const README = 'lib/chart/README.md'
     const rows = rowsOf(README)
     const drawn = testsOf('chart').find(({ path }) => path.endsWith('text.test.ts'))?.text ?? ''
@@ -125,6 +125,12 @@ describe('registries', () => {
         `a function chart.${kind} in lib/chart/index.ts`,
       !docOf('chart', drawnBy[kind] ?? kind).includes('@example') && 'an @example in its docstring',
       !Object.hasOwn(samples, kind) && 'rows in test/chart/samples.ts',
+      ...['no rows', 'one row', 'hostile']
+        .map((corner) => `${drawnBy[kind] ?? kind}, ${corner}`)
+        .map(
+          (corner) =>
+            !Object.hasOwn(corners, corner) && `'${corner}' under corners in test/chart/samples.ts`,
+        ),
       !there(`fixtures/chart/${kind}.svg`) && `a picture fixtures/chart/${kind}.svg`,
       !drawn.includes(`'${kind}'`) && 'a test of its text in test/chart/text.test.ts',
       !rows.has(kind) && `a row in ${README}`,

@@ -220,6 +220,7 @@ export const corners: Record<string, () => chart.Chart<unknown>> = {
   'noise, no rows': () => chart.noise([]),
   'latency, no rows': () => chart.latency([]),
   'own, no rows': () => chart.own([], { mark: 'bar' }, { title: 'Nothing' }),
+  'own, one row': () => chart.own([{ n: 1 }], { mark: 'bar' }, { title: 'One' }),
   'own, hostile': () =>
     chart.own(
       [{ [HOSTILE]: HOSTILE, name: HOSTILE, n: 1 }],
@@ -247,13 +248,14 @@ export const corners: Record<string, () => chart.Chart<unknown>> = {
     chart.slope(many(30, (i) => ({ case: `c${i}`, a: i / 29, b: ((i * 11) % 30) / 29 }))),
   'forest, one row': () => chart.forest([{ case: 'a', difference: 0 }]),
   'levels, one row': () => chart.levels([{ configuration: 'a', level: 'none', count: 0 }]),
-  'ecdf, one value': () => chart.ecdf([{ configuration: 'a', values: [5] }], { log: true }),
+  'ecdf, one row': () => chart.ecdf([{ configuration: 'a', values: [5] }], { log: true }),
   'ecdf, no values': () => chart.ecdf([{ configuration: 'a', values: [] }]),
   'ecdf, below zero': () => chart.ecdf([{ configuration: 'a', values: [-5, 5] }]),
   'ecdf, many values': () =>
     chart.ecdf([{ configuration: 'a', values: many(5000, (i) => i * 1.5) }]),
   'reliability, one row': () => chart.reliability([{ configuration: 'a', k: 1, estimate: 1 }]),
   'noise, one row': () => chart.noise([{ label: 'A/A', difference: 0, low: 0, high: 0 }]),
+  'latency, one row': () => chart.latency([{ server: 'a', values: [5] }]),
   'latency, nothing answered': () =>
     chart.latency([{ server: 'a', values: [], outcomes: { timeout: 3 } }]),
   'strip, hostile': () =>

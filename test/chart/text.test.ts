@@ -365,6 +365,12 @@ dead: 10 timeout
     }
   })
 
+  test('a chart without rows says of what there are none', () => {
+    for (const [name, make] of Object.entries(corners))
+      if (name.endsWith(', no rows'))
+        assert.match(make().text(), /^No \w+\.$/m, `${name}: its text lacks a line "No ...s."`)
+  })
+
   test('colours change nothing but colour', () => {
     for (const [name, make] of Object.entries(samples)) {
       const plain = make().text({ width: 100 })
