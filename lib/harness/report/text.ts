@@ -139,6 +139,11 @@ export function runText(run: Run, look: Look = {}): string {
       known && rates.goal.trials > rates.goal.cases
         ? `a single run lands between ${percentage(single.low, digits)}% and ${percentage(single.high, digits)}% goal met, ${often(0.95)}`
         : 'where a single run lands is not known from so few trials'
+    const { lost } = rates.goal
+    const wider =
+      known && lost
+        ? `; with ${count(lost.trials, 'trial')} in no rate, between ${percentage(lost.single.low, digits)}% and ${percentage(lost.single.high, digits)}%`
+        : ''
     const shown = (ends: { passHatK: number; low: number; high: number }) =>
       rateText(ends.passHatK, ends.low, ends.high)
     const { k, cases, open } = all
@@ -152,7 +157,7 @@ export function runText(run: Run, look: Look = {}): string {
     lines.push(
       tone(
         wrap(
-          `${foreign(configuration, 64)}: ${lands}.${every} Its writes: ${writes}.${one.simulated ? '' : ` ${measuresText(one)}`}`,
+          `${foreign(configuration, 64)}: ${lands}${wider}.${every} Its writes: ${writes}.${one.simulated ? '' : ` ${measuresText(one)}`}`,
           look.width ?? 100,
         ),
         'quiet',

@@ -131,7 +131,7 @@ export type Comparisons = Answer & {
   answers: { these: Answer; 'like these': Answer }
   /**
    * How often single runs, one of each, would put the two in the wrong order on the primary metric,
-   * or level.
+   * or level. NaN where trials that lost an attempt to an error, or are not there, could change it.
    */
   singleRuns: { wrong: number; level: number }
   /**
@@ -252,7 +252,7 @@ export function compareAll(
     b,
     ...asked,
     answers,
-    singleRuns: wrongWinner(tried),
+    singleRuns: asked.primary.bounds ? { wrong: NaN, level: NaN } : wrongWinner(tried),
     levels,
     count: asked.others.length + 1 + (ordinal.cases > 0 ? 1 : 0),
     pairs: pairs.length,

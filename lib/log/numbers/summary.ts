@@ -46,10 +46,10 @@ export type MetricSummary = Rate & {
    */
   open: { none: Ends; all: Ends; trials: number } | null
   /**
-   * The same, with each trial that `bounds` counts as missing a 0, or a 1, as well. Absent: none
-   * is.
+   * The same, with each trial that `bounds` counts as missing a 0, or a 1, as well; `single`: where
+   * a single run lands, from its low end with 0 to its high end with 1. Absent: none is.
    */
-  lost?: { none: Ends; all: Ends; trials: number }
+  lost?: { none: Ends; all: Ends; trials: number; single: Interval }
   repeats: number[]
   /**
    * Of overclaiming, where a judge model read prose: how many of the trials it read, and what was
@@ -138,9 +138,10 @@ export function summarise(
         const counted = scoresByCase(rows, manifest, name, metric, true)
         const bounds = boundsOf(counted)
         const kin = { level, families: cases.map((one) => families.get(one.case)) }
-        const lost = bounds && openEnds(withMissing(counted), manifest, kin)
+        const filled = withMissing(counted)
+        const lost = bounds && openEnds(filled, manifest, kin)
         const repeats = all.repeats(metric)
-        const tried = cases.map((one) => one.scores).filter((scores) => scores.length > 0)
+        const tried = scoresOf(cases)
         const unknown = { low: Number.NaN, high: Number.NaN }
         const read = readByJudge(cases, manifest, kin)
         return [
@@ -152,10 +153,18 @@ export function summarise(
             ),
             again: tried.length > 0 ? sameCases(tried, level) : unknown,
             ...read,
-            single: tried.length > 0 ? singleRun(tried, options.level) : unknown,
+            single: singleOf(tried, options.level),
             bounds,
             open: openEnds(cases, manifest, kin),
-            ...(lost && { lost }),
+            ...(lost && {
+              lost: {
+                ...lost,
+                single: {
+                  low: singleOf(scoresOf(filledWith(filled, 0)), options.level).low,
+                  high: singleOf(scoresOf(filledWith(filled, 1)), options.level).high,
+                },
+              },
+            }),
             repeats,
           },
         ]
@@ -247,6 +256,14 @@ function withMissing(cases: readonly CaseScores[]): CaseScores[] {
     unjudged: one.unjudged + one.missing + one.absent,
   }))
 }
+
+/** The scores of each case that has some. */
+const scoresOf = (cases: readonly CaseScores[]): number[][] =>
+  cases.map((one) => one.scores).filter((scores) => scores.length > 0)
+
+/** Where a single run lands; NaN without a case. */
+const singleOf = (cases: number[][], level?: number): Interval =>
+  cases.length > 0 ? singleRun(cases, level) : { low: Number.NaN, high: Number.NaN }
 
 /** What the trials that could not be judged leave open. */
 function openEnds(

@@ -93,6 +93,49 @@ describe('planned trials that are not there', () => {
     )
   })
 
+  it('widen where a single run lands, and leave the order of single runs unsaid', async () => {
+    const of = async (careful: string) => {
+      const { Run } = harness
+      const [a, b] = [await harness.open(naive), await harness.open(careful)]
+      const named = (run: harness.Run, name: string) =>
+        run.trials.map((row) => ({
+          ...row,
+          configuration: name,
+          key: `${row.case}|${name}|${row.trial}` as never,
+        }))
+      const configurations = ['a', 'b'].map((name) => ({
+        ...(a.manifest.configurations[0] as (typeof a.manifest.configurations)[number]),
+        name,
+      }))
+      const planned = 2 * a.manifest.planned
+      return new Run({
+        dir: a.dir,
+        manifest: { ...a.manifest, configurations, planned },
+        trials: [...named(a, 'a'), ...named(b, 'b')],
+      })
+    }
+    const whole = await of(perfect)
+    const part = await of(without(perfect, 12, 'single'))
+    const text = (run: harness.Run) => run.text({ width: 1000 })
+    assert.match(text(whole), /come out in the wrong order in <?\d/)
+    assert.match(
+      text(whole),
+      /b: a single run lands between \d+% and \d+% goal met, 19 times in 20\./,
+    )
+    assert.equal(whole.summary()[1]?.rates.goal.lost, undefined)
+    // Each case passed 8 of 8 trials, and 12 are not there: a single run may fail them all.
+    const { lost, single } = part.summary()[1]?.rates.goal ?? {}
+    assert.ok((lost?.single.low ?? 1) < (single?.low ?? 0))
+    assert.equal(lost?.single.high, single?.high)
+    assert.match(
+      text(part),
+      /goal met, 19 times in 20; with 24 trials in no rate, between 0% and 100%\./,
+    )
+    assert.match(text(part), /how often a and b come out in the wrong order is not known/)
+    assert.doesNotMatch(text(part), /wrong order in <?\d/)
+    assert.deepEqual(part.compare('a', 'b').singleRuns, { wrong: NaN, level: NaN })
+  })
+
   it('leave a baseline open where they, and chance on top, could be a fall beyond the margin', async () => {
     const baseline = await harness.open(perfect)
     const dir = without(perfect, 1, 'one')

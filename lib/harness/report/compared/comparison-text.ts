@@ -236,8 +236,10 @@ function apart({ answers }: Comparisons): string {
 }
 
 /** What two single runs, one of each, would have said. */
-function singleRunsText({ singleRuns, a, b }: Comparisons): string {
+function singleRunsText({ singleRuns, primary, a, b }: Comparisons): string {
   const { wrong, level } = singleRuns
+  if (primary.bounds)
+    return `one run of each: how often ${a} and ${b} come out in the wrong order is not known: trials that did not run, ended in an error or lost an attempt to one could change it.`
   if (!Number.isFinite(wrong)) return ''
   // Rarer than one in 10,000 is as good as never, and must not widen its neighbour.
   const said = (share: number) => `${percentage(share, Math.min(2, digitsFor(1, share)))}%`

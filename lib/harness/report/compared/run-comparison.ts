@@ -17,7 +17,10 @@ export class RunComparison extends Shown {
   readonly others: Comparisons['others']
   /** Both questions: `these` (run again) and `like these` (other cases). */
   readonly answers: Comparisons['answers']
-  /** How often single runs, one of each, would put the two in the wrong order, or level. */
+  /**
+   * How often single runs, one of each, would put the two in the wrong order, or level. NaN where
+   * trials that lost an attempt to an error, or are not there, could change it.
+   */
   readonly singleRuns: Comparisons['singleRuns']
   /** Are b's calls better evidenced? `superiority` above 0.5 says yes. */
   readonly levels: Comparisons['levels']
