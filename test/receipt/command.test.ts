@@ -315,6 +315,8 @@ test('verify: 1 when the provider’s own log says that the call failed, which s
         status: 'success',
         runId: 'r',
         seq: 0,
+        actor: 'arn:aws:iam::111122223333:user/ann',
+        at: '2026-01-05T09:00:00Z',
       }),
     ),
   )
@@ -325,6 +327,7 @@ test('verify: 1 when the provider’s own log says that the call failed, which s
     eventName: 'CreateUser',
     eventTime: '2026-01-05T09:00:00Z',
     eventID: 'e1',
+    userIdentity: { type: 'IAMUser', arn: 'arn:aws:iam::111122223333:user/ann' },
     requestParameters: { userName: 'ci-bot' },
     responseElements: null,
     errorCode: 'AccessDenied',

@@ -5,7 +5,8 @@
  *
  * The calls and records of a group share provider and digest. Where both sides say a further field,
  * a request id, a time, an actor or a server, they must agree. A record that names the request of
- * some of the calls is for those alone.
+ * some of the calls is for those alone. An effect that was logged before the call is not the
+ * call's.
  */
 import type { Digest } from '../../canonical.ts'
 import { type Agreed, agrees } from '../surface/binding.ts'
@@ -42,6 +43,12 @@ export type Allocation = {
 
 /** Pairs that are looked at one by one. A larger group is served where counting is enough. */
 const MAX_PAIRS = 40_000
+
+/**
+ * How long before a call's answer the log may have its effect, in milliseconds: clocks differ by
+ * five minutes at most (what Kerberos, RFC 4120, and AWS let pass), and a call lasts ten at most.
+ */
+export const NEAR_MS = 15 * 60 * 1000
 
 /** @param toleranceMs how far the time of a record may lie from that of a call */
 export function allocate(
@@ -201,12 +208,15 @@ export function differenceOf(call: Offer, record: Offer, toleranceMs: number): D
   if (call.server !== null && record.server !== null && call.server !== record.server)
     return 'server_differs'
   const [mine, theirs] = [call.requestIds, record.requestIds]
-  if (mine.length > 0 && theirs.length > 0 && !mine.some((id) => theirs.includes(id)))
-    return 'request_differs'
+  const isRequest = mine.some((id) => theirs.includes(id))
+  if (mine.length > 0 && theirs.length > 0 && !isRequest) return 'request_differs'
   if (call.actor !== null && record.actor !== null && call.actor !== record.actor)
     return 'actor_differs'
-  if (call.at !== null && record.at !== null && Math.abs(call.at - record.at) > toleranceMs)
-    return 'time_differs'
+  if (call.at !== null && record.at !== null) {
+    // The request that the answer names may have lasted longer.
+    const before = isRequest ? toleranceMs : Math.min(toleranceMs, NEAR_MS)
+    if (record.at - call.at > toleranceMs || call.at - record.at > before) return 'time_differs'
+  }
   return agrees(call.agree, record.agree) ? null : 'attribute_differs'
 }
 
@@ -229,7 +239,8 @@ function isUniform(
       return false
   }
   if (mine.least === Infinity || theirs.least === Infinity) return true
-  return Math.max(mine.most, theirs.most) - Math.min(mine.least, theirs.least) <= toleranceMs
+  const before = Math.min(toleranceMs, NEAR_MS)
+  return theirs.most - mine.least <= toleranceMs && mine.most - theirs.least <= before
 }
 
 /** The different values of each thing that one side says, and the span of its times. */

@@ -45,8 +45,9 @@ export type VerifyOptions = {
   /** Records that earlier receipts used. */
   ledger?: Ledger
   /**
-   * How far the time of a record may lie from that of its call, where both have one. Default 24
-   * hours.
+   * How long after its call a record may be logged, where both have a time. Default 24 hours.
+   * Before the answer it may lie by a quarter of an hour at most, for clocks that differ and calls
+   * that last, except where the answer names its request.
    */
   toleranceMs?: number
   /** Level that every claiming call is to reach; the report's `min_level.met` says whether. */

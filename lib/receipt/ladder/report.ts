@@ -117,7 +117,7 @@ export type ReportData = {
   /** What could not be read of the decisions: calls may be missing from the report. */
   unread: Unread
   window: { from: string | null; to: string | null } | null
-  /** How far the time of a record may lie from that of its call, where both have one. */
+  /** How long after its call a record may be logged, where both have a time. */
   tolerance_ms: number
   claims_not_made: string[]
 }

@@ -74,10 +74,19 @@ export function derive(
   const usedRecords = new Set<number>()
   const offered = (index: number) => offerOfRecord(records[index] as ReadRecord, index)
   const asking = (index: number) => offerOfCall(calls[index] as Judged, index)
+  const failed = saidFailed(calls, records, evidence.failures, settings, asking, offerOfRecord)
+  const ofFailed = new Map<number, [string, string]>()
   for (const group of groups.values()) {
     const alone = group.calls.length === 1 && group.records.length === 1
     const found = allocate(group.calls.map(asking), group.records.map(offered), toleranceMs)
     for (const match of found.matches) {
+      const why = failed.about.has(match.call)
+        ? CALL_FAILED
+        : failed.doubted.has(match.call) && !match.byRequest && CALL_DOUBTED
+      if (why) {
+        ofFailed.set(match.record, why)
+        continue
+      }
       boundTo.set(match.call, { ...match, alone })
       usedRecords.add(match.record)
     }
@@ -85,8 +94,7 @@ export function derive(
   }
   const differences = differencesIn(groups, usedRecords, offered, asking, toleranceMs, ambiguous)
   const beside = besideRefusals(calls, records, usedRecords, offered, asking, toleranceMs)
-
-  const failed = saidFailed(calls, records, evidence.failures, settings, asking, offerOfRecord)
+  for (const [index, why] of ofFailed) differences.set(index, why)
 
   const confirmations = confirm(calls)
   const refused = refusals(records, usedRecords, differences)
@@ -209,7 +217,7 @@ function ofGaps(gaps: ReadonlyMap<string, number>) {
   }))
 }
 
-/** What a provider's log says failed, where which of several equal calls it was cannot be told. */
+/** What a provider's log says failed, where it cannot be told which call it was, or whether one. */
 function ofUnclear({ unclear }: SaidFailed, calls: readonly Judged[]) {
   return unclear.map(({ calls: meant, failure: { code, record } }) => ({
     run_id: null,
@@ -219,7 +227,10 @@ function ofUnclear({ unclear }: SaidFailed, calls: readonly Judged[]) {
       {
         severity: 'warning' as const,
         kind: 'provider_says_one_failed',
-        detail: `the provider’s log says that one of ${meant.length} equal calls failed: ${code} (entry ${record.id}). Which one cannot be told`,
+        detail:
+          meant.length > 1
+            ? `the provider’s log says that one of ${meant.length} equal calls failed: ${code} (entry ${record.id}). Which one cannot be told`
+            : `the provider’s log says that such a request failed: ${code} (entry ${record.id}). Whether it was this call cannot be told`,
       },
     ],
   }))
@@ -256,11 +267,21 @@ function offerOfRecord(one: ReadRecord, index: number): Offer {
   return { index, server, agree, requestIds, actor, at: occurredAt }
 }
 
+/** Why a record that would verify a call does not, by what the log says of the call. */
+const CALL_FAILED: [string, string] = [
+  'call_failed',
+  'the provider’s log says that the call it would verify failed',
+]
+const CALL_DOUBTED: [string, string] = [
+  'ambiguous',
+  'the log has a later failure too: which of the two is the call’s cannot be told',
+]
+
 const IN_WORDS: Record<Difference, string> = {
   server_differs: 'the record is of the log of another server than the one that was called',
   request_differs: 'the record names another request than the answer of the call',
   actor_differs: 'the record names another actor than the call',
-  time_differs: 'the record’s time is too far from that of the call',
+  time_differs: 'the record’s time is too far from that of the call, or before the call',
   attribute_differs: 'a field beside the digest differs from every call that is left',
 }
 

@@ -252,6 +252,8 @@ const story: Arbitrary<Story> = fc
           'other',
           'request',
           'late',
+          'early',
+          'soon',
           'actor',
           'value',
         ),
@@ -278,6 +280,13 @@ const story: Arbitrary<Story> = fc
     }
   })
 
+/** Milliseconds from the calls, beyond a boundary and on it. */
+const AT: { [twist: string]: number } = {
+  late: DAY + 1,
+  early: -15 * 60_000 - 1,
+  soon: -15 * 60_000,
+}
+
 function entryOf(
   row: { of: number; twist: string; requestId: boolean; at: boolean; object: string | null },
   i: number,
@@ -293,7 +302,7 @@ function entryOf(
     subject: subjectOf({ ...of, thing: told }),
     honest: row.twist !== 'tampered',
     requestId: row.twist === 'request' ? 'REQ-9' : row.requestId ? of.requestId : null,
-    at: row.at ? START + (row.twist === 'late' ? DAY + 1 : 1000) : null,
+    at: row.at ? START + (AT[row.twist] ?? 1000) : null,
     actor: row.twist === 'actor' ? 'eve' : null,
     object: row.object === null ? null : `${of.kind} ${row.object}`,
     value,

@@ -115,6 +115,7 @@ export const KINDS = {
 export type KindName = keyof typeof KINDS
 
 const WINDOW_MS = 24 * 60 * 60 * 1000
+const BEFORE_MS = 15 * 60 * 1000
 
 /** The highest level of each write, in the order of `events`. */
 export function highest(
@@ -175,16 +176,20 @@ function provable(
     if (new Set(binding.map((other) => digestOf(other.subject))).size > 1) return false
     return one === (binding[0] ?? same[0])
   })
+  const named = (call: Write, entry: Entry) =>
+    call.requestId !== null && call.requestId === entry.requestId
   const fits = (call: Write, entry: Entry) =>
     KINDS[call.kind].provider === entry.provider &&
     digestOf(subjectOf(call)) === digestOf(entry.subject) &&
     both(call.requestId, entry.requestId, (a, b) => a === b) &&
     both(call.actor, entry.actor, (a, b) => a === b) &&
-    both(call.at, entry.at, (a, b) => Math.abs(a - b) <= WINDOW_MS) &&
+    both(
+      call.at,
+      entry.at,
+      (a, b) => b - a <= WINDOW_MS && a - b <= (named(call, entry) ? WINDOW_MS : BEFORE_MS),
+    ) &&
     both(call.thing.name, entry.name, (a, b) => a === b) &&
     both(call.kind === 'role' ? null : call.thing.value, entry.value, (a, b) => a === b)
-  const named = (call: Write, entry: Entry) =>
-    call.requestId !== null && call.requestId === entry.requestId
   const edges = usable.map((entry) => {
     const fitting = calls.filter((call) => fits(call, entry))
     const mine = fitting.filter((call) => named(call, entry))

@@ -41,6 +41,19 @@ const judged = (
     ...more,
   })
 
+/** The call, by the actor and at the time of the entry; by its request where it names no actor. */
+function tied(row: Row, entry: JsonObject): receipt.Decision {
+  const { importer, scope } = row.export
+  const options = scope === undefined ? {} : { scope }
+  const [failed] = receipt.importAudit(importer, JSON.stringify([entry]), options).failed
+  assert.ok(failed?.occurred_at, row.id)
+  const made = observed(row, 0, { at: failed.occurred_at })
+  const { actor_hash, request_ids } = failed
+  assert.ok(actor_hash ?? request_ids, row.id)
+  Object.assign(made.observation ?? {}, actor_hash ? { actor_hash } : { request_ids })
+  return made
+}
+
 const [REFUNDED] = done('stripe', 'create_refund-done').export.entries.map(
   ({ data }) => (data as { object: JsonObject }).object,
 )
@@ -168,7 +181,7 @@ describe('an entry that says that the very call failed', () => {
     it(`stands at the call with the provider’s code: ${source}`, () => {
       const row = done(provider, id)
       const entry = { ...row.export.entries[0], ...failed }
-      const report = judged(row, [entry])
+      const report = judged(row, [entry], {}, [tied(row, entry)])
       const [call] = report.calls
       assert.equal(call?.level, 'asserted')
       assert.deepEqual(
@@ -184,7 +197,7 @@ describe('an entry that says that the very call failed', () => {
     })
 
   for (const [source, provider, id, failed] of DOCUMENTED)
-    it(`says nothing where the same was done before or afterwards: ${source}`, () => {
+    it(`says nothing where the same was done at that time, in any order of entries: ${source}`, () => {
       const row = done(provider, id)
       const [first] = row.export.entries as [JsonObject]
       // Another entry of the log, about another request and another object.
@@ -243,6 +256,8 @@ describe('an entry that says that the very call failed', () => {
       recognises: ['what'],
       kind: 'what',
       id: 'id',
+      occurred_at: 'at',
+      actor: 'by',
       kinds: {
         made: { action_class: 'aws_iam_user', verb: 'create', values: { user_name: 'who' } },
       },
@@ -251,8 +266,10 @@ describe('an entry that says that the very call failed', () => {
     })
     const { call } = done('aws', 'create_user-done')
     const of = (state: string) => {
-      const entries = [{ what: 'made', id: 'e1', who: 'Bob', state }]
-      return judged({ id: '', call, export: { importer: name, entries } }, entries)
+      const [at, by] = ['2026-01-05T09:00:00Z', 'ann']
+      const entries = [{ what: 'made', id: 'e1', who: 'Bob', state, at, by }]
+      const row = { id: '', call, export: { importer: name, entries } }
+      return judged(row, entries, {}, [observed(row, 0, { at, actor: by })])
     }
     assert.equal(of('done').calls[0]?.level, 'verified')
     assert.match(of('refused').calls[0]?.contradictions[0]?.detail ?? '', /state is refused/)
@@ -277,41 +294,143 @@ describe('which call an entry that failed is about', () => {
     report.calls.map((call) => call.contradictions.map(({ kind }) => kind).join())
   const AGAINST = 'provider_says_failed'
 
+  const ANN = 'arn:aws:iam::111122223333:user/ann'
+  const called = (more: object = {}, seq = 0) =>
+    observed(row, seq, { actor: ANN, at: '2026-01-05T09:00:00Z', ...more })
+  const success = (more: JsonObject = {}): JsonObject => {
+    const { errorCode: _, errorMessage: __, ...done } = entry()
+    return { ...done, eventID: 'ev-ok', requestID: 'req-ok', ...more }
+  }
+  /** ISO time, this many seconds from that of the call. */
+  const after = (seconds: number) =>
+    new Date(Date.parse('2026-01-05T09:00:00Z') + seconds * 1000).toISOString()
+  const NEAR = 15 * 60
+  const names = (report: receipt.Report) => report.findings.map(({ kind }) => kind)
+  const against = (entries: Json[], call = called(), more: receipt.VerifyOptions = {}) => {
+    const report = judged(row, entries, more, [call])
+    const told = names(report).includes('provider_says_one_failed')
+    return [report.calls[0]?.level, kinds(report)[0] || (told ? 'told' : '')]
+  }
+
   it('binds as a record would: another target, actor, day or server is none', () => {
-    assert.deepEqual(kinds(judged(row, [entry({ requestParameters: { userName: 'eve' } })])), [''])
+    const other = { requestParameters: { userName: 'eve' } }
+    assert.deepEqual(against([entry(other)]), ['asserted', ''])
     // A denied request of which the log kept no parameters names no target.
-    assert.deepEqual(kinds(judged(row, [entry({ requestParameters: null })])), [''])
-    const called = (more: object) => [observed(row, 0, more)]
-    const by = (actor: string) => called({ actor: `arn:aws:iam::111122223333:user/${actor}` })
-    assert.deepEqual(kinds(judged(row, [entry()], {}, by('eve'))), [''])
-    assert.deepEqual(kinds(judged(row, [entry()], {}, by('ann'))), [AGAINST])
-    const at = (time: string) => called({ at: time })
-    assert.deepEqual(kinds(judged(row, [entry()], {}, at('2026-01-07T09:00:00Z'))), [''])
-    assert.deepEqual(kinds(judged(row, [entry()], {}, at('2026-01-05T09:00:01Z'))), [AGAINST])
-    const audit = (server: string) =>
-      receipt.importAudit('cloudtrail', JSON.stringify([entry()]), { server })
-    assert.deepEqual(kinds(judged(row, [], { audit: audit('other') })), [''])
-    assert.deepEqual(kinds(judged(row, [], { audit: audit('aws-iam') })), [AGAINST])
+    assert.deepEqual(against([entry({ requestParameters: null })]), ['asserted', ''])
+    const eve = called({ actor: 'arn:aws:iam::111122223333:user/eve' })
+    assert.deepEqual(against([entry()], eve), ['asserted', ''])
+    assert.deepEqual(against([entry()]), ['asserted', AGAINST])
+    assert.deepEqual(against([entry()], called({ at: '2026-01-07T09:00:00Z' })), ['asserted', ''])
+    const audit = (server: string) => ({
+      audit: receipt.importAudit('cloudtrail', JSON.stringify([entry()]), { server }),
+    })
+    assert.deepEqual(against([], called(), audit('other')), ['asserted', ''])
+    assert.deepEqual(against([], called(), audit('aws-iam')), ['asserted', AGAINST])
+  })
+
+  it('names a call by its actor and time, and only tells of itself where one is unknown', () => {
+    const unknown: object[] = [{ actor: undefined }, { at: undefined }]
+    for (const more of unknown) {
+      assert.deepEqual(against([entry()], called(more)), ['asserted', 'told'])
+      // Whoever it was, another account's success is no retry of the failure.
+      const elsewhere = {
+        eventTime: after(2),
+        recipientAccountId: '999999999999',
+        userIdentity: { type: 'IAMUser', arn: 'arn:aws:iam::999999999999:user/mallory' },
+      }
+      const found = against([entry(), success(elsewhere)], called(more))
+      assert.equal(found[1], 'told')
+    }
+    const report = judged(row, [entry()], {}, [called({ actor: undefined })])
+    assert.equal(report.ok, true)
+    const told = report.findings.find(({ kind }) => kind === 'provider_says_one_failed')
+    assert.deepEqual(told?.at, [{ run_id: null, seq: null, tool: 'create_user' }])
+    assert.match(told?.detail ?? '', /such a request failed: AccessDenied \(entry ev-5\)/)
+  })
+
+  it('counts within a quarter of an hour of the answer; before it says nothing, later it is told', () => {
+    const at = (seconds: number) => against([entry({ eventTime: after(seconds) })])[1]
+    assert.equal(at(-NEAR - 1), '')
+    assert.equal(at(-NEAR), AGAINST)
+    assert.equal(at(NEAR), AGAINST)
+    assert.equal(at(NEAR + 1), 'told')
+    assert.equal(at(24 * 3600), 'told')
+    assert.equal(at(24 * 3600 + 1), '')
+    const strict = { toleranceMs: 1000 }
+    const late = (seconds: number) =>
+      against([entry({ eventTime: after(seconds) })], called(), strict)[1]
+    assert.deepEqual([late(-2), late(-1), late(1), late(2)], ['', AGAINST, AGAINST, ''])
+  })
+
+  it('of an earlier equal call it says nothing where only one was answered near it', () => {
+    const calls = [called({ at: after(-2 * NEAR) }, 0), called({}, 1)]
+    assert.deepEqual(kinds(judged(row, [entry()], {}, calls)), ['', AGAINST])
+  })
+
+  it('a success after it is the retry; an older one neither hides it nor verifies the call', () => {
+    const failed = entry({ eventTime: after(1) })
+    const with_ = (seconds: number) => against([failed, success({ eventTime: after(seconds) })])
+    // Yesterday’s: too early to be of the call.
+    assert.deepEqual(with_(-20 * 3600), ['asserted', AGAINST])
+    assert.deepEqual(with_(-NEAR - 1), ['asserted', AGAINST])
+    // It may be the call’s own, and so may the failure.
+    assert.deepEqual(with_(-NEAR), ['asserted', 'told'])
+    assert.deepEqual(with_(0), ['asserted', 'told'])
+    assert.deepEqual(with_(1), ['verified', ''])
+    assert.deepEqual(with_(NEAR), ['verified', ''])
+    assert.deepEqual(with_(NEAR + 1), ['asserted', AGAINST])
+    const older = [failed, success({ eventTime: after(-60) })]
+    const report = judged(row, older, { minLevel: 'verified' }, [called()])
+    assert.deepEqual([report.min_level?.met, report.records.used], [false, 0])
+    assert.equal(report.records.rejected[0]?.reason, 'ambiguous')
+    const later = [failed, success({ eventTime: after(NEAR + 1) })]
+    assert.equal(judged(row, later, {}, [called()]).records.rejected[0]?.reason, 'call_failed')
+  })
+
+  it('the request of the answer proves it, and only that request’s own success hides it', () => {
+    const answered = (id: string, more: object = {}) =>
+      called({ ...more, result: { content: [], structuredContent: { requestId: id } } })
+    const failed = entry({ eventTime: after(1), requestID: 'req-f' })
+    for (const seconds of [-20 * 3600, 0, 1, 60])
+      for (const more of [{}, { actor: undefined, at: undefined }] as object[])
+        assert.deepEqual(
+          against([failed, success({ eventTime: after(seconds) })], answered('req-f', more)),
+          ['asserted', AGAINST],
+        )
+    // A request that lasted longer is still the one that the answer names.
+    const long = entry({ eventTime: after(-NEAR - 1), requestID: 'req-f' })
+    assert.deepEqual(against([long], answered('req-f')), ['asserted', AGAINST])
+    const same = success({ eventTime: after(2), requestID: 'req-f' })
+    assert.deepEqual(against([failed, same], answered('req-f')), ['verified', ''])
+    const before = success({ eventTime: after(0), requestID: 'req-f' })
+    assert.deepEqual(against([failed, before], answered('req-f')), ['asserted', AGAINST])
+    // The failure of another request is none of this one.
+    assert.deepEqual(against([failed, success()], answered('req-ok')), ['verified', ''])
+    const unnamed = entry({ eventTime: after(1), requestID: null })
+    assert.deepEqual(against([unnamed, success()], answered('req-ok')), ['verified', ''])
+  })
+
+  it('an equal call that failed honestly accounts for it beside a success', () => {
+    const honest = called({ status: 'error', at: after(60) }, 1)
+    const entries = [success(), entry({ eventTime: after(60) })]
+    const report = judged(row, entries, {}, [called(), honest])
+    assert.equal(report.calls[0]?.level, 'verified')
+    assert.deepEqual(names(report), ['bound_by_action'])
   })
 
   it('is none outside the window, nor without a time where a window is given', () => {
-    const day = (from: string) => judged(row, [entry()], { window: { from } })
-    assert.deepEqual(kinds(day('2026-01-06')), [''])
-    assert.deepEqual(kinds(day('2026-01-05')), [AGAINST])
-    const timeless = judged(row, [entry({ eventTime: null })], { window: { from: '2026-01-05' } })
-    assert.deepEqual(kinds(timeless), [''])
+    const day = (from: string) => against([entry()], called(), { window: { from } })[1]
+    assert.deepEqual(day('2026-01-06'), '')
+    assert.deepEqual(day('2026-01-05'), AGAINST)
+    const timeless = entry({ eventTime: null })
+    assert.deepEqual(against([timeless], called(), { window: { from: '2026-01-05' } })[1], '')
   })
 
   it('a success outside the window is no later attempt', () => {
-    const {
-      errorCode: _,
-      errorMessage: __,
-      ...success
-    } = entry({ eventID: 'ev-6', eventTime: '2026-01-05T19:00:00Z' })
-    const entries = [entry(), success]
-    assert.deepEqual(kinds(judged(row, entries)), [''])
-    const window = { from: '2026-01-05T08:00:00Z', to: '2026-01-05T10:00:00Z' }
-    assert.deepEqual(kinds(judged(row, entries, { window })), [AGAINST])
+    const entries = [entry(), success({ eventTime: after(600) })]
+    assert.deepEqual(against(entries), ['verified', ''])
+    const window = { from: '2026-01-05T08:00:00Z', to: '2026-01-05T09:05:00Z' }
+    assert.deepEqual(against(entries, called(), { window }), ['asserted', AGAINST])
   })
 
   it('of two equal calls none is named, and the report says that one of them failed', () => {
