@@ -81,6 +81,27 @@ function adversarial(kind: string): { id: string; file: string; faults: string[]
 const testsOf = (room: string) =>
   globSync(`test/${room}/**/*.test.ts`, { cwd: root }).map((path) => ({ path, text: read(path) }))
 
+/** What a statistic lacks of its known answers, `from` being the table or the test that its row names. */
+function unanswered(name: string, from: string, tests: { path: string; text: string }[]) {
+  const word = new RegExp(`\\b${name}\\b`)
+  const topic = /^fixtures\/stats\/([\w-]+)\.json$/.exec(from)?.[1]
+  if (topic === undefined) {
+    const named = tests.find(({ path }) => path === from)
+    if (named)
+      return !word.test(named.text) && `known answers: its row names ${from}, which does not ask it`
+    return 'known answers: a table fixtures/stats/<topic>.json, or a test in test/stats/, that its row in lib/stats/README.md names'
+  }
+  if (!there(from)) return `known answers: its row names the table ${from}, which is not there`
+  const readers = tests.filter(({ text }) => text.includes(`'${topic}'`))
+  if (readers.length === 0)
+    return `a test of its known answers: none in test/stats/ reads ${from} as '${topic}'`
+  return (
+    !read(from).includes(`"f": "${name}"`) &&
+    !readers.some(({ text }) => word.test(text)) &&
+    `a test of its known answers: ${readers.map(({ path }) => path).join(', ')} reads ${from} and does not name it`
+  )
+}
+
 describe('registries', () => {
   it('each public statistic has an example, a row in lib/stats/README.md, and known answers', () => {
     const README = 'lib/stats/README.md'
@@ -92,23 +113,10 @@ describe('registries', () => {
     )
     whole('statistic', names, (name) => {
       const from = /`([^`]+)`/.exec(rows.get(name)?.at(1) ?? '')?.[1] ?? ''
-      const topic = /^fixtures\/stats\/([\w-]+)\.json$/.exec(from)?.[1]
-      const word = new RegExp(`\\b${name}\\b`)
-      const answered =
-        topic === undefined
-          ? tests.some(({ path, text }) => path === from && word.test(text))
-          : there(from) &&
-            tests.some(
-              ({ text }) =>
-                text.includes(`'${topic}'`) &&
-                (word.test(text) || read(from).includes(`"f": "${name}"`)),
-            )
       return [
         !docOf('stats', name).includes('@example') && 'an @example in its docstring',
         !rows.has(name) && `a row in ${README}`,
-        rows.has(name) &&
-          !answered &&
-          'known answers: its row names a test that asks it, or a table in fixtures/stats/ that such a test reads',
+        unanswered(name, from, tests),
       ]
     })
     noMore(README, names)
