@@ -147,8 +147,8 @@ class NotRun extends Error {
 }
 
 /**
- * An error that reached us: a provider's refusal says nothing about the agent, anything else is the
- * agent's own, and so is what cannot be read.
+ * An error that reached us: a provider's refusal says nothing about the agent, a full context is a
+ * limit as in our own loop, anything else is the agent's own, and so is what cannot be read.
  */
 function crashOf(thrown: unknown): AgentEnd {
   try {
@@ -158,8 +158,9 @@ function crashOf(thrown: unknown): AgentEnd {
       return { how: 'agent_error', code, message, final: true }
     }
     const cause = refused(thrown)
-    const { status, kind } = refusalOf(cause)
-    if (status !== null && kind !== 'outcome') return { how: 'model_error', cause }
+    const { status, kind, code } = refusalOf(cause)
+    if (status !== null && (kind !== 'outcome' || code === 'context_exceeded'))
+      return { how: 'model_error', cause }
   } catch {}
   return { how: 'agent_crashed', message: reasonOf(thrown) || 'the agent threw without a message' }
 }

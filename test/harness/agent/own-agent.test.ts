@@ -276,6 +276,44 @@ describe('an agent that is a function', () => {
     assert.ok(gate?.reason?.includes(told), gate?.reason ?? '')
   })
 
+  it('that throws that its context is full is judged by what it left, as our own loop is', async () => {
+    const full = (code: string) => ({
+      statusCode: 400,
+      responseBody: JSON.stringify({ error: { message: 'too long', code } }),
+    })
+    const ended = async (code: string, writes: boolean) => {
+      const { row, transcript } = await trial(async ({ servers, report }) => {
+        if (writes) await servers['github']?.client.callTool(add)
+        report({ claims: [{ ...claim, done: writes }] })
+        throw Object.assign(new Error('no'), full(code))
+      })
+      return [row.ending, row.outcome, row.goal, row.error?.code, row.attempt, transcript['end']]
+    }
+    const [ending, attempt, end] = ['context_exceeded', 0, 'model_error']
+    assert.deepEqual(await ended('context_length_exceeded', true), [
+      ending,
+      'pass',
+      true,
+      ending,
+      attempt,
+      end,
+    ])
+    assert.deepEqual(await ended('context_length_exceeded', false), [
+      ending,
+      'fail',
+      false,
+      ending,
+      attempt,
+      end,
+    ])
+    // A tool call that the provider refused is the model's doing.
+    assert.deepEqual((await ended('tool_use_failed', true)).slice(0, 3), [
+      'agent_crashed',
+      'fail',
+      false,
+    ])
+  })
+
   it('that throws what its provider refused is an error of the machinery, in no rate', async () => {
     const { row } = await trial(async () => {
       throw Object.assign(new Error('no'), { statusCode: 503 })
