@@ -236,7 +236,8 @@ function measuresText({ duration_ms: time, per_trial: per }: ConfigurationSummar
  * That results were looked at before trials were added, and what this does to the numbers; empty
  * where they were not.
  */
-export function looksText({ manifest, columns }: Run): string {
+export function looksText(run: Run): string {
+  const { manifest, columns } = run
   const { until, looks = [] } = manifest
   if (until === undefined && looks.length === 0) return ''
   const level = percentage(heldOver(manifest), 1)
@@ -256,10 +257,14 @@ export function looksText({ manifest, columns }: Run): string {
     const seen = looks.length > 0 ? looks.map(({ repeats }) => repeats).join(', ') : 'none yet'
     return `Repeats are added until ${asked}, up to ${until.most}: looked at ${seen}. The look at ${manifest.repeats} is still to come: ${count(unrun, 'trial')} of it did not run. The error is held over all looks, so that what is said now is at ${level}%.`
   }
+  const names = [...run.identical].map((name) => foreign(name, 64)).join(', ')
+  const same = names
+    ? `, or the repeats of all that was open were the same (those of ${names} are, so that more of them tell nothing new)`
+    : ''
   // The last look may have found it, or not: what is said below tells.
   const end =
     manifest.repeats < until.most
-      ? `Repeats were added until ${asked}: looked at ${at}, of at most ${until.most}.`
+      ? `Repeats were added until ${asked}${same}: looked at ${at}, of at most ${until.most}.`
       : `Repeats were to be added until ${asked}, up to ${until.most}: looked at ${at}. With ${until.most} they were all run, whether that was reached or not.`
   return `${end} The error is held over all looks, so that this one is at ${level}%.`
 }

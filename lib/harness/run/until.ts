@@ -53,22 +53,30 @@ export function untilOf(
 }
 
 /**
- * Whether a run is known well enough by its rule. Its numbers are given at the level of this look.
+ * Whether a run has come to its end: it is known well enough by its rule, or the repeats of each
+ * configuration that is open are the same, so that more of them tell nothing new. Its numbers are
+ * given at the level of this look.
  */
 export function settled(run: Run): boolean {
   const { until } = run.manifest
-  if (until === undefined) return true
-  const { rule, target, width = 0, gates = [] } = until
-  const metric = until.metric as Metric
+  return until === undefined || openBy(run, until).every((name) => run.identical.has(name))
+}
+
+/** The configurations that are not known well enough. */
+function openBy(run: Run, { rule, metric: of, target, width = 0, gates = [] }: Until): string[] {
+  const metric = of as Metric
   if (rule === 'gates')
-    return gates.every((text) => gate(run, text).every(({ state }) => state !== 'undecided'))
+    return gates.flatMap((text) =>
+      gate(run, text).flatMap((one) => (one.state === 'undecided' ? one.configuration : [])),
+    )
   if (rule === 'width')
-    return run.summary().every(({ rates }) => {
+    return run.summary().flatMap(({ configuration, rates }) => {
       const { low, high, again } = rates[metric]
-      return (target === 'these' ? again.high - again.low : high - low) <= width
+      const found = target === 'these' ? again.high - again.low : high - low
+      return found <= width ? [] : configuration
     })
-  const [first, ...others] = run.configurations
-  return others.every(
-    (b) => run.compare(first as string, b, { metric, target }).verdict !== 'cannot tell',
+  const [first = '', ...others] = run.configurations
+  return others.flatMap((b) =>
+    run.compare(first, b, { metric, target }).verdict === 'cannot tell' ? [first, b] : [],
   )
 }

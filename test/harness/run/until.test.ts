@@ -64,6 +64,34 @@ describe('run.until', () => {
     )
   })
 
+  it('stops where the repeats of all that is open are the same, by each rule, and says so', async () => {
+    const same = harness.agent('same', async () => 'I looked into it.')
+    let turn = 0
+    const varies = harness.agent('varies', async () => `I looked into it, ${turn++}.`)
+    for (const rule of ['verdict', { width: 0.01 }, { gates: 'goal>=60%' }] as const) {
+      const of = async (b: harness.Agent) =>
+        await harness
+          .run(all.slice(0, 2))
+          .config('a', { agent: same })
+          .config('b', { agent: b })
+          .repeat(2)
+          .until(rule, { most: 4 })
+          .out(null)
+          .quiet()
+      const run = await of(same)
+      assert.equal(run.manifest.repeats, 2, JSON.stringify(rule))
+      assert.equal(run.complete, true)
+      assert.match(
+        run.text({ width: 1000 }),
+        /the same \(those of a, b are, so that more of them tell nothing new\): looked at 2, of at most 4\./,
+      )
+      if (typeof rule !== 'object' || !('gates' in rule)) {
+        // More repeats of the other one could decide it.
+        assert.equal((await of(varies)).manifest.repeats, 4, JSON.stringify(rule))
+      }
+    }
+  })
+
   it('says of a look whose trials did not all run that it is still to come', async () => {
     const whole = await two().until({ width: 0.01 }, { most: 8 }).out(join(made, 'killed'))
     assert.match(whole.text({ width: 400 }), /looked at 5, 8\. With 8 they were all run/)
