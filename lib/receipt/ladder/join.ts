@@ -135,6 +135,12 @@ function serve(
     servePairs(calls, records, byRequest, toleranceMs, into)
     return
   }
+  const ordered = inOrder(calls, records, toleranceMs)
+  if (ordered) {
+    for (const [call, record] of ordered)
+      into.matches.push({ call: call.index, record: record.index, byRequest })
+    return
+  }
   // Too many to try out: those that say the same on both sides are served among themselves.
   const parts = new Map<string, Part>()
   for (const [side, offers] of [['calls', calls] as const, ['records', records] as const])
@@ -150,8 +156,10 @@ function serve(
     const alone =
       all.length <= 64 && first.every((other, j) => i === j || !isAlike(first[i] as Offer, other))
     const small = part.calls.length * part.records.length <= MAX_PAIRS
-    if (alone && (small || isUniform(part.calls, part.records, toleranceMs)))
-      serve(part, byRequest, toleranceMs, into)
+    const isSure = () =>
+      isUniform(part.calls, part.records, toleranceMs) ||
+      inOrder(part.calls, part.records, toleranceMs) !== null
+    if (alone && (small || isSure())) serve(part, byRequest, toleranceMs, into)
     else
       for (const call of part.calls)
         into.ambiguous.set(call.index, { records: records.length, calls: calls.length })
@@ -233,14 +241,47 @@ function isUniform(
   toleranceMs: number,
 ): boolean {
   const [mine, theirs] = [saidBy(calls), saidBy(records)]
-  for (const [name, values] of mine.values) {
-    const others = theirs.values.get(name)
-    if (others && (values.size > 1 || others.size > 1 || [...values][0] !== [...others][0]))
-      return false
-  }
+  if (differs(mine.values, theirs.values)) return false
   if (mine.least === Infinity || theirs.least === Infinity) return true
   const before = Math.min(toleranceMs, NEAR_MS)
   return theirs.most - mine.least <= toleranceMs && mine.most - theirs.least <= before
+}
+
+/**
+ * A record for each call, where they differ in nothing but their times, which all of them have;
+ * null where a call stays without one. The latest and the earliest time that a call takes rise with
+ * its own, so the earliest record that is left is always the right one.
+ */
+function inOrder(
+  calls: readonly Offer[],
+  records: readonly Offer[],
+  toleranceMs: number,
+): [call: Offer, record: Offer][] | null {
+  if (differs(saidBy(calls).values, saidBy(records).values)) return null
+  if ([...calls, ...records].some((one) => one.at === null)) return null
+  const byTime = (a: Offer, b: Offer) => (a.at as number) - (b.at as number)
+  const left = records.toSorted(byTime)
+  const before = Math.min(toleranceMs, NEAR_MS)
+  const made: [Offer, Offer][] = []
+  let next = 0
+  for (const call of calls.toSorted(byTime)) {
+    const at = call.at as number
+    while (next < left.length && (left[next]?.at as number) < at - before) next++
+    const record = left[next++]
+    if (!record || (record.at as number) > at + toleranceMs) return null
+    made.push([call, record])
+  }
+  return made
+}
+
+type Values = ReadonlyMap<string, ReadonlySet<string>>
+
+/** Whether both sides say something of which not every value is the same. */
+function differs(mine: Values, theirs: Values): boolean {
+  return [...mine].some(([name, values]) => {
+    const others = theirs.get(name)
+    return others && (values.size > 1 || others.size > 1 || [...values][0] !== [...others][0])
+  })
 }
 
 /** The different values of each thing that one side says, and the span of its times. */

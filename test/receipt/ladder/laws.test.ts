@@ -337,6 +337,35 @@ describe('the join', () => {
       { numRuns: 500 },
     )
   })
+
+  test('many equal calls over a long time are served in order of time, or none is', () => {
+    const row = (n: number, shift: number): Offer[] =>
+      Array.from({ length: n }, (_, index) => ({
+        index,
+        server: null,
+        agree: {},
+        requestIds: [],
+        actor: null,
+        at: index * 10_000 + shift,
+      }))
+    const n = 300
+    const served = (records: Offer[]) => {
+      const { matches, ambiguous } = allocate(row(n, 0), records, DAY)
+      assert.equal(matches.length + ambiguous.size, n)
+      assert.ok(matches.every((one) => one.call === one.record))
+      return matches.length
+    }
+    for (const [shift, count] of [
+      [0, n],
+      [-NEAR, n],
+      [-NEAR - 1, 0],
+      [DAY, n],
+      [DAY + 1, 0],
+    ] as const)
+      assert.equal(served(row(n, shift)), count, String(shift))
+    assert.equal(served(row(n, 0).reverse()), n)
+    assert.equal(served(row(n, 0).slice(1)), 0)
+  })
 })
 
 describe('linear', () => {
