@@ -102,6 +102,15 @@ function unanswered(name: string, from: string, tests: { path: string; text: str
   )
 }
 
+/** Each kind of audit entry that an effect of a classifier says it is recorded by. */
+function recordedBy(classifiers: readonly receipt.Classifier[]) {
+  return classifiers.flatMap(({ category, resource_type: type, effects }) =>
+    Object.entries(effects ?? {}).flatMap(([verb, { recorded }]) =>
+      (Array.isArray(recorded) ? recorded : []).map((kind) => ({ category, type, verb, kind })),
+    ),
+  )
+}
+
 describe('registries', () => {
   it('each public statistic has an example, a row in lib/stats/README.md, and known answers', () => {
     const README = 'lib/stats/README.md'
@@ -158,18 +167,38 @@ describe('registries', () => {
     )
   })
 
-  it('each importer has documented entries, is recognised by them, has a classifier and a row', () => {
+  it('each importer has documented entries, is recognised by them, verifies a call, has its kinds in a classifier, and a row', () => {
     const README = 'lib/receipt/audit/README.md'
     const rows = rowsOf(README)
     const classes = new Set(receipt.classifiers().map((one) => one.resource_type))
     const byName = new Map(importers().map((one) => [one.name, one]))
+    const effectsRecorded = recordedBy(receipt.classifiers())
+    const recorded = new Set(
+      effectsRecorded.map(({ type, verb, kind }) => `${type} ${verb} ${kind}`),
+    )
+    const risen = new Set(
+      globSync('fixtures/evidence/*.json', { cwd: root })
+        .flatMap((path) => (JSON.parse(read(path)) as { rows: EvidenceRow[] }).rows)
+        .flatMap((row) => (row.highest === 'verified' && row.export ? [row.export.importer] : [])),
+    )
+    // One entry may be records of several verbs; its kind names the first.
+    assert.deepEqual(
+      effectsRecorded.flatMap(({ category, type, verb, kind }) =>
+        [...byName.values()].some(({ kinds }) => kinds[kind]?.action_class === type)
+          ? []
+          : [
+              `classifier "${category}" has "${kind}" in effects.${verb}.recorded, which is in kinds of no importer of lib/receipt/audit/ as "${type}"`,
+            ],
+      ),
+      [],
+    )
     whole('importer', byName.keys(), (name) => {
       const path = `fixtures/audit/${name}.json`
       const table = there(path)
         ? (JSON.parse(read(path)) as { source?: string; tool?: string; rows: Row[] })
         : null
       const { provider, kinds } = byName.get(name) as Importer
-      const effects = Object.values(kinds).map((kind) => kind.action_class)
+      const effects = new Set(Object.values(kinds).map((kind) => kind.action_class))
       return [
         !table && `known answers in ${path}`,
         table !== null && !(table.source && table.tool) && `source and tool in ${path}`,
@@ -180,7 +209,14 @@ describe('registries', () => {
           !table.rows.some(({ expected }) => 'record' in expected) &&
           'an entry that becomes a record',
         table?.rows.every(({ expected }) => 'record' in expected) && 'an entry that must not count',
-        ...effects.map(
+        !risen.has(name) && `a row in fixtures/evidence/ with its export and "highest": "verified"`,
+        ...Object.entries(kinds).map(
+          ([kind, { action_class, verb }]) =>
+            classes.has(action_class) &&
+            !recorded.has(`${action_class} ${verb} ${kind}`) &&
+            `its kind "${kind}" in effects.${verb}.recorded of a classifier of "${action_class}" in lib/receipt/surface/classifiers/`,
+        ),
+        ...[...effects].map(
           (one) =>
             !classes.has(one) &&
             `a classifier of resource_type "${one}" in lib/receipt/surface/classifiers/`,
@@ -303,3 +339,4 @@ describe('registries', () => {
 })
 
 type Row = { input: unknown; expected: { [member: string]: unknown } }
+type EvidenceRow = { highest: string; export?: { importer: string } }
