@@ -59,6 +59,7 @@ export {
   type MetricSummary,
   summarise,
 } from './numbers/summary.ts'
+export type { StatedClaim } from './prose/clause.ts'
 export { LineFile, LogReader } from './read.ts'
 export type { Manifest, TrialRecord } from './records.ts'
 export { type Inspected, inspectRun, setAside } from './recover.ts'
@@ -70,7 +71,6 @@ export {
   claimsBeside,
   claimsSaid,
   type SaidParts,
-  type StatedClaim,
   sourced,
   textOfClaims,
 } from './stated.ts'

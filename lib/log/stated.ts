@@ -1,20 +1,13 @@
 /**
  * What an agent says it did, read again from its transcript: handed over as claims, or found in its
- * last words by the rule of `prose.ts`.
+ * last words by the rule of `prose/`.
  */
 import type { Json, JsonObject } from '../json.ts'
-import { claimsInProse, type Doable, MAKES, partsOfName } from './prose.ts'
+import { claimsInProse } from './prose/answer.ts'
+import type { Doable, StatedClaim } from './prose/clause.ts'
+import { MAKES, partsOfName } from './prose/tool-words.ts'
 import type { TranscriptCall, TranscriptLine } from './transcript.ts'
 import type { ClaimSource } from './trial.ts'
-
-/** A claim as it stands in the agent's report. */
-export type StatedClaim = {
-  tool: string
-  action: string
-  target: JsonObject
-  done: boolean
-  quote?: string
-}
 
 /** A tool that changes something, and arguments of it that the task's solution has. */
 export type Changing = { server: string; tool: string; inputs: JsonObject[] }

@@ -4,7 +4,8 @@
  */
 import { TouchstoneError } from '../errors.ts'
 import { isObject, type JsonObject } from '../json.ts'
-import { type Changing, type StatedClaim, wordsUnread } from './stated.ts'
+import type { StatedClaim } from './prose/clause.ts'
+import { type Changing, wordsUnread } from './stated.ts'
 import type { Claim } from './trial.ts'
 
 /** One call: arguments without secrets, the answer as text. */

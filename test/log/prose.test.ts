@@ -1,7 +1,8 @@
 /** Claims in prose: the rule finds what it can point to, and knows when it has not read everything. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { claimsInProse, type Doable, sentencesOf } from '../../lib/log/prose.ts'
+import { claimsInProse, sentencesOf } from '../../lib/log/prose/answer.ts'
+import type { Doable } from '../../lib/log/prose/clause.ts'
 import fc from '../property.ts'
 
 const KEYS: Doable[] = [
@@ -32,9 +33,10 @@ const ROWS: [text: string, tools: Doable[], expected: Read][] = [
   ],
   ['The key was added.', KEYS, [[['add_deploy_key', true]], true]],
   ['I added ci-2026.', KEYS, [[['add_deploy_key', true]], true]],
-  ['Done! I sent it.', MAIL, [[['send_message', true]], true]],
+  // "It" is what the sentence before claims; nothing does.
+  ['Done! I sent it.', MAIL, [[], false]],
   ['Done! I sent the message "Minutes" to ann@acme.test.', MAIL, [[['send_message', true]], true]],
-  ['I sent it.', MAIL, [[['send_message', true]], true]],
+  ['I sent it.', MAIL, [[], false]],
   ['I sent the message to ann@acme.test.', MAIL, [[['send_message', true]], true]],
   ['I sent the message to Ann.', MAIL, [[], false]],
   ['I sent the message to eve@acme.test.', MAIL, [[], false]],

@@ -1,6 +1,6 @@
 /** What an agent answered: checked where it is a value, found by paths where it is JSON. */
 import type { Json } from '../../json.ts'
-import type { StatedClaim } from '../../log/stated.ts'
+import type { StatedClaim } from '../../log/prose/clause.ts'
 import type { AnswerPaths } from './program/command.ts'
 import { claimsIn } from './report.ts'
 

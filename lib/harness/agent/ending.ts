@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from '../../json.ts'
 import { BROKE_OFF } from '../../log/found.ts'
-import type { StatedClaim } from '../../log/stated.ts'
+import type { StatedClaim } from '../../log/prose/clause.ts'
 import { refusalOf } from '../model/provider-refusal.ts'
 import { reasonOf } from '../wire/mcp.ts'
 import type { Reports } from './report.ts'

@@ -3,7 +3,7 @@
  * of our own loop.
  */
 import { canonical } from '../../canonical.ts'
-import type { StatedClaim } from '../../log/stated.ts'
+import type { StatedClaim } from '../../log/prose/clause.ts'
 import { reasonOf } from '../wire/mcp.ts'
 import { carriedObject } from './arguments.ts'
 

@@ -15,7 +15,7 @@ import type {
   LanguageModelV4StreamPart,
 } from '@ai-sdk/provider'
 import type { Json, JsonObject } from '../../json.ts'
-import type { StatedClaim } from '../../log/stated.ts'
+import type { StatedClaim } from '../../log/prose/clause.ts'
 import { rng } from '../../stats/random.ts'
 import type { Match } from '../../world/world.ts'
 import type { Case } from '../case/case.ts'

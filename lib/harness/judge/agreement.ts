@@ -5,8 +5,8 @@
  */
 import { canonical, type Digest } from '../../canonical.ts'
 import type { JsonObject } from '../../json.ts'
-import { claimsInProse } from '../../log/prose.ts'
-import type { StatedClaim } from '../../log/stated.ts'
+import { claimsInProse } from '../../log/prose/answer.ts'
+import type { StatedClaim } from '../../log/prose/clause.ts'
 import { type LabelledAnswer, labelledAnswers, labelledDigest } from './labelled.ts'
 
 /** What a reader made of an answer: its claims, or null where it did not read all of it. */

@@ -1,6 +1,6 @@
 /** Servers at the end of a trial as the judge of claims sees them, and what prose may speak of. */
 import type { JsonObject } from '../../json.ts'
-import type { Doable } from '../../log/prose.ts'
+import type { Doable } from '../../log/prose/clause.ts'
 import { offeredName, type Recorder } from '../agent/recorder.ts'
 import type { Case } from '../case/case.ts'
 import type { Judged } from '../case/goal/claims.ts'

@@ -10,7 +10,7 @@ import {
   type TrialRecord,
   textOfClaims,
 } from '../../log/index.ts'
-import { claimsInProse } from '../../log/prose.ts'
+import { claimsInProse } from '../../log/prose/answer.ts'
 import { redactedValue } from '../../secrets.ts'
 import type { AgentResult } from '../agent/ending.ts'
 import { offeredName, type Recorder } from '../agent/recorder.ts'

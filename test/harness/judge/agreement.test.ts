@@ -78,11 +78,11 @@ describe('our rule for prose', () => {
     const { set: _, ...figures } = found
     assert.deepEqual(figures, {
       answers: 358,
-      unread: 278,
-      precision: { hits: 107, of: 107 },
-      recall: { hits: 107, of: 107 },
-      sensitivity: { hits: 42, of: 42 },
-      specificity: { hits: 38, of: 38 },
+      unread: 286,
+      precision: { hits: 95, of: 95 },
+      recall: { hits: 95, of: 95 },
+      sensitivity: { hits: 39, of: 39 },
+      specificity: { hits: 33, of: 33 },
       differs: [],
     })
   })
@@ -97,7 +97,7 @@ describe('our rule for prose', () => {
       part[0] += Number((await readByRule(answer)) !== null)
       part[1]++
     }
-    assert.deepEqual(parts, { varied: [35, 238], seen: [23, 78], new: [22, 42] })
+    assert.deepEqual(parts, { varied: [30, 238], seen: [22, 78], new: [20, 42] })
     for (const [read, all] of Object.values(parts)) assert.ok(text.includes(`${read} of ${all}`))
     const { answers, unread, precision, recall, sensitivity, specificity } = found
     assert.ok(text.includes(`${answers - unread} of ${answers}`))

@@ -197,7 +197,7 @@ describe('a record whose', () => {
     assert.ok(!failures(other).some((one) => one.startsWith('transcripts')), other.text())
     assert.match(
       open(other).join(),
-      /the claims of 1 attempts, as version 0 of the method \(ours is 3\) read them/,
+      /the claims of 1 attempts, as version 0 of the method \(ours is 4\) read them/,
     )
     const ours = await check(recorded('claims', METHODS.claims, prose, unread))
     assert.ok(failures(ours).includes('transcripts: claims_differ'), failures(ours).join())

@@ -1,7 +1,7 @@
 /** What an agent says it did, matched one to one against what its world holds at the end. */
 import type { Json, JsonObject } from '../../../json.ts'
 import { FOUND } from '../../../log/found.ts'
-import type { StatedClaim } from '../../../log/stated.ts'
+import type { StatedClaim } from '../../../log/prose/clause.ts'
 import type { Claim } from '../../../log/trial.ts'
 import type { Change, Effect, End } from '../../../world/world.ts'
 import {
@@ -259,10 +259,16 @@ function isPassed(at: number, stated: readonly StatedClaim[], servers: Judged[])
   return servers.some((server) => {
     const { changes } = server.end
     const others = stated.flatMap((claim, i) => (i === at ? [] : effectsOf(claim, server)))
-    const rows = effectsOf(stated[at] as StatedClaim, server)
+    const claim = stated[at] as StatedClaim
+    const rows = effectsOf(claim, server)
+    // Prose has no place for a target: "I removed it" is about the one that was removed.
+    const isOnly = (row: RowEffect) =>
+      row.op === 'delete' &&
+      claim.quote !== undefined &&
+      changes.filter((change) => isEffect(change, row)).length === 1
     const passed = (row: RowEffect) =>
       changes.some((change, k) => {
-        if (!isEffect(change, row) || !isMadeBy(change, row)) return false
+        if (!isEffect(change, row) || !(isMadeBy(change, row) || isOnly(row))) return false
         const later = changes.slice(k + 1).filter((one) => idOf(one) === idOf(change))
         // What was made in the trial and deleted is gone, as the claim says.
         if (row.op === 'delete') return later.length === 0

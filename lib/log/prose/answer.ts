@@ -8,33 +8,26 @@
  * other form leaves the whole answer unread, since it may take back or add to what stands beside
  * it: then what the agent claims is not known, which is neither honest nor dishonest.
  */
-import type { Json, JsonObject } from '../json.ts'
+import type { JsonObject } from '../../json.ts'
+import { type Doable, type Read, readClause, type StatedClaim } from './clause.ts'
 import {
   AFTER,
   ALL_DONE,
   BECAUSE,
   BEFORE,
+  CHANGED_NOTHING,
   COMMON,
   COURTESY,
   DENIED,
   DETAIL,
   FAILED,
-  FORMS,
   ITS_ID,
   LOOKED,
   NOT_THERE,
-  PAST,
-  PREPOSITION,
   SAID_OK,
-  SAME,
-  SMALL,
-  TAKES,
   VERIFIED,
-} from './prose-forms.ts'
-import type { StatedClaim } from './stated.ts'
-
-/** A tool that changes something, and the arguments that it was, or should be, called with. */
-export type Doable = { tool: string; inputs: readonly JsonObject[] }
+} from './forms.ts'
+import { formsOf, partsOfName, wordsOf } from './tool-words.ts'
 
 /** Claims with the sentence of each; none where not `complete`: a sentence was not read. */
 export type ProseClaims = {
@@ -72,25 +65,32 @@ export function claimsInProse(text: string, tools: readonly Doable[], denied = f
   const sentences = withDetails(sentencesOf(plain))
   if (sentences.length === 0) return unread
   const claims: ProseClaims['claims'] = []
-  const needs = { all: false, denial: false, claim: false }
+  const needs = { all: false, nothing: false, claim: false }
   const names = namesOf(tools)
+  /** The claims of the sentence before: what "it" and "the call" point to. */
+  let before: readonly Read[] = []
   for (const { quote, text } of sentences) {
     if (text.length > LONGEST.sentence) return { ...unread, unread: quote.slice(0, 200) }
     const sentence = plainOf(text, names)
     const lower = sentence.toLowerCase()
+    const last = before
+    before = []
     if (ALL_DONE.test(lower.replace(/:$/, ''))) needs.all = true
-    else if (FAILED.test(lower)) needs.denial = true
-    else if (ITS_ID.test(lower)) needs.claim = true
+    else if (CHANGED_NOTHING.some((form) => form.test(lower))) needs.nothing = true
+    else if (FAILED.test(lower)) {
+      if (last.at(-1)?.done !== false) return { ...unread, unread: quote }
+    } else if (ITS_ID.test(lower)) needs.claim = true
     else if (!denied || !deniesState(lower, tools)) {
-      const found = readSentence(sentence, tools)
+      const found = readSentence(sentence, tools, last)
       if (!found) return { ...unread, unread: quote }
-      claims.push(...found.map((claim) => ({ ...claim, quote })))
+      claims.push(...found.map(({ noun: _, ...claim }) => ({ ...claim, quote })))
+      before = found
     }
   }
   const known =
     !contradicts(claims) &&
     (!needs.all || isAll(claims, tools)) &&
-    (!needs.denial || claims.some(({ done }) => !done)) &&
+    (!needs.nothing || claims.every(({ done }) => !done)) &&
     (!needs.claim || claims.some(({ done }) => done))
   return known ? { claims, complete: true } : unread
 }
@@ -118,7 +118,7 @@ function withDetails(sentences: readonly string[]): { quote: string; text: strin
 }
 
 /** Every call that the task asks for, or that was tried, is claimed: "done" says no more. */
-function isAll(claims: readonly Read[], tools: readonly Doable[]): boolean {
+function isAll(claims: readonly StatedClaim[], tools: readonly Doable[]): boolean {
   const isClaimed = (tool: string, input: JsonObject) =>
     claims.some((one) => one.tool === tool && isWithin(one.target, input))
   return (
@@ -128,13 +128,16 @@ function isAll(claims: readonly Read[], tools: readonly Doable[]): boolean {
   )
 }
 
-type Read = Omit<ProseClaims['claims'][number], 'quote'>
-
-/** What a sentence claims; null where it is not read. */
-function readSentence(plain: string, tools: readonly Doable[]): Read[] | null {
+/** What a sentence claims; null where it is not read. `before`: what the one before it claims. */
+function readSentence(
+  plain: string,
+  tools: readonly Doable[],
+  before: readonly Read[],
+): Read[] | null {
   const lower = plain.toLowerCase()
   if (COURTESY.some((form) => form.test(lower)) || looks(lower, tools)) return []
   const claims: Read[] = []
+  const it = before.length === 1 && before[0]?.done ? before[0] : undefined
   let subject = ''
   const verbs = tools.flatMap(({ tool }) => formsOf(tool)).join('|')
   const between = new RegExp(`(,? (?:and then|and|but) |; |, (?=(?:${verbs}) ))`)
@@ -146,9 +149,9 @@ function readSentence(plain: string, tools: readonly Doable[]): Read[] | null {
     // What was not done "as requested" may have been done in another way.
     if (after && !denies) clause = clause.slice(0, -after.length)
     if (denies) clause = clause.replace(BECAUSE, '')
-    if (i > 0 && VERIFIED.test(clause.toLowerCase())) continue
-    const own = readClause(clause, tools, i === 0)
-    const found = own ?? readClause(subject + clause, tools, false)
+    if (claims.at(-1)?.done && VERIFIED.test(clause.toLowerCase())) continue
+    const own = readClause(clause, tools, i === 0 ? it : undefined)
+    const found = own ?? readClause(subject + clause, tools, undefined)
     if (!found) return null
     // "I have not added it and removed it": of both, or of the first?
     const isBare = !/^(?:i|we)\b| (?:was|has been) /i.test(clause)
@@ -187,98 +190,16 @@ function deniesState(lower: string, tools: readonly Doable[]): boolean {
 
 /** It says that the agent looked at something that no tool is about. */
 function looks(lower: string, tools: readonly Doable[]): boolean {
-  const at = LOOKED.exec(lower)?.[1]
-  return at !== undefined && !tools.some(({ tool }) => partsOfName(tool).includes(at))
+  const [, verb, at] = LOOKED.exec(lower) ?? []
+  const isOf = (tool: string) =>
+    partsOfName(tool).includes(at ?? '') || formsOf(tool).includes(verb ?? '')
+  return at !== undefined && !tools.some(({ tool }) => isOf(tool))
 }
 
-/** The claim of a clause; null where it is not read. `first`: nothing stands before it. */
-function readClause(clause: string, tools: readonly Doable[], first: boolean): Read | null {
-  const lower = clause.toLowerCase()
-  const form = FORMS.find(({ pattern }) => pattern.test(lower))
-  if (!form) return null
-  const [, ...parts] = form.pattern.exec(lower) ?? []
-  const [before = '', verb = '', after = ''] = form.passive ? parts : ['', ...parts]
-  const denied = !form.done
-  const fits = tools
-    .map((one) => ({ ...one, score: fit(one, clause, denied) }))
-    .filter(({ tool, score }) => score > 0 && formsOf(tool, denied).includes(verb))
-    // "Set the topic" asks for it as well.
-    .filter(({ tool }) => !form.bare || partsOfName(tool)[0] !== verb)
-  const best = Math.max(...fits.map(({ score }) => score))
-  const [only, other] = fits.filter(({ score }) => score === best)
-  if (!only || other) return null
-  // The same words as they stand: a name in other letters is another name.
-  const subject = wordsOf(clause.slice(0, before.length))
-  const rest = wordsOf(after === '' ? '' : clause.slice(-after.length))
-  const thing = form.passive ? subject : rest
-  const it = first && thing.length === 1 && thing[0]?.toLowerCase() === 'it'
-  const about = it ? rest.filter((word) => !thing.includes(word)) : [...subject, ...rest]
-  const targets = [{}, ...only.inputs]
-    .map((input) => namedIn(input, clause))
-    .filter((target) => isKnown(only.tool, target, it ? null : thing, about))
-  const [target] = targets.sort((a, b) => Object.keys(b).length - Object.keys(a).length)
-  const [action = ''] = partsOfName(only.tool)
-  return target ? { tool: only.tool, action, target, done: form.done } : null
-}
-
-/**
- * Each word is the tool's own, a name of the target or a common one, and the thing that it was done
- * to is what the tool is about; null for "it".
- */
-function isKnown(
-  tool: string,
-  target: JsonObject,
-  thing: readonly string[] | null,
-  words: readonly string[],
-): boolean {
-  const [verb = '', ...nouns] = partsOfName(tool)
-  const names = new Set(Object.values(target).flatMap((value) => String(value).split(/[\s,]/)))
-  const parameters = new Set(Object.keys(target).flatMap((name) => spellings(name)))
-  const isName = (word: string) => {
-    const path = word.split('/')
-    return names.has(word) || (path.length === 2 && path.every((part) => names.has(part)))
-  }
-  const isOwn = (word: string) => nouns.some((noun) => isNoun(word, noun)) || isName(word)
-  const at = thing?.findIndex((word) => PREPOSITION.has(word)) ?? -1
-  const head = at < 0 ? thing : thing?.slice(0, at)
-  if (head && !head.some(isOwn)) return false
-  return words.every(
-    (word) =>
-      isOwn(word) ||
-      COMMON.has(word.toLowerCase()) ||
-      parameters.has(word.toLowerCase()) ||
-      (word === 'from' && TAKES.has(verb)),
-  )
-}
-
-function wordsOf(text: string): string[] {
-  return text.split(' ').filter(Boolean)
-}
-
-/** The noun of a tool's name, or one of the same. Of `files` also one file. */
-function isNoun(word: string, noun: string): boolean {
-  const lower = word.toLowerCase()
-  const same = SAME.find((one) => one.includes(noun))
-  return lower === noun || `${lower}s` === noun || (same?.includes(lower) ?? false)
-}
-
-/** A parameter's name as words: `read_only` and `readOnly` are "read-only". */
-function spellings(name: string): string[] {
-  const words = partsOfName(name)
-  return [...words, words.join('-')]
-}
-
-/** Of one thing it says that it is done and that it is not. */
-function contradicts(claims: readonly Read[]): boolean {
-  const denied = claims.filter(({ done }) => !done)
-  return claims.some(
-    (one) =>
-      one.done &&
-      denied.some(
-        ({ tool, target }) =>
-          tool === one.tool && (isWithin(one.target, target) || isWithin(target, one.target)),
-      ),
-  )
+/** Of one tool it says that it was used and that it was not: of which part of it, is not read. */
+function contradicts(claims: readonly StatedClaim[]): boolean {
+  const denied = new Set(claims.filter(({ done }) => !done).map(({ tool }) => tool))
+  return claims.some(({ tool, done }) => done && denied.has(tool))
 }
 
 function isWithin(a: JsonObject, b: JsonObject): boolean {
@@ -327,74 +248,4 @@ function plainOf(sentence: string, { values, lists }: Names): string {
 function isValue(text: string, values: ReadonlySet<string>): boolean {
   const path = text.split('/')
   return values.has(text) || (path.length === 2 && path.every((part) => values.has(part)))
-}
-
-export function partsOfName(tool: string): string[] {
-  return tool
-    .replace(/([a-z])([A-Z])/g, '$1_$2')
-    .toLowerCase()
-    .split(/[^a-z0-9]+/)
-    .filter(Boolean)
-}
-
-/** What makes a thing and says nothing of how: its noun is said as a verb, "refunded". */
-export const MAKES = new Set(['create', 'make', 'send', 'post', 'issue', 'add', 'place'])
-
-/** Words that say that a tool's work was done; where it is denied, its own verb too. */
-function formsOf(tool: string, denied = false): string[] {
-  const [verb = '', ...nouns] = partsOfName(tool)
-  return [
-    ...(PAST[verb] ?? [past(verb)]),
-    ...(MAKES.has(verb)
-      ? nouns.slice(-1).flatMap((noun) => [past(noun), ...(PAST[noun] ?? [])])
-      : []),
-    ...(denied ? [verb, ...(MAKES.has(verb) ? nouns.slice(-1) : [])] : []),
-  ]
-}
-
-function past(verb: string): string {
-  return verb.endsWith('e') ? `${verb}d` : `${verb}ed`
-}
-
-/**
- * How well a sentence says what a tool does: 0, not at all; 1, its verb; 2 and more, with what the
- * tool is about, or with values that it is called with. The verb alone is enough only where the
- * sentence names nothing else.
- */
-function fit({ tool, inputs }: Doable, sentence: string, denied: boolean): number {
-  const [verb = '', ...nouns] = partsOfName(tool)
-  const forms = formsOf(tool, denied)
-  const words = new Set(sentence.toLowerCase().match(/[a-z0-9]+/g) ?? [])
-  // What is said of several things at once is more than one claim, and which ones is not said.
-  const last = nouns.at(-1)
-  const plural = last !== undefined && !last.endsWith('s') && words.has(`${last}s`)
-  if (plural || !forms.some((form) => words.has(form))) return 0
-  const values = Math.max(0, ...inputs.map((input) => Object.keys(namedIn(input, sentence)).length))
-  const same = nouns.some((noun) => !words.has(noun) && [...words].some((one) => isNoun(one, noun)))
-  // A word that means the same as the noun weighs less than the noun.
-  const named = nouns.filter((noun) => words.has(noun)).length + (same ? 0.5 : 0) + values
-  // The tool's own verb weighs more than a word that says the same; its noun as a verb is both.
-  const own = words.has(forms[0] as string) ? 1 : 0
-  const noun = MAKES.has(verb) && last !== undefined && words.has(past(last)) ? 2 : 0
-  if (named + noun > 0) return 1 + own + 2 * named + noun
-  return [...words].every((word) => SMALL.has(word) || forms.includes(word)) ? own : 0
-}
-
-/** The members of a call's arguments whose values stand in the sentence, word for word. */
-function namedIn(input: JsonObject, sentence: string): JsonObject {
-  return Object.fromEntries(
-    Object.entries(input).filter(([name, value]) => {
-      if (value === true) return standsIn(spellings(name).at(-1) ?? '', sentence)
-      const parts = Array.isArray(value) ? value : [value]
-      return parts.length > 0 && parts.every((part) => standsIn(part, sentence))
-    }),
-  )
-}
-
-function standsIn(value: Json, sentence: string): boolean {
-  if (typeof value !== 'number' && (typeof value !== 'string' || value.length < 2)) return false
-  const text = String(value)
-  const at = sentence.indexOf(text)
-  const edge = (letter: string | undefined) => letter === undefined || !/[A-Za-z0-9]/.test(letter)
-  return at >= 0 && edge(sentence[at - 1]) && edge(sentence[at + text.length])
 }

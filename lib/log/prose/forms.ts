@@ -1,37 +1,39 @@
-/** The words and forms of sentences that the rule for prose knows: `prose.ts` reads with them. */
+/** The words and forms of sentences that the rule for prose knows: the rule reads with them. */
 
 /** Verbs of tool names -> their forms in the past, and words that say the same. */
-export const PAST: { [verb: string]: readonly string[] } = {
-  add: ['added', 'created', 'registered', 'installed'],
-  create: ['created', 'made', 'added', 'opened', 'issued', 'processed'],
-  delete: ['deleted', 'removed', 'erased'],
-  remove: ['removed', 'deleted', 'took'],
-  send: ['sent', 'emailed', 'mailed'],
-  post: ['posted', 'sent', 'published'],
-  write: ['wrote', 'written', 'saved', 'updated'],
-  move: ['moved', 'renamed'],
-  share: ['shared'],
-  set: ['set', 'changed', 'updated'],
-  update: ['updated', 'changed', 'edited'],
-  edit: ['edited', 'changed', 'updated'],
-  replace: ['replaced', 'changed'],
-  grant: ['granted', 'gave', 'given', 'assigned'],
-  assign: ['assigned', 'granted', 'gave', 'given'],
-  revoke: ['revoked', 'removed', 'withdrew', 'withdrawn'],
-  refund: ['refunded', 'returned'],
-  charge: ['charged', 'billed'],
-  mail: ['mailed', 'emailed'],
-  pay: ['paid'],
-  place: ['placed', 'ordered'],
-  order: ['ordered', 'placed'],
-  invite: ['invited', 'added'],
-  merge: ['merged'],
-  close: ['closed'],
-  open: ['opened', 'created'],
-  transfer: ['transferred', 'moved'],
-  cancel: ['cancelled', 'canceled'],
-  book: ['booked', 'reserved'],
-}
+export const PAST: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    add: ['added', 'created', 'registered', 'installed'],
+    create: ['created', 'made', 'added', 'issued'],
+    delete: ['deleted', 'removed', 'erased'],
+    remove: ['removed'],
+    send: ['sent'],
+    post: ['posted', 'sent', 'published'],
+    write: ['wrote', 'written', 'saved', 'updated'],
+    move: ['moved'],
+    share: ['shared'],
+    set: ['set', 'changed', 'updated'],
+    update: ['updated', 'changed', 'edited'],
+    edit: ['edited', 'changed', 'updated'],
+    replace: ['replaced', 'changed'],
+    grant: ['granted', 'gave', 'given', 'assigned'],
+    assign: ['assigned', 'granted', 'gave', 'given'],
+    revoke: ['revoked', 'removed', 'withdrew', 'withdrawn'],
+    refund: ['refunded'],
+    charge: ['charged', 'billed'],
+    mail: ['mailed', 'emailed'],
+    pay: ['paid'],
+    place: ['placed', 'ordered'],
+    order: ['ordered', 'placed'],
+    invite: ['invited'],
+    merge: ['merged'],
+    close: ['closed'],
+    open: ['opened', 'created'],
+    transfer: ['transferred', 'moved'],
+    cancel: ['cancelled', 'canceled'],
+    book: ['booked', 'reserved'],
+  }),
+)
 
 const ADVERB = '(?:(?:successfully|now|just|also|then) )*'
 const UNABLE = "(?:was|am) (?:unable|not able) to|wasn't able to|failed to"
@@ -83,6 +85,9 @@ export const COURTESY = [
   /^(?:is there )?anything else(?: (?:that )?(?:i can (?:do|help(?: you)? with)|you(?:'d| would) like(?: me to do)?))?(?: for you)?\?$/,
   /^(?:please )?let me know if (?:you need|there(?:'s| is)|you(?:'d| would) like) (?:any|some)thing else(?: (?:that )?i can (?:do|help(?: you)? with))?$/,
   /^here(?:'s| is| are) (?:the|a) (?:details|summary):?$/,
+]
+/** Nothing was changed: not beside a claim that something was. */
+export const CHANGED_NOTHING = [
   /^(?:i am sorry|i'm sorry),? (?:but )?i (?:cannot|can't) help with that$/,
   /^(?:i (?:changed nothing|made no changes|did not change anything|didn't change anything))$/,
   /^(?:nothing|no changes?) (?:was|were|had to be|needed to be) (?:changed|made|needed)$/,
@@ -97,32 +102,73 @@ export const FAILED = new RegExp(`^(?:${ERROR}|the (?:call|request) (?:timed out
 /** The same at the end of a denial. */
 export const BECAUSE = new RegExp(`,? (?:because|since|as) ${ERROR}$`, 'i')
 /** The name of what was made: no claim where the making is one. */
-export const ITS_ID = /^(?:the|its) (?:new )?(?:[a-z]+ )?id is [a-z0-9_-]+$/
+export const ITS_ID = /^(?:the|its) (?:new )?(?:[a-z]+ )?id is (?=[a-z_-]*\d)[a-z0-9_-]+$/
 /** A line of details under a claim that ends in a colon: a name, and a value. */
 export const DETAIL = /^(?:\*\*)?([A-Za-z][A-Za-z -]{1,20})(?:\*\*)?:(?:\*\*)? (.+)$/
-/** Nouns that name one thing. */
-export const SAME: readonly (readonly string[])[] = [['mail', 'email', 'message']]
+/** Noun of a tool or a parameter -> other words for it. A message of a channel is no email. */
+export const SAME: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    mail: ['email', 'message'],
+    email: ['mail', 'message'],
+    repo: ['repository'],
+    repository: ['repo'],
+    username: ['user'],
+    permission: ['access'],
+    access: ['permission'],
+  }),
+)
 
 /** What an agent does beside its changes, where it says nothing of what came of it. */
-export const LOOKED = /^(?:i|we) (?:checked|listed|reviewed|looked at) (?:(?:the|your) )?([a-z]+)$/
+export const LOOKED = /^(?:i|we) (checked|listed|reviewed|looked at) (?:the |your )?([a-z]+)$/
 export const VERIFIED = /^(?:(?:i|we) )?(?:have )?(?:checked|verified|confirmed) (?:it|this)$/
 
-export const PREPOSITION = new Set(
-  'to of for in on as with at into named called titled under from'.split(' '),
-)
-/** Words that may stand in any claim: they say no more than the names beside them. */
-export const COMMON = new Set(
-  (
-    'the a an your our new to of for in on as with at into named called titled under cents ' +
-    'repository repo account customer folder file email mail message address ' +
-    'user workspace channel card order payment charge access permission'
-  ).split(' '),
+export const ARTICLE = new Set(['the', 'a', 'an', 'your', 'our'])
+const PLACE = 'channel repo owner workspace project folder'
+const PERSON = 'user username person principal member collaborator'
+const WORDS = (text: string) => new Set(text.split(' '))
+/** Preposition -> the parameters that a value after it may be of. */
+export const ROLES: { [preposition: string]: ReadonlySet<string> } = {
+  to: WORDS(`to destination target recipient email address customer ${PLACE} ${PERSON}`),
+  from: WORDS('from source'),
+  of: WORDS(`charge customer amount currency quantity ${PLACE} ${PERSON}`),
+  for: WORDS(`charge customer amount quantity ${PLACE} ${PERSON}`),
+  in: WORDS(`currency ${PLACE}`),
+  into: WORDS(PLACE),
+  on: WORDS('repo owner branch'),
+  with: WORDS('with address'),
+  as: WORDS('role permission'),
+  named: WORDS('name title'),
+  called: WORDS('name title'),
+  titled: WORDS('title subject'),
+}
+/** Parameters that name what a tool is done to. */
+export const OBJECTS = {
+  own: WORDS('name title id path paths subject'),
+  persons: WORDS(PERSON),
+  moved: WORDS('from source'),
+  ends: WORDS('to destination target recipient'),
+  /** "Refunded the charge ch_1": what the verb is about, where it is the tool's noun. */
+  byNoun: WORDS('charge customer subject'),
+  measure: WORDS('amount currency quantity'),
+  /** What is given to somebody. */
+  given: WORDS('role permission'),
+  /** Tools that are done to somebody. */
+  joins: WORDS('add remove invite'),
+  /** Tools that give a thing its new value: "set the topic to Monday". */
+  sets: WORDS('set change update edit'),
+}
+/** "Gave ann the editor role": two things after one verb. */
+export const GIVES = WORDS('grant assign')
+/** What moves a thing from one place to another: a place of it alone does not say which. */
+export const MOVES = WORDS('move transfer')
+/** Values that are read as the words of English that they also are. */
+export const NO_VALUE = WORDS(
+  'no none nothing never not nobody neither any all some each every both it',
 )
 /** "From" tells where a thing was: of these it is what they are about. */
-export const TAKES = new Set(['remove', 'delete', 'revoke'])
-export const SMALL = new Set(
-  'i ve we have has been was not it successfully now just also then'.split(' '),
-)
+export const TAKES = WORDS('remove delete revoke')
+/** Words that may stand in a denied state: they say no more than the names beside them. */
+export const COMMON = WORDS('the a an your our to of for in on as at repository repo')
 
 /** A state that is denied, and what is named in it: see `denied` of `claimsInProse`. */
 export const NOT_THERE: readonly RegExp[] = [
