@@ -17,12 +17,12 @@ let copies = 0
 
 type Loose = Parameters<Parameters<typeof reseal>[1]>[0]
 
-/** A copy of the stored run with the stored receipt of our version. */
-function ofOurs(): string {
+/** A copy of the stored run with the stored receipt of a version of the summary, ours by default. */
+function ofOurs(receiptOf = 'run-v4'): string {
   const to = join(made, `copy-${copies++}`)
   cpSync(join(fixtures, 'run-v1/run'), to, { recursive: true })
   rmSync(join(to, 'test-result.json'))
-  cpSync(join(fixtures, 'run-v3/receipt.json'), join(to, 'receipt.json'))
+  cpSync(join(fixtures, receiptOf, 'receipt.json'), join(to, 'receipt.json'))
   return to
 }
 
@@ -52,7 +52,7 @@ const rates = (predicate: Loose) => predicate['summary']?.[0]?.['rates'] as Loos
 
 describe('a stored receipt', () => {
   test('of this format verifies, with nothing open but what no version computes (raise METHODS where it does not)', async () => {
-    const key = readFileSync(join(fixtures, 'run-v3/key.pub'), 'utf8')
+    const key = readFileSync(join(fixtures, 'run-v4/key.pub'), 'utf8')
     const result = await receipt.verify(ofOurs(), { key, root })
     assert.deepEqual([failures(result), result.verdict], [[], 'verified'])
     assert.deepEqual(open(result), [])
@@ -61,11 +61,20 @@ describe('a stored receipt', () => {
     assert.deepEqual([failures(ours), open(ours)], [[], []])
   })
 
-  test('of version 1 verifies, and names that only ours says what lost trials could make of pass^k', async () => {
+  test('of version 3 verifies, and names that only ours says what lost trials could make of single runs', async () => {
+    const key = readFileSync(join(fixtures, 'run-v3/key.pub'), 'utf8')
+    const result = await receipt.verify(ofOurs('run-v3'), { key, root })
+    assert.deepEqual([failures(result), result.verdict], [[], 'verified'])
+    assert.deepEqual(open(result), [
+      `of the summary, by version 3 of the method (ours is ${METHODS.summary}): rates.*.lost`,
+    ])
+  })
+
+  test('of version 1 verifies, and names that only ours says what lost trials could make of single runs and of pass^k', async () => {
     const result = await stored('run-v1/run')
     assert.deepEqual([failures(result), result.verdict], [[], 'verified'])
     assert.deepEqual(open(result), [
-      `of the summary, by version 1 of the method (ours is ${METHODS.summary}): reliability.open`,
+      `of the summary, by version 1 of the method (ours is ${METHODS.summary}): rates.*.lost, reliability.open`,
     ])
     assert.equal((await stored('run-v1/proof.json')).verdict, 'verified')
   })
