@@ -23,9 +23,13 @@ const said = (seed: number) => {
   return seed % 4 === 2 ? { text: 'It is added.', claims } : ''
 }
 
+let answers = 0
 const turns = (_: ChatRequest, turn: number): Turn => {
+  // Repeats that are the same byte for byte would end the looks.
   if (turn === 0) return { tool: 'no_such_tool', input: {} }
-  return turn === 1 ? { raw: '{"broken', tool: 'report' } : { text: 'All done, I think.' }
+  return turn === 1
+    ? { raw: '{"broken', tool: 'report' }
+    : { text: `All done, I think: ${answers++}.` }
 }
 
 const program = `const seed = Number(process.argv[1]); if (seed % 3 === 0) process.exit(1);
