@@ -52,7 +52,7 @@ export function comparisonText(comparison: Comparisons, look: Look = {}): string
     lines.push(
       '',
       wrap(
-        `${count(comparison.count, 'comparison')} per question. The ${comparison.count - 1} below, in points, are adjusted for each other${together > others.length ? ` and for the other configurations, ${together} in all` : ''}: their intervals hold together, and so do their verdicts. ${twoFamilies(comparison)}`,
+        `${count(comparison.count, 'comparison')} per question. ${belowText(comparison.count - 1, together)} ${twoFamilies(comparison)}`,
         width,
       ),
     )
@@ -154,7 +154,7 @@ export function comparisonNotes(comparison: Comparisons): string[] {
   return [
     ...primaryNotes(comparison),
     others.length > 0
-      ? `${count(comparison.count, 'comparison')} per question; all but the first are adjusted for each other. ${twoFamilies(comparison)}`
+      ? `${count(comparison.count, 'comparison')} per question${others.length > 1 ? '; all but the first are adjusted for each other' : ''}. ${twoFamilies(comparison)}`
       : '',
     ...otherNotes(comparison),
     levels.cases > 0 ? levelsText(comparison) : '',
@@ -211,16 +211,30 @@ function answerCells(question: string, one: Adjusted, look: Look): string[] {
   ]
 }
 
+/** What holds of the differences in the table below, of how many they are and are adjusted for. */
+function belowText(below: number, together: number): string {
+  if (together === 1) return 'The one below is in points.'
+  const apart =
+    below === 1
+      ? 'The one below, in points, is adjusted'
+      : `The ${below} below, in points, are adjusted for each other`
+  const among = together > below ? ` for the other configurations, ${together} in all` : ''
+  return `${apart}${below > 1 && among ? ' and' : ''}${among}: their intervals hold together, and so do their verdicts.`
+}
+
 /**
  * What is held, and what is not. The metric asked about was named in advance and keeps its level;
  * one family for all would halve what it finds, and to ask about the others only behind it would
  * hide an attack (simulated in test/bench/README.md).
  */
-function twoFamilies({ primary, together }: Comparisons): string {
+function twoFamilies({ primary, together, others }: Comparisons): string {
+  const them =
+    others.length === 1 ? 'the other one at as much' : 'these are held at as much together'
+
   const each = `${Number(((1 - primary.level) * 100).toPrecision(2))} in 100`
   if (together)
     return `The metric asked about and these are one family, which for each question says something false in at most ${each}.`
-  return `The metric asked about is held at ${each} on its own, and these are held at as much together. Where nothing differs at all, up to three times as many pages say something false somewhere.`
+  return `The metric asked about is held at ${each} on its own, and ${them}. Where nothing differs at all, up to three times as many pages say something false somewhere.`
 }
 
 /** What it means that the two questions have different answers; empty where they have the same. */
