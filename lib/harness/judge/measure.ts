@@ -123,7 +123,7 @@ function shownSettings({ apiKey: _, headers, model: __, ...rest }: JudgeSettings
  * @example
  * const rule = await agreement()
  * rule.measured.answers // 358
- * rule.measured.precision // { hits: 107, of: 107 }
+ * rule.measured.precision // { hits: 95, of: 95 }
  */
 export async function agreement(
   judge: JudgeSettings | null = null,

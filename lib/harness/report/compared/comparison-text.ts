@@ -230,7 +230,6 @@ function belowText(below: number, together: number): string {
 function twoFamilies({ primary, together, others }: Comparisons): string {
   const them =
     others.length === 1 ? 'the other one at as much' : 'these are held at as much together'
-
   const each = `${Number(((1 - primary.level) * 100).toPrecision(2))} in 100`
   if (together)
     return `The metric asked about and these are one family, which for each question says something false in at most ${each}.`
