@@ -95,8 +95,9 @@ it('where nothing can be seen of other processes a child ends with its group all
   skip: withoutMounts() ?? false,
 }, () => {
   const code = `import { startChild, endChild } from './lib/process/child.ts'
-    const child = startChild('sh', ['-c', 'trap "" TERM; sleep 1000 & wait; sleep 1000'], { env: { PATH: process.env.PATH }, stdio: ['ignore', 'pipe', 'ignore'], where: 'test' })
-    const closed = new Promise((done) => child.stdout.once('close', done).resume())
+    const child = startChild('sh', ['-c', 'trap "" TERM; echo deaf; sleep 1000 & wait; sleep 1000'], { env: { PATH: process.env.PATH }, stdio: ['ignore', 'pipe', 'ignore'], where: 'test' })
+    const closed = new Promise((done) => child.stdout.once('close', done))
+    await new Promise((done) => child.stdout.once('data', done))
     await endChild(child, { graceMs: 100 })
     // Both held the pipe.
     await closed
