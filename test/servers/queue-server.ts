@@ -1,8 +1,8 @@
 /** Servers of a queue for tests: Redis and PostgreSQL as they are installed, on ports and in folders of their own, killed and started again. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { chmodSync, chownSync, existsSync, globSync, readFileSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import { createConnection } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { temporaryFolder } from '../temporary.ts'
 import { freePort } from './port.ts'
@@ -75,6 +75,7 @@ function held(
     if (!child) return
     const [dying] = [child]
     child = null
+    dying.ref()
     const group = childrenOf(dying.pid as number)
     dying.kill('SIGKILL')
     await ended(dying)
@@ -95,10 +96,14 @@ function held(
     kill,
     async start() {
       const [program = '', ...args] = parts.command
-      child = spawn(program, args, { stdio: 'ignore', cwd: dir, ...(parts.as ?? {}) })
+      const started = spawn(program, args, { stdio: 'ignore', cwd: dir, ...(parts.as ?? {}) })
+      child = started
+      // A test that fails before it closes the server ends, and the server with it.
+      started.unref()
+      process.once('exit', () => started.kill('SIGKILL'))
       while (!(await answers(port)) || !parts.ready()) {
-        if (child.exitCode !== null)
-          throw new Error(`${program} on port ${port} ended with ${child.exitCode}`)
+        if (started.exitCode !== null)
+          throw new Error(`${program} on port ${port} ended with ${started.exitCode}`)
         await sleep(50)
       }
     },
@@ -132,7 +137,10 @@ function postgres(port: number, { durable = true }: { durable?: boolean }): Queu
   const numberOf = (flag: string) =>
     Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
   const as = root ? { uid: numberOf('-u'), gid: numberOf('-g') } : undefined
-  if (as) chownSync(dir, as.uid, as.gid)
+  if (as) {
+    requireOpen(dirname(dir))
+    chownSync(dir, as.uid, as.gid)
+  }
   chmodSync(dir, 0o700)
   const data = join(dir, 'data')
   execFileSync(
@@ -153,6 +161,16 @@ function postgres(port: number, { durable = true }: { durable?: boolean }): Queu
       spawnSync(join(bin, 'psql'), [...psql, 'SELECT 1'], { stdio: 'ignore' }).status === 0,
     as,
   })
+}
+
+/** The server runs as a user of its own, who must reach the folder that it is given. */
+function requireOpen(folder: string): void {
+  const { mode } = statSync(folder)
+  if ((mode & 0o001) === 0)
+    throw new Error(
+      `expected a folder of temporary files that the user postgres can enter, got ${folder} (mode ${(mode & 0o777).toString(8)}; TMPDIR)`,
+    )
+  if (folder !== dirname(folder)) requireOpen(dirname(folder))
 }
 
 const EMPTIED = ['bullmq.job', 'touchstone.pace']
