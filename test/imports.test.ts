@@ -1,7 +1,7 @@
 /** Who may import whom: the layers of `lib/`, held as data. */
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
-import { dirname, join, relative, resolve, sep } from 'node:path'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { describe, it } from 'node:test'
 
 const root = resolve(import.meta.dirname, '..')
@@ -37,6 +37,29 @@ const HEAVY = [
   'zeromq',
   '@duckdb/node-api',
 ]
+
+/** File names that stand in several folders, and what each means in all of them. */
+const SHARED: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    'the face of a folder': 'index',
+    'a provider: its world, its export, its classifier': 'github kubernetes slack stripe workspace',
+    'a verb: what it does, and its words on the command line':
+      'agreement compare execute history list open prompt run search serve show sweep verify worker write',
+    'reading it from files': 'read',
+    'what the name says, counted and drawn': 'coverage levels reliability rows',
+    'what the name says, made and shown':
+      'cases evidence kinds markdown reasons report result trial',
+    'trials of a run, from its records': 'run-trials',
+    'of one’s own': 'own',
+    'a program with its arguments': 'command',
+    money: 'cost',
+    'files and folders': 'files folder',
+    'lines of a log': 'records',
+    'what an agent says it did': 'claims',
+    'who runs a trial': 'executor',
+    'what a signature is over': 'statement',
+  }).flatMap(([meaning, names]) => names.split(' ').map((name) => [`${name}.ts`, meaning])),
+)
 
 type Import = { to: string; line: number; typeOnly: boolean; lazy: boolean }
 
@@ -201,6 +224,21 @@ describe('layers of lib/', () => {
       long.map((path) => relative(root, path)),
       [],
     )
+  })
+
+  it('a file name stands in several folders only with one meaning, which is written down', () => {
+    const places = new Map<string, string[]>()
+    for (const file of files)
+      places.set(basename(file), [...(places.get(basename(file)) ?? []), relative(root, file)])
+    const several = [...places].filter(([, paths]) => paths.length > 1)
+    const unsaid = several.filter(([name]) => !SHARED.has(name))
+    assert.deepEqual(
+      unsaid.map(([name, paths]) => `${name}: ${paths.join(', ')}`),
+      [],
+      'give one of them a name that says what it holds, or add the one meaning to SHARED',
+    )
+    const alone = [...SHARED.keys()].filter((name) => (places.get(name)?.length ?? 0) < 2)
+    assert.deepEqual(alone, [], 'SHARED holds a name that stands once')
   })
 
   it('no comment is wider than 100 columns, unless it is an address or an example', () => {

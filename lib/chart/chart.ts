@@ -91,7 +91,7 @@ export class Chart<Row = unknown> {
    * makes no request.
    */
   async html(): Promise<string> {
-    const { page } = await import('./page.ts')
+    const { page } = await import('./chart-page.ts')
     return page(this)
   }
 

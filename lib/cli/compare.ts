@@ -10,7 +10,7 @@ import { comparisonText } from '../harness/report/compared/comparison-text.ts'
 import { nameIn } from '../harness/report/compared/two-runs.ts'
 import { METRICS, type Metric, metricNamed } from '../log/index.ts'
 import { openRun, runNames } from './finished.ts'
-import { marginOf } from './verb/held.ts'
+import { marginOf } from './verb/gate-options.ts'
 import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb/verb.ts'
 
 export const compare: Verb = {

@@ -2,7 +2,7 @@
 import { gotWord } from '../choice.ts'
 import { lookOf } from '../display.ts'
 import { printable, TouchstoneError } from '../errors.ts'
-import { endWell } from './ending.ts'
+import { endWell } from './process-end.ts'
 import { EXIT, helpOf, readWords } from './verb/verb.ts'
 import { VERBS } from './verbs.ts'
 

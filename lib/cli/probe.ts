@@ -5,9 +5,9 @@
 import { foreign, jsonText, lookOf } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import * as probes from '../probe/index.ts'
-import { changesIn } from './changes.ts'
 import { conformanceTargets, isGiven, PROBE_USAGE, targetsOf } from './probe-targets.ts'
 import { EXIT, JSON_OPTION, type Verb, type Words } from './verb/verb.ts'
+import { changesIn } from './watch.ts'
 
 export const probe: Verb = {
   usage: PROBE_USAGE,

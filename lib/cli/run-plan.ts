@@ -13,7 +13,7 @@ import {
 } from '../harness/index.ts'
 import { readPrices } from '../harness/model/cost.ts'
 import { PROVIDERS } from '../harness/model/providers.ts'
-import { MOST_AT_ONCE } from '../harness/trial/plan.ts'
+import { MOST_AT_ONCE } from '../harness/trial/planned-run.ts'
 import { decode, type JsonObject } from '../json.ts'
 import { type Manifest, MOST_REPEATS } from '../log/index.ts'
 import { agentConfiguration } from './verb/run-agent.ts'

@@ -28,7 +28,7 @@ import {
   marginOf,
   requirePlaces,
   writeFor,
-} from './verb/held.ts'
+} from './verb/gate-options.ts'
 import { ownName, quoted } from './verb/own-name.ts'
 import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb/verb.ts'
 

@@ -2,7 +2,7 @@
 import { count } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { handOver } from '../harness/run/worker-file.ts'
-import { MOST_AT_ONCE, type RunPlan } from '../harness/trial/plan.ts'
+import { MOST_AT_ONCE, type RunPlan } from '../harness/trial/planned-run.ts'
 import { EXIT, type Verb } from './verb/verb.ts'
 
 const VARIABLE = 'TOUCHSTONE_QUEUE'

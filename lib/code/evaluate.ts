@@ -12,7 +12,7 @@ import { TouchstoneError } from '../errors.ts'
 import { withSignal } from '../signal.ts'
 import { type Frame, framesOf, type Typed } from './frames.ts'
 import { resolveSelf } from './self.ts'
-import { quietly, readSource, type SyntaxFault } from './strip.ts'
+import { quietly, readSource, type SyntaxFault } from './strip-types.ts'
 
 const LINE = Symbol.for('touchstone.line')
 /** In a scope: what there is in the place of a name that people look for and it does not have. */

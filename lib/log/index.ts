@@ -11,6 +11,7 @@ export {
 } from './attempts.ts'
 export { Columns, columnsOf } from './columns.ts'
 export { groups, type Kind } from './evidence.ts'
+export { BROKE_OFF, ENDED, matchedBy } from './finding-words.ts'
 export {
   BREATH_LINES,
   breathe,
@@ -25,7 +26,6 @@ export {
   type TrialExport,
   type TrialParts,
 } from './folder.ts'
-export { BROKE_OFF, ENDED, matchedBy } from './found.ts'
 export { METHODS, methodsIn } from './methods.ts'
 export type { Adjusted, MetricComparison } from './numbers/among.ts'
 export {
@@ -36,13 +36,13 @@ export {
   pairsOf,
 } from './numbers/comparison.ts'
 export { type Among, type Coverage, coverageOf, MARKS, type Mark } from './numbers/coverage.ts'
-export { errorOver, heldOver } from './numbers/held.ts'
 export {
   identicalRepeats,
   independentRows,
   repeatsOf,
   summariseIndependent,
 } from './numbers/identical.ts'
+export { errorOver, heldOver } from './numbers/look-level.ts'
 export { compareMeasure, type Measure, measureNamed } from './numbers/measure.ts'
 export {
   type ComparedMetric,

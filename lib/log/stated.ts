@@ -3,7 +3,7 @@
  * last words by the rule of `prose/`.
  */
 import type { Json, JsonObject } from '../json.ts'
-import { claimsInProse } from './prose/answer.ts'
+import { claimsInProse } from './prose/claims-in-prose.ts'
 import type { Doable, StatedClaim } from './prose/clause.ts'
 import { MAKES, partsOfName } from './prose/tool-words.ts'
 import type { TranscriptCall, TranscriptLine } from './transcript.ts'

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { onlyMembers } from '../arguments.ts'
-import { mount, POLICY, pageOf, scripts } from '../chart/page.ts'
+import { mount, POLICY, pageOf, scripts } from '../chart/chart-page.ts'
 import { duration, escapeMarkup } from '../display.ts'
 import type { JsonObject } from '../json.ts'
 import type { CellResult, NotebookResult, Output } from './execute.ts'

@@ -6,7 +6,7 @@
  */
 import type { AnyNode } from 'acorn'
 import MagicString from 'magic-string'
-import { readSourceOrThrow } from '../code/strip.ts'
+import { readSourceOrThrow } from '../code/strip-types.ts'
 import { TouchstoneError } from '../errors.ts'
 import { type Cell, parse } from './parse.ts'
 

@@ -16,7 +16,6 @@ export { PROBE_PREDICATE, type ProbePredicate } from './attest/probe-predicate.t
 export { prove, TrialProof, type TrialProofData } from './attest/prove.ts'
 export { Verification, type VerificationData } from './attest/verification.ts'
 export type { CheckOptions } from './attest/verify-receipt.ts'
-export { MAX_EXPORT_BYTES } from './audit/entries.ts'
 export type { Audit, AuditOptions, Export } from './audit/evidence.ts'
 export {
   type FailedEntry,
@@ -29,6 +28,7 @@ export type { AuthenticityOptions, Importer, Reading } from './audit/importer.ts
 export type { ImporterData } from './audit/importer-data.ts'
 export { importer, importers } from './audit/importers.ts'
 export { type AuditRecord, type Authenticity, RECORD_SCHEMA, record } from './audit/record.ts'
+export { MAX_EXPORT_BYTES } from './audit/unpack.ts'
 export {
   type BesideData,
   type BesideRow,

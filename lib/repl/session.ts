@@ -7,7 +7,7 @@
 import type { AnyNode, Program } from 'acorn'
 import MagicString from 'magic-string'
 import { bindings, patternNames } from '../code/bindings.ts'
-import { readSource, type Source } from '../code/strip.ts'
+import { readSource, type Source } from '../code/strip-types.ts'
 import { type Cell, format } from '../notebook/parse.ts'
 
 export type SessionOptions = {

@@ -6,11 +6,11 @@
  */
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { answerText } from '../../lib/harness/queue/answer.ts'
 import { Engine } from '../../lib/harness/queue/engine.ts'
 import { QueueExecutor } from '../../lib/harness/queue/executor.ts'
 import { identity } from '../../lib/harness/queue/identity.ts'
 import { tasksOf } from '../../lib/harness/queue/messages.ts'
+import { answerText } from '../../lib/harness/queue/worker-answer.ts'
 import type { Held } from '../../lib/harness/trial/held.ts'
 import { blank } from '../../lib/harness/trial/judge-trial.ts'
 import { cases, harness } from '../../lib/index.ts'

@@ -4,7 +4,7 @@ import { isPromise } from 'node:util/types'
 import { EXAMPLES, RUN_HINTS, scope } from '../../lib/cli/prompt.ts'
 import { createEvaluator } from '../../lib/code/evaluate.ts'
 import { COMMANDS, type Desk } from '../../lib/repl/commands.ts'
-import { enter } from '../../lib/repl/entry.ts'
+import { enter } from '../../lib/repl/enter.ts'
 import { temporaryFolder } from '../temporary.ts'
 
 const found = await scope()

@@ -1,7 +1,7 @@
 /** Each word of a claim has one role: what was changed, where, and what "it" points to. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { claimsInProse } from '../../lib/log/prose/answer.ts'
+import { claimsInProse } from '../../lib/log/prose/claims-in-prose.ts'
 import type { Doable } from '../../lib/log/prose/clause.ts'
 
 const KEY = { owner: 'acme', repo: 'payments', title: 'ci-2026', read_only: true }

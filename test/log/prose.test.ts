@@ -1,7 +1,7 @@
 /** Claims in prose: the rule finds what it can point to, and knows when it has not read everything. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { claimsInProse, sentencesOf } from '../../lib/log/prose/answer.ts'
+import { claimsInProse, sentencesOf } from '../../lib/log/prose/claims-in-prose.ts'
 import type { Doable } from '../../lib/log/prose/clause.ts'
 import fc from '../property.ts'
 

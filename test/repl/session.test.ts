@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { run } from '../../lib/notebook/index.ts'
-import { openHistory } from '../../lib/repl/history.ts'
+import { openHistory } from '../../lib/repl/line-history.ts'
 import { sessionNotebook } from '../../lib/repl/session.ts'
 import { temporaryFolder } from '../temporary.ts'
 

@@ -12,7 +12,7 @@ import type { AgentEnd, AgentLimits } from './ending.ts'
 import type { Gateway } from './gateway.ts'
 import type { McpServers, StdioServer } from './program/mcp-config.ts'
 import type { Recorder } from './recorder.ts'
-import type { Reports } from './report.ts'
+import type { Reports } from './report-tool.ts'
 
 /** How an agent ended: with an answer, or without one. `notes` are for the transcript. */
 export type Ended = { answer: Answer; notes?: JsonObject } | { end: AgentEnd; notes?: JsonObject }

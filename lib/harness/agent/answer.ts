@@ -2,7 +2,7 @@
 import type { Json } from '../../json.ts'
 import type { StatedClaim } from '../../log/prose/clause.ts'
 import type { AnswerPaths } from './program/command.ts'
-import { claimsIn } from './report.ts'
+import { claimsIn } from './report-tool.ts'
 
 /** An answer that has been read. What is not known is null. */
 export type Answer = {

@@ -3,11 +3,11 @@
  * failure of the machinery.
  */
 import type { JsonObject } from '../../json.ts'
-import { BROKE_OFF } from '../../log/found.ts'
+import { BROKE_OFF } from '../../log/finding-words.ts'
 import type { StatedClaim } from '../../log/prose/clause.ts'
 import { refusalOf } from '../model/provider-refusal.ts'
 import { reasonOf } from '../wire/mcp.ts'
-import type { Reports } from './report.ts'
+import type { Reports } from './report-tool.ts'
 
 export type AgentLimits = { steps: number; calls: number; tokens: number | null }
 

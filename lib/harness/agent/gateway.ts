@@ -19,11 +19,11 @@ import {
   type Tool,
   type ToolCall,
 } from '../wire/mcp.ts'
-import { argumentsOf } from './arguments.ts'
 import { ASK_DESCRIPTION, ASK_SCHEMA, heardText, wordsIn } from './ask.ts'
 import type { Conversation } from './conversation.ts'
 import { ASK, REPORT, type Recorder, ServerGone } from './recorder.ts'
-import { REPORT_DESCRIPTION, REPORT_SCHEMA, type Reports } from './report.ts'
+import { REPORT_DESCRIPTION, REPORT_SCHEMA, type Reports } from './report-tool.ts'
+import { argumentsOf } from './tool-arguments.ts'
 
 /** JSON-RPC's and MCP's codes. */
 const INVALID_REQUEST = -32600

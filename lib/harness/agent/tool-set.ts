@@ -6,10 +6,10 @@ import { dynamicTool, jsonSchema, type ToolSet } from 'ai'
 import type { JsonObject } from '../../json.ts'
 import type { UserAnswer } from '../case/user.ts'
 import type { CallToolResult } from '../wire/mcp.ts'
-import { argumentsOf } from './arguments.ts'
 import { ASK_DESCRIPTION, ASK_SCHEMA, heardText, wordsIn } from './ask.ts'
 import { ASK, type OfferedTool, REPORT } from './recorder.ts'
-import { REPORT_DESCRIPTION, REPORT_SCHEMA, type Reports } from './report.ts'
+import { REPORT_DESCRIPTION, REPORT_SCHEMA, type Reports } from './report-tool.ts'
+import { argumentsOf } from './tool-arguments.ts'
 import { modelOutput } from './tool-result.ts'
 
 /**

@@ -3,7 +3,7 @@ import { onlyMembers, requireObject } from '../../arguments.ts'
 import type { WorldDefinition } from '../../world/world.ts'
 import { describedServer, ServerDescription } from '../server/description.ts'
 import type { Case } from './case.ts'
-import { planOf } from './server-plan.ts'
+import { planOf } from './planned-servers.ts'
 
 /**
  * Describe an MCP server under test.

@@ -2,6 +2,7 @@
 import { canonical, type Digest, digest } from '../../canonical.ts'
 import type { JsonObject } from '../../json.ts'
 import type { GoalFunction } from './goal/goal.ts'
+import type { LiveParts } from './planned-servers.ts'
 import {
   type CallSpec,
   type CaseInput,
@@ -12,7 +13,6 @@ import {
   serverNames,
 } from './schema/case-schema.ts'
 import type { UserSpec } from './schema/user-schema.ts'
-import type { LiveParts } from './server-plan.ts'
 
 /** A case ready to run. */
 export type Case = {

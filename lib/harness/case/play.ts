@@ -7,7 +7,7 @@
 import { TouchstoneError } from '../../errors.ts'
 import type { Json, JsonObject } from '../../json.ts'
 import type { Match } from '../../world/world.ts'
-import { FaultEngine } from '../server/engine.ts'
+import { FaultEngine } from '../server/fault-engine.ts'
 import { WorldBackend } from '../server/world-backend.ts'
 import type { CallToolResult } from '../wire/mcp.ts'
 import type { Case } from './case.ts'
@@ -17,8 +17,8 @@ import { argumentText } from './goal/canary.ts'
 import { type Ending, goalMet } from './goal/goal.ts'
 import { squeezed, unescaped } from './injected-text.ts'
 import { invalid, type Locate } from './mistake.ts'
+import { plansOf } from './planned-servers.ts'
 import type { Predicate } from './schema/case-schema.ts'
-import { plansOf } from './server-plan.ts'
 import { ScriptedUser } from './user.ts'
 
 /**

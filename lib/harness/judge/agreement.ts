@@ -5,7 +5,7 @@
  */
 import { canonical, type Digest } from '../../canonical.ts'
 import type { JsonObject } from '../../json.ts'
-import { claimsInProse } from '../../log/prose/answer.ts'
+import { claimsInProse } from '../../log/prose/claims-in-prose.ts'
 import type { StatedClaim } from '../../log/prose/clause.ts'
 import { type LabelledAnswer, labelledAnswers, labelledDigest } from './labelled.ts'
 

@@ -5,7 +5,7 @@
 import { generateText, type LanguageModel } from 'ai'
 import type { Json } from '../../json.ts'
 import type { StatedClaim } from '../../log/index.ts'
-import { claimsIn } from '../agent/report.ts'
+import { claimsIn } from '../agent/report-tool.ts'
 import { refusalOf } from '../model/provider-refusal.ts'
 
 /** Part of a judge's digest: who is told something else is another judge. */

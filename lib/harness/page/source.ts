@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { readSourceOrThrow } from '../../code/strip.ts'
+import { readSourceOrThrow } from '../../code/strip-types.ts'
 
 /** In the order in which they are needed. */
 const SCRIPTS = [
@@ -13,7 +13,7 @@ const SCRIPTS = [
   'copy',
   'search',
   'kinds',
-  'columns',
+  'shown-columns',
   'trial-columns',
   'overview',
   'pictures',
@@ -23,7 +23,7 @@ const SCRIPTS = [
   'reasons',
   'timeline',
   'trial',
-  'start',
+  'route',
 ]
 
 let made: Promise<{ script: string; style: string }> | undefined

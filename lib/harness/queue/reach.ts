@@ -2,7 +2,7 @@
 import { LogReader, type Manifest } from '../../log/index.ts'
 import type { Progress } from '../../progress.ts'
 import type { Held } from '../trial/held.ts'
-import type { RunPlan } from '../trial/plan.ts'
+import type { RunPlan } from '../trial/planned-run.ts'
 import { Engine } from './engine.ts'
 import { QueueExecutor } from './executor.ts'
 import { identity } from './identity.ts'

@@ -8,9 +8,9 @@ import type { Manifest } from '../../log/index.ts'
 import type { Task } from '../trial/executor.ts'
 import { type Held, heldToStart } from '../trial/held.ts'
 import { blank, type TrialResult } from '../trial/judge-trial.ts'
-import { readAnswer, whoseAnswer } from './answer.ts'
 import type { Box } from './engine.ts'
 import { attemptIn } from './messages.ts'
+import { readAnswer, whoseAnswer } from './worker-answer.ts'
 
 /** Accepted results that are known beside those that the server still has. */
 const MOST_KNOWN = 4000

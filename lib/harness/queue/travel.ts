@@ -10,11 +10,11 @@ import { redacted, shownAddress } from '../../secrets.ts'
 import type { Configuration } from '../agent/model.ts'
 import type { Case } from '../case/case.ts'
 import { powersOf } from '../case/powers.ts'
-import { type Agreement, agreementFrom } from '../judge/measure.ts'
+import { type Agreement, agreementFrom } from '../judge/measured-reader.ts'
 import type { Prices } from '../model/cost.ts'
 import type { Task } from '../trial/executor.ts'
 import type { Limits } from '../trial/limits.ts'
-import type { RunPlan } from '../trial/plan.ts'
+import type { RunPlan } from '../trial/planned-run.ts'
 import type { Identity } from './identity.ts'
 
 /** What a worker is told of a run. */

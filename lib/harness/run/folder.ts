@@ -18,7 +18,7 @@ import { folderCheck } from '../../receipt/attest/check-folder.ts'
 import type { Problem } from '../../receipt/recompute/step.ts'
 import { signalOf } from '../../signal.ts'
 import type { Held } from '../trial/held.ts'
-import type { RunPlan } from '../trial/plan.ts'
+import type { RunPlan } from '../trial/planned-run.ts'
 import { costOfRecord } from './coordinator.ts'
 import { sameRun } from './plan-manifest.ts'
 

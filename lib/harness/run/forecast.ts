@@ -8,7 +8,7 @@ import type { Manifest } from '../../log/index.ts'
 import { Shown } from '../../shown.ts'
 import { lookAt } from '../../stats/index.ts'
 import type { Sources } from '../trial/executor.ts'
-import type { RunPlan } from '../trial/plan.ts'
+import type { RunPlan } from '../trial/planned-run.ts'
 import { type Lines, type Prospect, prospectOf, prospectText } from './prospect.ts'
 
 export type ForecastRow = {

@@ -121,7 +121,7 @@ export async function judge(
   onlyMembers(brought, 'recorder' in brought ? ['recorder'] : ['calls', 'states'], 'brought')
   const [{ answerOf }, { Reports }, { judged }] = await Promise.all([
     import('../agent/answer.ts'),
-    import('../agent/report.ts'),
+    import('../agent/report-tool.ts'),
     import('../trial/judge-trial.ts'),
   ])
   let said: ReturnType<typeof answerOf>
@@ -196,7 +196,7 @@ async function ended(test: Case, recorder: Recorder): Promise<Ready> {
 /** Worlds that began in another state than the case's would be judged by a goal of another task. */
 async function requireStarts(test: Case, servers: readonly RunningServer[]): Promise<void> {
   const [{ plansOf }, { WorldBackend }] = await Promise.all([
-    import('../case/server-plan.ts'),
+    import('../case/planned-servers.ts'),
     import('../server/world-backend.ts'),
   ])
   for (const [i, plan] of plansOf(test).entries()) {
@@ -230,11 +230,11 @@ async function rebuilt(
     { argumentsOf },
     { changesBetween },
   ] = await Promise.all([
-    import('../case/server-plan.ts'),
+    import('../case/planned-servers.ts'),
     import('../server/start.ts'),
     import('../server/world-backend.ts'),
     import('../agent/recorder.ts'),
-    import('../agent/arguments.ts'),
+    import('../agent/tool-arguments.ts'),
     import('../../world/world.ts'),
   ])
   const servers: RunningServer[] = []

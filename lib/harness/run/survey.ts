@@ -5,8 +5,8 @@
 import { type Digest, digestOf } from '../../canonical.ts'
 import type { Json } from '../../json.ts'
 import { connect } from '../server/connection.ts'
-import { FaultEngine } from '../server/engine.ts'
-import type { ServerPlan } from '../server/plan.ts'
+import { FaultEngine } from '../server/fault-engine.ts'
+import type { ServerPlan } from '../server/server-plan.ts'
 import { WorldBackend } from '../server/world-backend.ts'
 import { listTools, type Tool } from '../wire/mcp.ts'
 

@@ -12,7 +12,7 @@ import { type Metric, metricNamed } from '../../log/index.ts'
 import type { Target } from '../../stats/index.ts'
 import { gate, parseGate } from '../report/ci/gate.ts'
 import type { Run } from '../report/result.ts'
-import type { Until } from '../trial/plan.ts'
+import type { Until } from '../trial/planned-run.ts'
 
 const DEFAULT_MOST = 40
 

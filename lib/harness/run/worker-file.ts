@@ -3,7 +3,7 @@
  * behind the await has no result to go on with, so it is not reached.
  */
 import type { Run } from '../report/result.ts'
-import type { RunPlan } from '../trial/plan.ts'
+import type { RunPlan } from '../trial/planned-run.ts'
 
 /** On the global object, so that a second copy of the package finds it too. */
 const KEY = Symbol.for('touchstone.worker')

@@ -3,8 +3,8 @@
  * back.
  */
 import type { Connection } from './connection.ts'
-import type { ServerPlan } from './plan.ts'
 import { type ResetHook, resetBy } from './reset.ts'
+import type { ServerPlan } from './server-plan.ts'
 
 const idle = new Map<string, Connection[]>()
 const hooks = new WeakMap<ResetHook, number>()

@@ -12,9 +12,9 @@ import { redacted, shownAddress } from '../../secrets.ts'
 import { ChildTransport } from '../wire/child-transport.ts'
 import { type Client, connectClient, reasonOf, type Transport } from '../wire/mcp.ts'
 import { isModernOnly, ModernTransport, modernHttp, type Wire } from '../wire/modern.ts'
-import type { ServerPlan } from './plan.ts'
+import { exchanged, fill, WORKSPACE } from './server-folder.ts'
+import type { ServerPlan } from './server-plan.ts'
 import { filledIn, headersFilledIn } from './variables.ts'
-import { exchanged, fill, WORKSPACE } from './workspace.ts'
 
 /** Standard error in an error's message, in characters: the last of it. */
 const TOLD_STDERR = 300

@@ -11,15 +11,15 @@ import { type Client, callTool, listTools, onRelisted, type Tool } from '../wire
 import { giveBack, kindOf, takeChild } from './child-pool.ts'
 import { type Connection, connect } from './connection.ts'
 import { queried } from './database.ts'
-import { FaultEngine, needsEngine, requireTools } from './engine.ts'
 import { ExternalBackend, type Upstream } from './external-backend.ts'
+import { FaultEngine, needsEngine, requireTools } from './fault-engine.ts'
 import { type Front, frontOf } from './front.ts'
-import { asking, type Judge, runProgram, unread } from './judge.ts'
-import type { ServerPlan } from './plan.ts'
+import { asking, type Judge, runProgram, unread } from './judge-asks.ts'
 import { resetBy } from './reset.ts'
 import type { RunningServer } from './running.ts'
+import { exchanged, fill, readFolder, WORKSPACE } from './server-folder.ts'
+import type { ServerPlan } from './server-plan.ts'
 import { dataOf, readTable, textOf } from './tables.ts'
-import { exchanged, fill, readFolder, WORKSPACE } from './workspace.ts'
 
 type Asked = { signal: AbortSignal; timeoutMs: number }
 

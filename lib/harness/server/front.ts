@@ -11,7 +11,7 @@ import {
   type Server,
   type Tool,
 } from '../wire/mcp.ts'
-import type { FaultEngine, MetAt } from './engine.ts'
+import type { FaultEngine, MetAt } from './fault-engine.ts'
 import type { CallOptions } from './running.ts'
 
 /**

@@ -2,11 +2,11 @@
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { serveHttp } from '../wire/loopback.ts'
 import { callTool, connectClient, listTools, type Transport } from '../wire/mcp.ts'
-import { FaultEngine } from './engine.ts'
+import { FaultEngine } from './fault-engine.ts'
 import { serverOf } from './front.ts'
-import { judgeOfWorld } from './judge.ts'
-import type { ServerPlan } from './plan.ts'
+import { judgeOfWorld } from './judge-asks.ts'
 import { type RunningServer, runningWorld } from './running.ts'
+import type { ServerPlan } from './server-plan.ts'
 import { WorldBackend } from './world-backend.ts'
 
 /**

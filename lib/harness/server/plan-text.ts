@@ -1,6 +1,6 @@
 /** A server description for people: a line per part. */
 import { foreign } from '../../display.ts'
-import type { ServerPlan } from './plan.ts'
+import type { ServerPlan } from './server-plan.ts'
 
 export function planText(plan: ServerPlan): string {
   const {

@@ -4,7 +4,7 @@
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
 import { type CallToolResult, type Client, callTool, reasonOf } from '../wire/mcp.ts'
-import { runProgram } from './judge.ts'
+import { runProgram } from './judge-asks.ts'
 import { textOf } from './tables.ts'
 
 /**

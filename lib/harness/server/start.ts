@@ -3,13 +3,13 @@
  * else's server.
  */
 import { TouchstoneError } from '../../errors.ts'
-import { FaultEngine } from './engine.ts'
 import { startExternal } from './external.ts'
+import { FaultEngine } from './fault-engine.ts'
 import { frontOf } from './front.ts'
-import { judgeOfWorld } from './judge.ts'
-import type { ServerPlan } from './plan.ts'
+import { judgeOfWorld } from './judge-asks.ts'
 import { behindPolicy } from './policy.ts'
 import { type RunningServer, runningWorld } from './running.ts'
+import type { ServerPlan } from './server-plan.ts'
 import { WorldBackend } from './world-backend.ts'
 
 export type Transport = 'memory' | 'stdio' | 'http'

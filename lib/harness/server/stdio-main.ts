@@ -5,9 +5,9 @@
 import { once } from 'node:events'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import type { JsonObject } from '../../json.ts'
-import { FaultEngine } from './engine.ts'
+import { FaultEngine } from './fault-engine.ts'
 import { serverOf } from './front.ts'
-import type { ServerPlan } from './plan.ts'
+import type { ServerPlan } from './server-plan.ts'
 import { WorldBackend } from './world-backend.ts'
 
 /** What the parent asks on the channel beside the wire. */

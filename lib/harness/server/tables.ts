@@ -6,7 +6,7 @@ import { canonical, digest } from '../../canonical.ts'
 import { isObject, type Json, type JsonObject } from '../../json.ts'
 import type { Row } from '../../world/world.ts'
 import type { CallToolResult } from '../wire/mcp.ts'
-import { type Judge, unread } from './judge.ts'
+import { type Judge, unread } from './judge-asks.ts'
 
 /** A question to the server. */
 export type Question = { call: string; with?: JsonObject | undefined }

@@ -16,9 +16,9 @@ import {
   type WorldDefinition,
 } from '../../world/world.ts'
 import type { CallToolResult, Tool } from '../wire/mcp.ts'
-import { requireTools } from './engine.ts'
 import type { Backend, Powers, Request } from './fault.ts'
-import type { ServerPlan } from './plan.ts'
+import { requireTools } from './fault-engine.ts'
+import type { ServerPlan } from './server-plan.ts'
 
 const schemas = new WeakMap<object, Tool['inputSchema']>()
 

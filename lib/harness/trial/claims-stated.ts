@@ -10,7 +10,7 @@ import {
   type TrialRecord,
   textOfClaims,
 } from '../../log/index.ts'
-import { claimsInProse } from '../../log/prose/answer.ts'
+import { claimsInProse } from '../../log/prose/claims-in-prose.ts'
 import { redactedValue } from '../../secrets.ts'
 import type { AgentResult } from '../agent/ending.ts'
 import { offeredName, type Recorder } from '../agent/recorder.ts'
@@ -19,7 +19,7 @@ import type { Case } from '../case/case.ts'
 import type { Judged, Verdicts } from '../case/goal/claims.ts'
 import type { JudgedText, JudgeReading } from '../judge/judge-model.ts'
 import { doableTools } from '../judge/judged-servers.ts'
-import { shownTool } from '../judge/measure.ts'
+import { shownTool } from '../judge/measured-reader.ts'
 import type { RunningServer } from '../server/running.ts'
 
 /** What the agent says it did, and where it says so. `complete`: it claims nothing else. */

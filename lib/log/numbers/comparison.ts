@@ -25,7 +25,7 @@ import {
   meansTable,
   pairsAmong,
 } from './among.ts'
-import { heldOver } from './held.ts'
+import { heldOver } from './look-level.ts'
 import { requireConfigurations, usable } from './measure.ts'
 import {
   type CaseScores,

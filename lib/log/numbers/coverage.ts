@@ -3,7 +3,7 @@
  * how their trials ended.
  */
 import { type Interval, rate, sameCases } from '../../stats/index.ts'
-import { FOUND } from '../found.ts'
+import { FOUND } from '../finding-words.ts'
 import type { Manifest, TrialRecord } from '../records.ts'
 import { familyOfCases, METRICS } from './metrics.ts'
 

@@ -7,7 +7,7 @@ import { TouchstoneError } from '../../errors.ts'
 import { compareMedians, type MeasureComparison } from '../../stats/index.ts'
 import type { Manifest } from '../records.ts'
 import type { Cells, StatRow } from '../rows.ts'
-import { heldOver } from './held.ts'
+import { heldOver } from './look-level.ts'
 import { familyOfCases } from './metrics.ts'
 
 export function requireConfigurations(manifest: Manifest, ...wanted: string[]): void {

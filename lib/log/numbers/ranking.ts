@@ -4,7 +4,7 @@ import type { Manifest } from '../records.ts'
 import type { Cells } from '../rows.ts'
 import { adjusted, type MetricComparison, meansTable } from './among.ts'
 import { compareMetric } from './comparison.ts'
-import { heldOver } from './held.ts'
+import { heldOver } from './look-level.ts'
 import { type Metric, metricNamed, scoresByCase } from './metrics.ts'
 
 /** Letters of one question: two configurations that share a letter cannot be told apart. */

@@ -25,7 +25,7 @@ import {
 import { type LostAttempts, lostOf } from '../attempts.ts'
 import type { Manifest } from '../records.ts'
 import type { Rows, StatRow } from '../rows.ts'
-import { heldOver } from './held.ts'
+import { heldOver } from './look-level.ts'
 import { type CaseScores, familyOfCases, METRICS, type Metric, scoresByCase } from './metrics.ts'
 import { Tally } from './tally.ts'
 

@@ -8,9 +8,9 @@ import { REASONS } from '../judge/reasons.ts'
 import { setOfEra } from '../judge/set.ts'
 import { ruleNames } from '../read/patterns.ts'
 import type { Tool, ToolList } from '../read/tools.ts'
+import type { TaskFinding } from './course-outcome.ts'
 import { ownLines } from './report-own.ts'
 import type { ProbeData } from './result.ts'
-import type { TaskFinding } from './verdict.ts'
 
 export const TONES: Record<Outcome, Tone> = {
   answered: 'good',

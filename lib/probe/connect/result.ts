@@ -10,12 +10,12 @@ import type { Era, SetName } from '../judge/set.ts'
 import type { Reason } from '../judge/url.ts'
 import type { ToolList } from '../read/tools.ts'
 import type { Transport } from '../wire/wire.ts'
+import type { TaskFinding } from './course-outcome.ts'
 import type { StatelessMeasures } from './modern-findings.ts'
 import type { Greeting, Own } from './own.ts'
 import { reportOf } from './report.ts'
 import { type ProbeStatement, statementOf } from './statement.ts'
 import type { Findings } from './tasks.ts'
-import type { TaskFinding } from './verdict.ts'
 
 export type ProbeData = Findings & {
   schema: 'touchstone.probe.v0'

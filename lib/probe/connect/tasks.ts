@@ -17,10 +17,6 @@ import { type ModernWire, modernStdio, openModernHttp } from '../wire/modern-htt
 import { openSse } from '../wire/sse.ts'
 import { openStdio, type StdioWire } from '../wire/stdio.ts'
 import { type Course, latencyOf, newCourse } from './course.ts'
-import { legacyTasks } from './legacy-tasks.ts'
-import type { StatelessMeasures } from './modern-findings.ts'
-import { modernTasks } from './modern-tasks.ts'
-import { type Greeting, greetingOf, type Own, ownOf } from './own.ts'
 import {
   speaksModern,
   type TaskFinding,
@@ -28,7 +24,11 @@ import {
   type Verdict,
   verdict,
   versionsOf,
-} from './verdict.ts'
+} from './course-outcome.ts'
+import { legacyTasks } from './legacy-tasks.ts'
+import type { StatelessMeasures } from './modern-findings.ts'
+import { modernTasks } from './modern-tasks.ts'
+import { type Greeting, greetingOf, type Own, ownOf } from './own.ts'
 
 /** A stranger's server by a published set, or a server of one's own. */
 export type Target =

@@ -5,7 +5,7 @@ import { unwritable, writing } from '../../files.ts'
 import { cutTornTail, streamLines, textOf } from '../../lines.ts'
 import { holdLater } from '../../lock.ts'
 import type { ProbeData, ProbeResult } from '../connect/result.ts'
-import type { Candidate, Skip } from './entries.ts'
+import type { Candidate, Skip } from './candidates.ts'
 
 /**
  * One result in a sweep's log. Descriptions' text is left out, which would make the log as large as

@@ -6,7 +6,7 @@ import type { ProbeData } from '../connect/result.ts'
 import { type LatencySpread, spread } from '../connect/runs.ts'
 import { type Detail, type Outcome, SAYS } from '../judge/outcome.ts'
 import type { SetName } from '../judge/set.ts'
-import type { SkipReason } from './entries.ts'
+import type { SkipReason } from './candidates.ts'
 
 export type SweepData = {
   schema: 'touchstone.sweep.v0'

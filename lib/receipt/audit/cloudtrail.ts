@@ -5,7 +5,7 @@
 import type { JsonObject } from '../../json.ts'
 import { at } from '../surface/classifier.ts'
 import { harmless } from '../surface/target.ts'
-import { kindOf, textAt, texts } from './entry.ts'
+import { kindOf, textAt, texts } from './entry-members.ts'
 import { failed, type Importer, type Reading } from './importer.ts'
 import { isoOf } from './time.ts'
 import { authenticityOf } from './trail-digests.ts'

@@ -10,13 +10,13 @@ import { TouchstoneError } from '../../errors.ts'
 import { readBytes, unreadable } from '../../files.ts'
 import { decode, isObject, type Json } from '../../json.ts'
 import { documentsIn } from '../../lines.ts'
-import { entriesOf, unpack } from './entries.ts'
 import { type Imported, type ImportOptions, importAudit } from './import.ts'
 import type { AuthenticityOptions, Importer } from './importer.ts'
 import { importerOf } from './importers.ts'
 import { authenticityHere, RECORD_SCHEMA, type ReadRecord, readRecord } from './record.ts'
 import { compacting } from './strings.ts'
 import { isDigestFile } from './trail-digests.ts'
+import { entriesOf, unpack } from './unpack.ts'
 
 export type Export = {
   provider: string

@@ -8,7 +8,7 @@
 import { isObject, type JsonObject } from '../../json.ts'
 import { at } from '../surface/classifier.ts'
 import { harmless } from '../surface/target.ts'
-import { kindOf, textAt } from './entry.ts'
+import { kindOf, textAt } from './entry-members.ts'
 import { type Effect, failed, type Importer, type Reading } from './importer.ts'
 import { isoOf } from './time.ts'
 

@@ -8,7 +8,7 @@
  */
 import type { JsonObject } from '../../json.ts'
 import { harmless } from '../surface/target.ts'
-import { idAt, kindOf, textAt, texts } from './entry.ts'
+import { idAt, kindOf, textAt, texts } from './entry-members.ts'
 import type { Effect, Importer } from './importer.ts'
 import { isoOf } from './time.ts'
 

@@ -5,7 +5,7 @@
  * named by its path: a call that names it by number binds to nothing.
  */
 import { harmless } from '../surface/target.ts'
-import { idAt, kindOf, textAt, texts } from './entry.ts'
+import { idAt, kindOf, textAt, texts } from './entry-members.ts'
 import type { Importer } from './importer.ts'
 import { isoOf } from './time.ts'
 

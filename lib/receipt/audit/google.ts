@@ -6,7 +6,7 @@
  */
 import { isObject, type Json, type JsonObject } from '../../json.ts'
 import { harmless } from '../surface/target.ts'
-import { kindOf, textAt } from './entry.ts'
+import { kindOf, textAt } from './entry-members.ts'
 import type { Effect, Importer } from './importer.ts'
 import { isoOf } from './time.ts'
 

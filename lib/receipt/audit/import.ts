@@ -13,10 +13,10 @@ import { project } from '../surface/classifier.ts'
 import { requestHash } from '../surface/observe.ts'
 import { classifierOf } from '../surface/registry.ts'
 import { actorHash, objectHash } from '../surface/target.ts'
-import { entriesOf, unpack } from './entries.ts'
 import type { AuthenticityOptions, Effect, Importer, Refuted } from './importer.ts'
 import { importerNamed } from './importers.ts'
 import { type AuditRecord, type Authenticity, record, vouch } from './record.ts'
+import { entriesOf, unpack } from './unpack.ts'
 
 export type ImportOptions = {
   /** Name of the export for messages and records. */

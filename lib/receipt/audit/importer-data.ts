@@ -1,7 +1,7 @@
 /** An importer as data: where an entry keeps what, for a log that no function is needed to read. */
 import { at, isEmpty } from '../surface/classifier.ts'
 import { harmless } from '../surface/target.ts'
-import { idAt, kindOf, textAt, texts } from './entry.ts'
+import { idAt, kindOf, textAt, texts } from './entry-members.ts'
 import { failed, type Importer, type Reading } from './importer.ts'
 import { isoOf } from './time.ts'
 

@@ -5,7 +5,7 @@
  * The place of an entry is `context.location`: a workspace, or the whole enterprise.
  */
 import { harmless } from '../surface/target.ts'
-import { kindOf, secondsAt, textAt } from './entry.ts'
+import { kindOf, secondsAt, textAt } from './entry-members.ts'
 import type { Importer } from './importer.ts'
 
 const kinds = {

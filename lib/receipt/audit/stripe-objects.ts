@@ -5,7 +5,7 @@
  */
 import type { JsonObject } from '../../json.ts'
 import { at } from '../surface/classifier.ts'
-import { textAt } from './entry.ts'
+import { textAt } from './entry-members.ts'
 import type { Effect } from './importer.ts'
 
 type Values = Effect['values']

@@ -11,7 +11,7 @@
 import type { JsonObject } from '../../json.ts'
 import { at } from '../surface/classifier.ts'
 import { harmless } from '../surface/target.ts'
-import { kindOf, secondsAt, textAt, texts } from './entry.ts'
+import { kindOf, secondsAt, textAt, texts } from './entry-members.ts'
 import { failed, type Importer, type Reading } from './importer.ts'
 import { byItself, objectKinds, objectValues, takenBack } from './stripe-objects.ts'
 

@@ -12,7 +12,7 @@ import { gunzipSync } from 'node:zlib'
 import { digest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { isObject, type JsonObject, parse } from '../../json.ts'
-import { textAt } from './entry.ts'
+import { textAt } from './entry-members.ts'
 import type { AuthenticityOptions } from './importer.ts'
 import type { Authenticity } from './record.ts'
 

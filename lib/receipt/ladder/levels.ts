@@ -10,10 +10,10 @@ import { TouchstoneError } from '../../errors.ts'
 import { readBytes } from '../../files.ts'
 import { isObject, parse } from '../../json.ts'
 import { documentsIn, isDocument, type Line, linesIn, streamLines, textOf } from '../../lines.ts'
-import { unpack } from '../audit/entries.ts'
 import { type Audit, type AuditOptions, type Evidence, evidenceOf } from '../audit/evidence.ts'
 import { compacting } from '../audit/strings.ts'
 import { dayOf, instantOf } from '../audit/time.ts'
+import { unpack } from '../audit/unpack.ts'
 import { rank } from '../surface/call.ts'
 import {
   decisionsIn,

@@ -10,7 +10,6 @@ import { requireWord } from '../../arguments.ts'
 import type { Digest } from '../../canonical.ts'
 import { TouchstoneError } from '../../errors.ts'
 import { isObject, type Json, type JsonObject } from '../../json.ts'
-import { answerOf, shownBy } from './answer.ts'
 import { type Classifier, meets, project, type Read, verbOf } from './classifier.ts'
 import {
   type Decision,
@@ -20,6 +19,7 @@ import {
   type Surface,
   shapeOf,
 } from './decision.ts'
+import { answerOf, shownBy } from './read-answer.ts'
 import { classifiersFor, type Known } from './registry.ts'
 import { actorHash, exactHash, isSecretName } from './target.ts'
 

@@ -5,7 +5,6 @@
 import { inside, optionsOf, positive, share, whole, word } from '../domain.ts'
 import { fewestMoved } from '../exact.ts'
 import { type Cost, type CostOptions, costInText, costOf, costsOf, trialsFor } from './cost.ts'
-import { foundIn, smallestFound } from './found.ts'
 import { detectable } from './power.ts'
 import {
   type Chance,
@@ -17,6 +16,7 @@ import {
   type Way,
   worse,
 } from './simulate.ts'
+import { foundIn, smallestFound } from './simulated-power.ts'
 import { type PairWorld, pairsIn } from './worlds.ts'
 
 export type PlanOptions = CostOptions & {

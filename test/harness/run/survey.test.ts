@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { heldLines } from '../../../lib/cli/verb/held.ts'
+import { heldLines } from '../../../lib/cli/verb/gate-options.ts'
 import { versionsApart } from '../../../lib/harness/report/compared/two-runs.ts'
 import { cases, harness } from '../../../lib/index.ts'
 import type { Manifest } from '../../../lib/log/index.ts'

@@ -1,8 +1,8 @@
 /** Faults: what each kind keeps, what it answers, and that the two can be told apart only by looking. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { FaultEngine } from '../../../lib/harness/server/engine.ts'
 import { FAULT_KINDS, type Fault, faultEntry, metText } from '../../../lib/harness/server/fault.ts'
+import { FaultEngine } from '../../../lib/harness/server/fault-engine.ts'
 import { WorldBackend } from '../../../lib/harness/server/world-backend.ts'
 import { harness } from '../../../lib/index.ts'
 import type { World } from '../../../lib/world/index.ts'

@@ -4,7 +4,7 @@
  */
 import type { Json, JsonObject } from '../../../json.ts'
 import { type Match, matches } from '../../../world/world.ts'
-import type { Judge } from '../../server/judge.ts'
+import type { Judge } from '../../server/judge-asks.ts'
 import { dataOf, textOf } from '../../server/tables.ts'
 import type { Predicate } from '../schema/case-schema.ts'
 import { type Hidden, shownText, shownValue } from './found.ts'

@@ -1,6 +1,6 @@
 /** What an agent says it did, matched one to one against what its world holds at the end. */
 import type { Json, JsonObject } from '../../../json.ts'
-import { FOUND } from '../../../log/found.ts'
+import { FOUND } from '../../../log/finding-words.ts'
 import type { StatedClaim } from '../../../log/prose/clause.ts'
 import type { Claim } from '../../../log/trial.ts'
 import type { Change, Effect, End } from '../../../world/world.ts'

@@ -5,10 +5,10 @@
 
 import { TouchstoneError } from '../../../errors.ts'
 import type { JsonObject } from '../../../json.ts'
-import { FOUND } from '../../../log/found.ts'
+import { FOUND } from '../../../log/finding-words.ts'
 import type { Claim } from '../../../log/trial.ts'
 import { digestOfState, type End, matches } from '../../../world/world.ts'
-import type { Judge } from '../../server/judge.ts'
+import type { Judge } from '../../server/judge-asks.ts'
 import type { Client } from '../../wire/mcp.ts'
 import type { Predicate } from '../schema/case-schema.ts'
 import { answerTo, askedHolds, type JudgesAnswer } from './asked.ts'

@@ -1,9 +1,9 @@
 /** The list of cases. */
 import type { Metric } from '../../../log/index.ts'
-import { chooser, chosen, sortedBy, sorter } from './columns.ts'
 import { held, trialsOf } from './data.ts'
 import { append, type Child, h, hrefOf, link, type Params, scrolling } from './dom.ts'
 import { caseAt, markOf, shareOf } from './marks.ts'
+import { chooser, chosen, sortedBy, sorter } from './shown-columns.ts'
 
 /** Rows that are shown before a button asks for the rest. */
 const FIRST_ROWS = 150

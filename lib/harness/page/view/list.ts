@@ -1,11 +1,11 @@
 /** The list of trials: what a number counts. */
 import type { Mark, Metric } from '../../../log/index.ts'
 import type { TrialShown } from '../shape.ts'
-import { chooser, chosen, sortedBy, sorter } from './columns.ts'
 import { held, whyText } from './data.ts'
 import { append, type Child, crumbs, h, hrefOf, link, type Params, scrolling } from './dom.ts'
 import { caseAt, configurationAt, numberText } from './marks.ts'
 import { type Hit, hitView, searchTrials } from './search.ts'
+import { chooser, chosen, sortedBy, sorter } from './shown-columns.ts'
 import { type TrialColumn, trialColumns } from './trial-columns.ts'
 
 /** Trials that are shown before a button asks for the rest. */

@@ -17,7 +17,7 @@ import {
   type Request,
   type Served,
 } from './fault.ts'
-import type { ServerPlan } from './plan.ts'
+import type { ServerPlan } from './server-plan.ts'
 
 /** What of a plan the engine carries out. */
 type EnginePlan = Pick<ServerPlan, 'name' | 'faults' | 'describe' | 'parameters' | 'inject'>

@@ -2,7 +2,7 @@
 import { canonical } from '../../canonical.ts'
 import type { JsonObject } from '../../json.ts'
 import type { Effect } from '../../world/world.ts'
-import type { ServerPlan } from '../server/plan.ts'
+import type { ServerPlan } from '../server/server-plan.ts'
 import type { Question, TableSource } from '../server/tables.ts'
 import type { Case } from './case.ts'
 import type { ServerSpec } from './schema/case-schema.ts'

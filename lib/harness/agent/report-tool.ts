@@ -5,7 +5,7 @@
 import { canonical } from '../../canonical.ts'
 import type { StatedClaim } from '../../log/prose/clause.ts'
 import { reasonOf } from '../wire/mcp.ts'
-import { carriedObject } from './arguments.ts'
+import { carriedObject } from './tool-arguments.ts'
 
 export const REPORT_DESCRIPTION = 'End the task and say what you changed.'
 

@@ -12,8 +12,8 @@ import type { JsonObject } from '../../json.ts'
 import { endChild, startChild } from '../../process/child.ts'
 import { environmentOf } from '../../process/environment.ts'
 import { type CallToolResult, type Client, callTool, reasonOf } from '../wire/mcp.ts'
-import { FaultEngine } from './engine.ts'
 import type { Backend } from './fault.ts'
+import { FaultEngine } from './fault-engine.ts'
 import { type Front, frontOf } from './front.ts'
 
 /** How long the judge waits for an answer. */

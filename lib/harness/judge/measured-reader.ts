@@ -143,7 +143,7 @@ export async function agreement(
     throw new TouchstoneError('argument_invalid', `expected a whole number from 1, got ${width}`, {
       where: 'concurrency',
     })
-  const { judgeOf } = await import('./judge.ts')
+  const { judgeOf } = await import('./ready-judge.ts')
   const { LIMITERS } = await import('../model/limiter.ts')
   const { read, id, digest } = await judgeOf(judge, LIMITERS)
   let tokens: Agreement['tokens'] = { input: 0, output: 0 }

@@ -11,7 +11,7 @@ import {
   type JudgeReading,
   readByModel,
 } from './judge-model.ts'
-import { type JudgeSettings, judgeDigest } from './measure.ts'
+import { type JudgeSettings, judgeDigest } from './measured-reader.ts'
 
 export type Judge = {
   id: string

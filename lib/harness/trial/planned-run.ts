@@ -2,7 +2,7 @@
 import type { Manifest } from '../../log/index.ts'
 import type { Configuration } from '../agent/model.ts'
 import type { Case } from '../case/case.ts'
-import type { Agreement } from '../judge/measure.ts'
+import type { Agreement } from '../judge/measured-reader.ts'
 import type { Prices } from '../model/cost.ts'
 import type { Limits } from './limits.ts'
 

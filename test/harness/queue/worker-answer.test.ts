@@ -1,8 +1,8 @@
 /** What a worker hands in: held to what the reader of a run's folder asks, before anything is written. */
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import { answerText, readAnswer } from '../../../lib/harness/queue/answer.ts'
 import { pack, unpack } from '../../../lib/harness/queue/messages.ts'
+import { answerText, readAnswer } from '../../../lib/harness/queue/worker-answer.ts'
 import { prepare } from '../../../lib/harness/run/prepare.ts'
 import { inProcess, type Task } from '../../../lib/harness/trial/executor.ts'
 import type { TrialResult } from '../../../lib/harness/trial/judge-trial.ts'
