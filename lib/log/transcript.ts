@@ -88,6 +88,9 @@ export type TranscriptLine = {
   prose_complete?: boolean
   /** How it ended. */
   end?: string
+  seed?: number
+  /** Calls that came after the agent had answered; they were refused. */
+  late_calls?: number
   /** What else is known of an agent or its model's answers. */
   [note: string]: unknown
 }

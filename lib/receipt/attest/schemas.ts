@@ -7,7 +7,7 @@
  */
 import { z } from 'zod'
 import type { JsonObject } from '../../json.ts'
-import { METRICS } from '../../log/index.ts'
+import { METRICS, type TranscriptLine } from '../../log/index.ts'
 import {
   CONFIGURATION as configuration,
   DIGEST as digest,
@@ -26,7 +26,7 @@ import { RUN_PREDICATE, RUN_SCHEMA } from '../recompute/run-predicate.ts'
 import { PAYLOAD_TYPE } from '../seal/dsse.ts'
 import { STATEMENT_TYPE, TEST_RESULT_TYPE } from '../seal/statement.ts'
 import { IRREVERSIBILITY } from '../surface/classifier.ts'
-import { LEVELS, SURFACE_SCHEMA } from '../surface/decision.ts'
+import { type Decision, LEVELS, SURFACE_SCHEMA } from '../surface/decision.ts'
 import { PROBE_PREDICATE } from './probe-predicate.ts'
 import { PROOF_SCHEMA } from './prove.ts'
 import { TRANSCRIPT as transcript } from './transcript-schema.ts'
@@ -39,8 +39,31 @@ const time = z.iso.datetime()
 const members = z.record(text, z.json())
 const hex = z.string().regex(/^[0-9a-f]{64}$/)
 
+/** The members that a type names, whatever else may stand beside them. */
+type Named<T> = T extends readonly (infer Item)[]
+  ? Named<Item>[]
+  : T extends object
+    ? {
+        [Name in keyof T as string extends Name ? never : Name]-?: Named<
+          Exclude<T[Name], undefined>
+        >
+      }
+    : T
+
+/** A schema of what the code knows as `T`: it does not compile where the two name other members. */
+const describes =
+  <T>() =>
+  <S extends z.ZodType>(
+    schema: [Named<T>, Named<z.infer<S>>] extends [Named<z.infer<S>>, Named<T>] ? S : never,
+  ): S =>
+    schema
+
 const decision = z.looseObject({
-  server: z.looseObject({ id: text, transport: z.literal('mcp') }),
+  server: z.looseObject({
+    id: text,
+    transport: z.literal('mcp'),
+    declared_manifest_digest: text.optional(),
+  }),
   tool: z.looseObject({ name: text, category: text.nullable() }),
   classification: text,
   reason_code: text,
@@ -288,9 +311,12 @@ const PUBLISHED: { [name: string]: { title: string; schema: z.ZodType } } = {
   trial: { title: 'A line of trials.ndjson', schema: trial },
   'decision-line': {
     title: `A line of decisions.ndjson: one element of observed_tool_decisions (${SURFACE_SCHEMA}), and whose it is`,
-    schema: z.looseObject({ key: text, attempt: count, decision }),
+    schema: z.looseObject({ key: text, attempt: count, decision: describes<Decision>()(decision) }),
   },
-  transcript: { title: 'A line of transcripts.ndjson', schema: transcript },
+  transcript: {
+    title: 'A line of transcripts.ndjson',
+    schema: describes<TranscriptLine>()(transcript),
+  },
   'audit-record': { title: 'An imported audit record', schema: auditRecord },
   envelope: { title: 'receipt.json and test-result.json: a DSSE envelope', schema: envelope },
   'run-statement': {

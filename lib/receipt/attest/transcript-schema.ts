@@ -17,7 +17,10 @@ const said = z.looseObject({
 export const TRANSCRIPT = z.looseObject({
   key: text,
   attempt: count,
-  model: text.optional(),
+  model: text
+    .nullable()
+    .describe('What the provider says the model was; null where nobody says.')
+    .optional(),
   instructions: text.optional().describe('What the agent was told besides its task.'),
   task: text.optional(),
   tools: z
@@ -74,7 +77,7 @@ export const TRANSCRIPT = z.looseObject({
     .optional(),
   said: words.optional(),
   user: words.describe('What the simulated user answered.').optional(),
-  summary: text.nullable().optional(),
+  summary: text.optional(),
   report_claims: z
     .array(said)
     .describe('What the agent said that it did, in its report. Secrets are taken out.')

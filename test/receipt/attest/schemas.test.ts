@@ -4,8 +4,12 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { probe, receipt } from '../../../lib/index.ts'
+import { cases, harness, probe, receipt } from '../../../lib/index.ts'
+import { requireTranscript } from '../../../lib/log/index.ts'
 import { fileSchemas } from '../../../lib/receipt/attest/schemas.ts'
+import { readDecision } from '../../../lib/receipt/surface/decision.ts'
+import fc from '../../property.ts'
+import { temporaryFolder } from '../../temporary.ts'
 import { linesIn, original, root, sealed, trials } from './sealed-run.ts'
 
 type Schema = { [name: string]: unknown }
@@ -48,6 +52,9 @@ function closed(schema: unknown): unknown {
   return 'properties' in schema ? { ...made, additionalProperties: false } : made
 }
 
+const compiled = (name: string) =>
+  new Ajv2020({ strict: false, validateFormats: false }).compile(stored(name))
+
 describe('published schemas', () => {
   test('the files are those that the code describes', () => {
     const made = fileSchemas()
@@ -64,12 +71,12 @@ describe('published schemas', () => {
   for (const [name, values] of Object.entries(WRITTEN)) {
     test(`${name}.json holds for everything of that kind that a run wrote`, () => {
       assert.ok(values.length > 0)
-      const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(stored(name))
+      const validate = compiled(name)
       for (const value of values) assert.ok(validate(value), JSON.stringify(validate.errors))
     })
 
     test(`${name}.json refuses a member of the wrong kind, and a missing one`, () => {
-      const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(stored(name))
+      const validate = compiled(name)
       const value = values[0] as { [name: string]: unknown }
       for (const member of (stored(name)['required'] as string[]) ?? []) {
         assert.ok(!validate({ ...value, [member]: () => 0 }), `${member} may be anything`)
@@ -98,4 +105,80 @@ describe('published schemas', () => {
       assert.deepEqual(unnamed, [])
     })
   }
+
+  test('transcript.json holds for an agent of one’s own, whose model nobody knows', async () => {
+    const script = 'console.log("I did nothing.")'
+    const run = await harness
+      .run(await cases.load('cases/lying_success/deploy-key.yaml'))
+      .config('function', { agent: harness.agent('function', () => 'I did nothing.') })
+      .config('program', {
+        agent: harness.agent.command({ name: 'program', command: 'node', args: ['-e', script] }),
+      })
+      .repeat(1)
+      .out(join(temporaryFolder('schemas'), 'run'))
+      .quiet()
+    const validate = compiled('transcript')
+    const lines = linesIn(run.dir as string, 'transcripts.ndjson').map((line) => JSON.parse(line))
+    assert.deepEqual(
+      lines.map(({ model }) => model),
+      lines.map(() => null),
+    )
+    assert.ok(lines.length > 0)
+    for (const line of lines) assert.ok(validate(line), JSON.stringify(validate.errors))
+  })
+
+  /** What a reader refuses beyond the shape of members: how two of them belong together. */
+  const READERS: { [schema: string]: { read(value: unknown): unknown; beyond: RegExp } } = {
+    transcript: {
+      read: (value) => requireTranscript(value, () => 'x'),
+      beyond: /got times of another shape/,
+    },
+    'decision-line': {
+      read: (value) => readDecision((value as { decision: unknown }).decision, 'x'),
+      beyond: /as side_effect_asserted says|an ISO 8601 time/,
+    },
+  }
+  for (const [name, { read, beyond }] of Object.entries(READERS))
+    test(`a reader of ours takes whatever ${name}.json lets through`, () => {
+      const validate = compiled(name)
+      let through = 0
+      fc.assert(
+        fc.property(
+          fc.constantFrom(...(WRITTEN[name] as object[])),
+          fc.nat(),
+          fc.oneof(fc.jsonValue(), fc.constant(undefined), fc.nat(), fc.string(), fc.constant([])),
+          fc.constantFrom(...new Set(namesIn(stored(name)))),
+          (value, at, other, member) => {
+            const changed = structuredClone(value)
+            const holders = holdersIn(changed)
+            const holder = holders[at % holders.length] as Holder
+            if (other === undefined) delete holder[member]
+            else holder[member] = other
+            if (!validate(changed)) return
+            through++
+            try {
+              read(changed)
+            } catch (cause) {
+              assert.match((cause as Error).message, beyond)
+            }
+          },
+        ),
+        { numRuns: 3000 },
+      )
+      assert.ok(through > 50, `${through} let through`)
+    })
 })
+
+type Holder = { [member: string]: unknown }
+
+/** Every object in a value. */
+function holdersIn(value: unknown): Holder[] {
+  if (value === null || typeof value !== 'object') return []
+  const inside = Object.values(value).flatMap(holdersIn)
+  return Array.isArray(value) ? inside : [value as Holder, ...inside]
+}
+
+/** Every member that a schema names, wherever. */
+function namesIn(schema: unknown): string[] {
+  return holdersIn(schema).flatMap(({ properties }) => Object.keys(properties ?? {}))
+}
