@@ -9,8 +9,8 @@ import { Chart, type ChartKind } from './chart.ts'
 import { DASH } from './draw/theme.ts'
 import { capital } from './notes.ts'
 import { axis, SHARE_TICKS, say, type Unit } from './quantity.ts'
-import { labels } from './rows.ts'
 import { frame, lineLegend, nothing, tips } from './spec.ts'
+import { labels } from './text/names.ts'
 import { axisLines, dotLine, niceTicks, padAll, page, type TextLook } from './text/plot.ts'
 
 export type Curve = {
@@ -201,7 +201,7 @@ function curvesInText(drawing: Drawing, look: TextLook): string[] {
   )
   const first = Math.max(...[...names.values()].map(textWidth))
   const scale = { low, high, cells: Math.max(20, Math.min(72, width - first - 2)), log }
-  const short = (value: number) => say(value, unit).replace(/(\d) \S+$/, '$1')
+  const short = (value: number) => say(value, unit).replace(/ .*$/, '')
   const [tickNames, rule] = axisLines(ticks, scale, short, look)
   const blank = ' '.repeat(first + 2)
   const dots = curves.map(
@@ -217,13 +217,15 @@ function curvesInText(drawing: Drawing, look: TextLook): string[] {
     return [names.get(curve.name) ?? '', ...shares.map(at)]
   })
   const heads = ['', '>0%', '50%', '90%', '100%']
-  const wide = table(columnsOf(heads), rows, { ...look, width: 1000 }).split('\n')
-  // A narrow terminal does without the third share rather than without the end of its lines.
-  const narrow = wide.some((line) => textWidth(line) > width)
-  const kept = (cells: string[]) => cells.filter((_, i) => i !== 3)
-  const lines = narrow
-    ? table(columnsOf(kept(heads)), rows.map(kept), { ...look, width: 1000 }).split('\n')
-    : wide
+  const columns = heads.map((head, i): Column => ({ head, align: i ? 'right' : 'left' }))
+  const wide = table(columns, rows, { ...look, width: 1000 }).split('\n')
+  const fits = wide.every((line) => textWidth(line) <= width)
+  const lines = fits
+    ? withRemarks(wide, curves, names, width)
+    : rows.map(([name, ...at], i) => {
+        const said = at.map((value, k) => `${heads[k + 1]} ${value}`)
+        return `${name}: ${[...said, curves[i]?.remark].join('; ')}`
+      })
   const shownUnit = unit ? ` (${unit === 'share' ? '%' : foreign(unit, 20)})` : ''
   const axisNote = `Axis: ${drawing.quantity}${shownUnit}${log ? ', logarithmic' : ''}.`
   const soft = (text: string) => wrap(text, width).split('\n')
@@ -236,7 +238,7 @@ function curvesInText(drawing: Drawing, look: TextLook): string[] {
     ),
     '',
     ...soft(`${capital(drawing.quantity)} at which the ${drawing.what} reaches`),
-    ...withRemarks(lines, curves, names, width),
+    ...lines,
   ]
 }
 
@@ -255,8 +257,4 @@ function withRemarks(
     '',
     ...curves.map((curve) => wrap(`${names.get(curve.name)}: ${curve.remark}`, width)),
   ]
-}
-
-function columnsOf(heads: string[]): Column[] {
-  return heads.map((head, i) => ({ head, align: i ? 'right' : 'left' }))
 }

@@ -1,11 +1,13 @@
 /** Rows of differences about a line at zero: what forest and noise charts have in common. */
 
-import { cut, foreign, pad, textWidth, tone, wrap } from '../display.ts'
+import { foreign, tone } from '../display.ts'
 import type { JsonObject } from '../json.ts'
 import { axis, sayDifference, sayWithin, type Unit } from './quantity.ts'
-import { FINITE, labels, type RowReader, SHARE_DIFFERENCE } from './rows.ts'
+import { FINITE, type RowReader, SHARE_DIFFERENCE } from './rows.ts'
 import { band, frame, tips, widest } from './spec.ts'
-import { axisLines, column, intervalLine, niceTicks, type TextLook } from './text/plot.ts'
+import { type Lane, lanes } from './text/lanes.ts'
+import { labels } from './text/names.ts'
+import { column, intervalLine, niceTicks, type TextLook, type TextScale } from './text/plot.ts'
 
 export type Difference = {
   /** In the chart's unit, in [-1, 1] for shares; NaN or null where it is undefined. */
@@ -151,56 +153,27 @@ export function drawDifferences(drawing: Drawing): JsonObject {
 
 export function differencesInText(drawing: Drawing, look: TextLook): string[] {
   const { lines, unit } = drawing
-  const width = look.width ?? 100
-  const beside = lines.map((line) => said(line, unit))
-  const besideWidth = Math.max(
-    6,
-    ...lines.map((line, i) => (line.difference === null ? 0 : textWidth(beside[i] ?? ''))),
-  )
-  const longest = Math.max(...[...labels(lines.map((line) => line.name)).values()].map(textWidth))
-  const nameWidth = Math.min(longest, Math.max(10, Math.floor(width * 0.3)))
-  const names = labels(
-    lines.map((line) => line.name),
-    nameWidth,
-  )
-  const { low, high, ticks } = range(drawing)
-  const room = Math.max(9, Math.min(61, width - nameWidth - besideWidth - 4))
-  // An odd number of columns has a middle, where zero stands.
-  const scale = { low, high, cells: room % 2 ? room : room - 1 }
-  const [names0, rule] = axisLines(
-    ticks,
-    scale,
-    (value) => sayDifference(value, unit).replace(/ \S+$/, ''),
-    look,
-  )
-  const blank = ' '.repeat(nameWidth + 2)
   const shade = look.ascii ? '~' : '░'
-  const body = lines.map((line, i) => {
-    const name = pad(names.get(line.name) ?? '', nameWidth)
-    const start = `${line.role === 'main' ? tone(name, 'strong', look) : name}  `
-    // Nothing to draw leaves room for the reason.
-    if (line.difference === null) return start + cut(beside[i] ?? '', width - nameWidth - 2)
-    const mark = line.role === 'main' ? (look.ascii ? '#' : '◆') : undefined
-    const drawn = intervalLine(
-      { value: line.difference, low: line.low, high: line.high },
-      scale,
-      look,
-      { zero: 0, mark },
-    )
-    const cells = [...drawn.toString()]
-    for (const one of drawing.bands ?? []) {
-      for (let at = column(one.low, scale); at <= column(one.high, scale); at++)
-        if (cells[at] === ' ') cells[at] = shade
+  const drawn =
+    ({ difference: value, low, high, role }: DifferenceLine) =>
+    (scale: TextScale) => {
+      const mark = role === 'main' ? (look.ascii ? '#' : '◆') : undefined
+      const line = intervalLine({ value, low, high }, scale, look, { zero: 0, mark })
+      for (const one of drawing.bands ?? [])
+        line.under(column(one.low, scale), column(one.high, scale), shade)
+      return `${line}`
     }
-    return `${start}${cells.join('')}  ${beside[i] ?? ''}`
+  const rows = lines.map((line): Lane => {
+    const { name, role } = line
+    return {
+      name,
+      drawn: line.difference === null ? null : drawn(line),
+      said: said(line, unit),
+      role,
+    }
   })
+  const say = (value: number) => sayDifference(value, unit)
+  const axis = { ...range(drawing), say, most: 61, odd: true }
   const foot = `${drawing.what}${unit === 'share' ? ' (percentage points)' : unit ? ` (${foreign(unit, 20)})` : ''}`
-  const feet = wrap(foot, width).split('\n')
-  return [
-    blank + names0,
-    blank + tone(rule, 'quiet', look),
-    ...body,
-    '',
-    ...feet.map((text) => tone(text, 'quiet', look)),
-  ]
+  return [...lanes(rows, axis, look), '', tone(foot, 'quiet', look)]
 }

@@ -14,6 +14,7 @@ import { capital, counted, type Direction, intervalNote, type Target } from './n
 import type { Unit } from './quantity.ts'
 import { readRows } from './rows.ts'
 import { nothing } from './spec.ts'
+import { short } from './text/names.ts'
 import { page, type TextLook } from './text/plot.ts'
 
 export type ForestRow = Difference & { case: string }
@@ -47,8 +48,8 @@ export type ForestOptions = Target &
 export function forest(rows: readonly ForestRow[], options: ForestOptions = {}): Chart<ForestRow> {
   onlyOptions(options, 'target level better more a b overall metric unit repeats title')
   const unit = options.unit ?? 'share'
-  const metric = foreign(options.metric ?? 'share that pass', 60)
-  const minus = `${foreign(options.b ?? 'B', 40)} minus ${foreign(options.a ?? 'A', 40)}`
+  const metric = short(foreign(options.metric ?? 'share that pass'), 60)
+  const minus = `${short(foreign(options.b ?? 'B'), 40)} minus ${short(foreign(options.a ?? 'A'), 40)}`
   const cases = readRows(rows, (row) => {
     const name = row.text('case')
     row.once('case')

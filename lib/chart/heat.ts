@@ -10,8 +10,9 @@ import type { JsonObject } from '../json.ts'
 import { Chart } from './chart.ts'
 import { DIVERGING } from './draw/theme.ts'
 import { capital, type Direction } from './notes.ts'
-import { labels, type RowReader, readRows } from './rows.ts'
+import { type RowReader, readRows } from './rows.ts'
 import { frame, nothing, tips, widest } from './spec.ts'
+import { labels } from './text/names.ts'
 import { glyphs, page, type TextLook } from './text/plot.ts'
 
 export type HeatRow = {
@@ -276,8 +277,11 @@ function inText(grid: Grid, look: TextLook, lower: boolean): string[] {
     const cells = grid.cases.map((one) => cellText(grid.cells.get(key(one.name, configuration))))
     return { head, cells, width: Math.max(textWidth(head), ...cells.map(textWidth)) }
   })
-  const first = Math.max(4, ...[...names.values()].map(textWidth))
   const kinds = [...new Set(grid.cases.map((one) => one.kind))]
+  const of = labels(kinds, caseWidth)
+  const firsts =
+    kinds.length > 1 ? kinds.map((kind) => (kind && of.get(kind)) || 'other') : ['case']
+  const first = Math.max(4, ...[...names.values(), ...firsts].map(textWidth))
   const out: string[] = []
   for (let from = 0; from < columns.length; ) {
     let to = from
@@ -289,7 +293,7 @@ function inText(grid: Grid, look: TextLook, lower: boolean): string[] {
       used += 2 + (columns[to]?.width ?? 0)
     }
     const shown = columns.slice(from, to)
-    for (const kind of kinds) {
+    for (const [k, kind] of kinds.entries()) {
       if (out.length) out.push('')
       const rows = grid.cases.flatMap((one, i) =>
         one.kind === kind
@@ -301,10 +305,9 @@ function inText(grid: Grid, look: TextLook, lower: boolean): string[] {
             ]
           : [],
       )
-      const head: Column[] = [
-        { head: kinds.length > 1 ? kind || 'other' : 'case' },
-        ...shown.map(({ head }) => ({ head })),
-      ]
+      const head: Column[] = [firsts[k] ?? '', ...shown.map((one) => one.head)].map((head) => ({
+        head,
+      }))
       out.push(...table(head, rows, { ...look, width }).split('\n'))
     }
     from = to

@@ -1,12 +1,13 @@
 /** Levels: for each configuration, how far up the ladder of evidence its claimed effects came. */
 
 import { onlyOptions } from '../arguments.ts'
-import { count, cut, foreign, pad, textWidth, tone, wrap } from '../display.ts'
+import { count, cut, foreign, pad, textWidth, tone } from '../display.ts'
 import type { JsonObject } from '../json.ts'
 import { Chart } from './chart.ts'
 import { axis, SHARE_TICKS } from './quantity.ts'
-import { labels, readRows } from './rows.ts'
+import { readRows } from './rows.ts'
 import { band, frame, nothing, tips, widest } from './spec.ts'
+import { labels } from './text/names.ts'
 import { page, type TextLook } from './text/plot.ts'
 
 /** The levels of evidence and, below them, `none`: no effect was claimed. Lowest first. */
@@ -240,6 +241,12 @@ function inText(ladders: Ladder[], look: TextLook): string[] {
     nameWidth,
   )
   const glyph = (level: Rung) => BLOCKS[level][look.ascii ? 1 : 0]
+  const key = tone(RUNGS.map((level) => `${glyph(level)} ${level}`).join(', '), 'quiet', look)
+  if (room < 0) {
+    const said = ({ counts }: Ladder) =>
+      RUNGS.map((level) => `${counts[level]} ${level}`).join(', ')
+    return ladders.map((ladder) => `${names.get(ladder.name)}: ${said(ladder)}`)
+  }
   const head = heads.map((head, i) => pad(head, (numbers[i] ?? 0) + 2, 'right')).join('')
   const rows = ladders.map(({ name, counts, total }) => {
     const lengths = cells(
@@ -255,13 +262,7 @@ function inText(ladders: Ladder[], look: TextLook): string[] {
     const said = RUNGS.map((level, i) =>
       pad(String(counts[level]), (numbers[i] ?? 0) + 2, 'right'),
     ).join('')
-    return `${pad(cut(names.get(name) ?? '', nameWidth), nameWidth)}  ${pad(bar, barWidth)}${said}`
+    return `${pad(names.get(name) ?? '', nameWidth)}  ${pad(bar, barWidth)}${said}`
   })
-  const key = wrap(RUNGS.map((level) => `${glyph(level)} ${level}`).join(', '), width).split('\n')
-  return [
-    `${' '.repeat(nameWidth + 2 + barWidth)}${tone(head, 'quiet', look)}`,
-    ...rows,
-    '',
-    ...key.map((line) => tone(line, 'quiet', look)),
-  ]
+  return [`${' '.repeat(nameWidth + 2 + barWidth)}${tone(head, 'quiet', look)}`, ...rows, '', key]
 }

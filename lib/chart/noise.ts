@@ -22,6 +22,7 @@ import {
 import type { Unit } from './quantity.ts'
 import { readRows } from './rows.ts'
 import { nothing } from './spec.ts'
+import { short } from './text/names.ts'
 import { page, type TextLook } from './text/plot.ts'
 
 export type NoiseRow = Difference & {
@@ -51,7 +52,7 @@ export type NoiseOptions = Counted &
 export function noise(rows: readonly NoiseRow[], options: NoiseOptions = {}): Chart<NoiseRow> {
   onlyOptions(options, 'cases repeats target level better metric unit title')
   const unit = options.unit ?? 'share'
-  const metric = foreign(options.metric ?? 'share that pass', 60)
+  const metric = short(foreign(options.metric ?? 'share that pass'), 60)
   const read = readRows(rows, (row) => {
     const label = row.text('label')
     row.once('label')

@@ -4,11 +4,12 @@
  */
 
 import { onlyOptions } from '../arguments.ts'
-import { type Column, foreign, table } from '../display.ts'
+import { type Column, foreign, table, textWidth } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { Chart } from './chart.ts'
 import { frame, nothing } from './spec.ts'
+import { short } from './text/names.ts'
 import { page, type TextLook } from './text/plot.ts'
 
 export type OwnOptions = {
@@ -19,6 +20,8 @@ export type OwnOptions = {
 
 /** Rows that the text form prints before it only counts. */
 const SHOWN = 60
+/** Columns that a text keeps before whole columns are left out. */
+const LEAST = 14
 
 /**
  * Draw what no kind of chart here draws.
@@ -88,14 +91,34 @@ function plainRow(row: unknown, i: number): JsonObject {
 }
 
 function inText(rows: JsonObject[], look: TextLook): string[] {
+  const width = look.width ?? 100
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))]
-  const columns = names.map((name): Column => {
+  const heads = names.map((name) => foreign(name, 40))
+  const columns = names.map((name, i): Column => {
     const numbers = rows.every((row) => typeof (row[name] ?? 0) === 'number')
-    return { head: foreign(name, 40), ...(numbers ? { align: 'right' } : { min: 6 }) }
+    return { head: heads[i] ?? '', align: numbers ? 'right' : 'left' }
   })
-  const cells = rows.slice(0, SHOWN).map((row) => names.map((name) => cellOf(row[name])))
-  const more = rows.length > SHOWN ? [`and ${rows.length - SHOWN} more rows`] : []
-  return [...table(columns, cells, look).split('\n'), ...more]
+  const shown = rows.slice(0, SHOWN)
+  const made = (n: number, most: number) =>
+    table(
+      columns.slice(0, n).map((column) => ({ ...column, head: short(column.head, most) })),
+      shown.map((row) => names.slice(0, n).map((name) => short(cellOf(row[name]), most))),
+      look,
+    ).split('\n')
+  // Texts become shorter where the table is too wide, and then columns are left out.
+  let [n, most] = [names.length, 60]
+  let lines = made(n, most)
+  while (lines.some((line) => textWidth(line) > width) && n > 1) {
+    if (most > LEAST) most = Math.max(LEAST, most / 2)
+    else n--
+    lines = made(n, most)
+  }
+  const left = heads.slice(n).join(', ')
+  return [
+    ...lines,
+    ...(rows.length > SHOWN ? [`and ${rows.length - SHOWN} more rows`] : []),
+    ...(left ? [`Columns that do not fit: ${left}.`] : []),
+  ]
 }
 
 function cellOf(value: Json | undefined): string {

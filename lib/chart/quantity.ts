@@ -87,7 +87,9 @@ export function sayInterval(
 
 function plain(value: number, least: number): string {
   if (value === 0) return '0'
-  const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))))
+  const size = Math.abs(value)
+  if (size >= 1e12 || size < 1e-9) return value.toExponential(2)
+  const digits = Math.max(0, 2 - Math.floor(Math.log10(size)))
   const rounded = Number(value.toPrecision(3))
   const most = Math.min(20, Math.max(digits, least))
   return rounded.toLocaleString('en-US', {

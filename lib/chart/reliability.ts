@@ -7,8 +7,9 @@ import { Chart } from './chart.ts'
 import { DASH } from './draw/theme.ts'
 import { type Counted, counted, intervalNote, type Target } from './notes.ts'
 import { axis, SHARE_TICKS, sayWithin } from './quantity.ts'
-import { labels, readRows, SHARE } from './rows.ts'
+import { readRows, SHARE } from './rows.ts'
 import { frame, lineLegend, nothing, offsetBy, tips } from './spec.ts'
+import { labels } from './text/names.ts'
 import { page, type TextLook } from './text/plot.ts'
 
 export type ReliabilityRow = {
@@ -181,7 +182,7 @@ function inText(rows: Row[], look: TextLook): string[] {
     const part = all.slice(from, from + perTable)
     const columns: Column[] = [
       { head: 'k', align: 'right' },
-      ...part.map(([, label]) => ({ head: label, min: 12 })),
+      ...part.map(([, label]) => ({ head: label })),
     ]
     const body = ks.map((k) => [
       String(k),

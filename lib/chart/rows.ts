@@ -1,9 +1,6 @@
-/**
- * Rows as charts take them: checked field by field, and other people's names made safe, short and
- * still distinct.
- */
+/** Rows as charts take them, checked field by field. */
 import { gotShape } from '../arguments.ts'
-import { cut, foreign, textWidth } from '../display.ts'
+import { foreign } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 
 /** Where a value stands, for an error: `rows[2].estimate`. */
@@ -184,34 +181,4 @@ export function readRows<T>(rows: unknown, read: (row: RowReader) => T, of = 'ro
   }
   const seen = new Set<string>()
   return rows.map((row, i) => read(new RowReader(row, i, of, seen)))
-}
-
-/**
- * A label for each distinct name: harmless to print, at most `max` columns wide, never the same for
- * two names.
- *
- * Too long a name loses its middle, since names of models and cases differ at their ends.
- *
- * @param max columns, default 36
- */
-export function labels(names: Iterable<string>, max = 36): Map<string, string> {
-  const out = new Map<string, string>()
-  const taken = new Set<string>()
-  for (const name of new Set(names)) {
-    const safe = foreign(name, 400).trim() || '(blank)'
-    let label = middle(safe, max)
-    for (let n = 2; taken.has(label); n++) label = `${middle(safe, max - ` (${n})`.length)} (${n})`
-    taken.add(label)
-    out.set(name, label)
-  }
-  return out
-}
-
-function middle(text: string, max: number): string {
-  if (textWidth(text) <= max) return text
-  const tail = Math.floor((max - 1) / 2)
-  const ends = [...text]
-  let end = ''
-  while (ends.length && textWidth(ends.at(-1) + end) <= tail) end = ends.pop() + end
-  return cut(`${text}`, max - textWidth(end)) + end
 }

@@ -6,15 +6,17 @@
  */
 
 import { onlyOptions } from '../arguments.ts'
-import { count, cut, foreign, pad, textWidth, tone } from '../display.ts'
+import { count, foreign, pad, tone } from '../display.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { Chart } from './chart.ts'
 import { BETTER, SAME, WORSE } from './draw/theme.ts'
 import { capital, type Direction, TONES, TURNS, type Turn, turn } from './notes.ts'
 import { axis, SHARE_TICKS, say, sayDifference } from './quantity.ts'
-import { labels, readRows, SHARE } from './rows.ts'
+import { readRows, SHARE } from './rows.ts'
 import { frame, lineLegend, nothing, tips, widest } from './spec.ts'
-import { axisLines, column, Line, page, type TextLook } from './text/plot.ts'
+import { type Lane, lanes } from './text/lanes.ts'
+import { labels, short } from './text/names.ts'
+import { column, Line, page, type TextLook } from './text/plot.ts'
 import { drawTransitions, transitionsInText } from './transition.ts'
 
 export type SlopeRow = {
@@ -57,8 +59,8 @@ export function slope(rows: readonly SlopeRow[], options: SlopeOptions = {}): Ch
     row.once('case')
     return { case: name, a: row.needed('a', SHARE), b: row.needed('b', SHARE) }
   })
-  const [a, b] = [foreign(options.a ?? 'A', 40), foreign(options.b ?? 'B', 40)]
-  const metric = foreign(options.metric ?? 'share that pass', 60)
+  const [a, b] = [short(foreign(options.a ?? 'A'), 40), short(foreign(options.b ?? 'B'), 40)]
+  const metric = short(foreign(options.metric ?? 'share that pass'), 60)
   const title = options.title ?? `${capital(metric)} of each case: ${a} to ${b}`
   const lower = options.better === 'lower'
   const turned = (way: Turn) => read.filter((row) => turn(row.a, row.b, lower) === way).length
@@ -120,7 +122,9 @@ function drawn({ title, notes, rows, a, b, metric, lower }: Pairs): JsonObject {
     28,
   )
   const sides =
-    a === b ? [`${cut(a, 10)} (first)`, `${cut(b, 10)} (second)`] : [...labels([a, b], 20).values()]
+    a === b
+      ? [`${short(a, 10)} (first)`, `${short(b, 10)} (second)`]
+      : [...labels([a, b], 20).values()]
   const groups = Map.groupBy(rows, (row) => `${row.a} ${row.b}`)
   const values = [...groups.values()].flatMap((group, pair) => {
     const cases = group.map((row) => names.get(row.case) ?? '')
@@ -211,35 +215,29 @@ function drawn({ title, notes, rows, a, b, metric, lower }: Pairs): JsonObject {
 }
 
 function inText({ rows, a, b, lower }: Pairs, look: TextLook): string[] {
-  const width = look.width ?? 100
-  const longest = Math.max(...[...labels(rows.map((row) => row.case)).values()].map(textWidth))
-  const nameWidth = Math.min(longest, Math.max(10, Math.floor(width * 0.3)))
-  const names = labels(
-    rows.map((row) => row.case),
-    nameWidth,
-  )
-  const scale = { low: 0, high: 1, cells: Math.max(11, Math.min(51, width - nameWidth - 26)) }
-  const [ticks, rule] = axisLines(SHARE_TICKS, scale, (value) => say(value, 'share'), look)
   const [from, to, line] = look.ascii ? ['o', '*', '-'] : ['○', '●', '─']
-  const blank = ' '.repeat(nameWidth + 2)
   const sorted = rows.toSorted((p, q) => q.b - q.a - (p.b - p.a))
-  const body = sorted.map((row) => {
-    const [start, end] = [column(row.a, scale), column(row.b, scale)]
-    const drawn = new Line(scale.cells)
-      .fill(Math.min(start, end), Math.max(start, end), line)
-      .set(start, from)
-      .set(end, to)
+  const body = sorted.map((row): Lane => {
     const change = row.a === row.b ? 'the same' : sayDifference(row.b - row.a, 'share')
     const shares = `${pad(say(row.a, 'share'), 4, 'right')} to ${pad(say(row.b, 'share'), 4, 'right')}`
     const as = TONES[turn(row.a, row.b, lower)]
-    return `${pad(names.get(row.case) ?? '', nameWidth)}  ${drawn}  ${shares}  ${tone(change, as, look)}`
+    return {
+      name: row.case,
+      drawn: (scale) => {
+        const [start, end] = [column(row.a, scale), column(row.b, scale)]
+        const drawn = new Line(scale.cells).fill(Math.min(start, end), Math.max(start, end), line)
+        return `${drawn.set(start, from).set(end, to)}`
+      },
+      said: `${shares}  ${tone(change, as, look)}`,
+    }
   })
-  return [
-    blank + ticks,
-    blank + tone(rule, 'quiet', look),
-    ...body,
-    '',
-    tone(`${from} ${a}`, 'quiet', look),
-    tone(`${to} ${b}`, 'quiet', look),
-  ]
+  const axis = {
+    low: 0,
+    high: 1,
+    ticks: SHARE_TICKS,
+    say: (x: number) => say(x, 'share'),
+    most: 51,
+  }
+  const key = [`${from} ${a}`, `${to} ${b}`].map((text) => tone(text, 'quiet', look))
+  return [...lanes(body, axis, look), '', ...key]
 }

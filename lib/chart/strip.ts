@@ -7,15 +7,16 @@
  */
 
 import { onlyOptions } from '../arguments.ts'
-import { count, cut, foreign, pad, textWidth, tone, wrap } from '../display.ts'
+import { count, foreign, tone } from '../display.ts'
 import type { JsonObject } from '../json.ts'
 import { Chart } from './chart.ts'
 import { capital, counted, intervalNote } from './notes.ts'
 import { axis, say, sayInterval, sayWithin, type Unit } from './quantity.ts'
-import { FINITE, labels, type RowReader, readRows, SHARE } from './rows.ts'
+import { FINITE, type RowReader, readRows, SHARE } from './rows.ts'
 import { band, frame, nothing, offsetBy, tips, widest } from './spec.ts'
+import { type Lane, lanes } from './text/lanes.ts'
+import { labels, short } from './text/names.ts'
 import {
-  axisLines,
   dotLine,
   intervalLine,
   niceTicks,
@@ -84,7 +85,7 @@ const MOST_DOTS = 80
 export function strip(rows: readonly StripRow[], options: StripOptions = {}): Chart<StripRow> {
   onlyOptions(options, 'metric unit cases repeats target level title')
   const unit = options.unit ?? 'share'
-  const metric = foreign(options.metric ?? 'share that pass', 60)
+  const metric = short(foreign(options.metric ?? 'share that pass'), 60)
   const bounds = unit === 'share' ? SHARE : FINITE
   const read = readRows(rows, (row) => readStrip(row, bounds))
   const named = labels(read.map((row) => row.configuration))
@@ -335,58 +336,33 @@ function drawn(
 }
 
 function inText(rows: Row[], unit: Unit, look: TextLook): string[] {
-  const width = look.width ?? 100
-  const counts = rows.map((row) =>
-    [count(row.repeats, 'run'), row.saidAgain].filter(Boolean).join(', '),
-  )
-  const defined = rows.filter((row) => row.estimate !== null)
-  const besideWidth = Math.max(...[...defined.map((row) => row.said), ...counts].map(textWidth))
-  const longest = Math.max(...rows.map((row) => textWidth(row.label)))
-  const nameWidth = Math.min(longest, Math.max(10, Math.floor(width * 0.3)))
-  const range = domain(rows, unit)
-  const scale: TextScale = {
-    ...range,
-    cells: Math.max(9, Math.min(61, width - nameWidth - besideWidth - 4)),
-  }
-  const names = labels(
-    rows.map((row) => row.configuration),
-    nameWidth,
-  )
-  const [ticks, rule] = axisLines(
-    range.ticks,
-    scale,
-    (value) => say(value, unit).replace(/ \S+$/, ''),
+  let stacked = false
+  const body = rows.flatMap((row): Lane[] => {
+    const { estimate: value, low, high, againLow, againHigh } = row
+    const again =
+      againLow === null || againHigh === null ? null : { low: againLow, high: againHigh }
+    const bar = (scale: TextScale) => `${intervalLine({ value, low, high, again }, scale, look)}`
+    const main: Lane = {
+      name: row.configuration,
+      drawn: value === null ? null : bar,
+      said: row.said,
+      role: 'main',
+    }
+    if (!row.runs.length) return [main]
+    const dots = (scale: TextScale) => {
+      const values = row.runs.map((run) => run.value)
+      const line = `${dotLine(values, scale, look)}`
+      stacked ||= /[2-9+]/.test(line)
+      return line
+    }
+    const counts = [count(row.repeats, 'run'), row.saidAgain].filter(Boolean).join(', ')
+    return [main, { name: '', drawn: dots, said: counts, role: 'quiet' }]
+  })
+  const lines = lanes(
+    body,
+    { ...domain(rows, unit), say: (value) => say(value, unit), most: 61 },
     look,
   )
-  const blank = ' '.repeat(nameWidth + 2)
-  const body = [blank + ticks, blank + tone(rule, 'quiet', look)]
-  let stacked = false
-  for (const [i, row] of rows.entries()) {
-    const name = tone(pad(names.get(row.configuration) ?? '', nameWidth), 'strong', look)
-    const interval = intervalLine(
-      {
-        value: row.estimate,
-        low: row.low,
-        high: row.high,
-        again:
-          row.againLow === null || row.againHigh === null
-            ? null
-            : { low: row.againLow, high: row.againHigh },
-      },
-      scale,
-      look,
-    ).toString()
-    const values = row.runs.map((run) => run.value)
-    const dots = dotLine(values, scale, look).toString()
-    stacked ||= /[2-9+]/.test(dots)
-    // Nothing to draw leaves room for the reason.
-    body.push(
-      `${name}  ${row.estimate === null ? cut(row.said, width - nameWidth - 2) : `${interval}  ${row.said}`}`,
-    )
-    if (values.length) body.push(`${blank}${tone(`${dots}  ${counts[i]}`, 'quiet', look)}`)
-  }
-  const key = stacked
-    ? wrap('A digit under a bar: that many repeats in one place.', width).split('\n')
-    : []
-  return [...body, ...key.map((line) => tone(line, 'quiet', look))]
+  const key = 'A digit under a bar: that many repeats in one place.'
+  return stacked ? [...lines, tone(key, 'quiet', look)] : lines
 }

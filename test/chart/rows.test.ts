@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import * as chart from '../../lib/chart/index.ts'
-import { labels } from '../../lib/chart/rows.ts'
+import { labels } from '../../lib/chart/text/names.ts'
 import { textWidth } from '../../lib/display.ts'
 import { TouchstoneError } from '../../lib/errors.ts'
 import fc from '../property.ts'

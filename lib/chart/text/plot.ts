@@ -2,7 +2,8 @@
  * A chart's axis in characters: a value becomes a column, and marks are set into a line of fixed
  * width.
  */
-import { cut, foreign, type Look, pad, textWidth, wrap } from '../../display.ts'
+import { foreign, type Look, pad, textWidth } from '../../display.ts'
+import { broken } from './names.ts'
 
 export type TextLook = Look & {
   /** Only ASCII characters in what the chart itself draws. Names keep theirs. Default false. */
@@ -70,6 +71,12 @@ export class Line {
 
   fill(from: number, to: number, character: string): this {
     for (let at = from; at <= to; at++) this.set(at, character)
+    return this
+  }
+
+  /** Fill what is still blank. */
+  under(from: number, to: number, character: string): this {
+    for (let at = from; at <= to; at++) if (this.cells[at] === ' ') this.set(at, character)
     return this
   }
 
@@ -151,7 +158,7 @@ export function axisLines(
     rule.set(at, look.ascii ? '+' : '┼')
     const from = Math.min(scale.cells - text.length, Math.max(0, at - Math.floor(text.length / 2)))
     const to = from + text.length
-    if (taken.some((other) => from <= other[1] && to >= other[0])) continue
+    if (from < 0 || taken.some((other) => from <= other[1] && to >= other[0])) continue
     names.write(text, at)
     taken.push([from, to])
   }
@@ -181,15 +188,12 @@ export function niceTicks(low: number, high: number, n = 5, log = false): number
 
 /**
  * A title and its notes over the body of a text chart, no line wider than the look. Lines of the
- * body may carry colours; one that is too wide is cut, with an ellipsis.
+ * body may carry colours; one that is too wide is broken and loses them.
  */
 export function page(title: string, notes: string[], body: string[], look: TextLook): string {
-  const width = look.width ?? 100
-  const head = [foreign(title, 300), ...notes.map((note) => foreign(note, 600))].flatMap((text) =>
-    wrap(text, width).split('\n'),
-  )
+  const head = [foreign(title, 300), ...notes.map((note) => foreign(note, 600))]
   return [...head, '', ...body.map((line) => line.trimEnd())]
-    .map((line) => cut(line, width))
+    .flatMap((line) => broken(line, look.width ?? 100))
     .join('\n')
 }
 
