@@ -9,7 +9,7 @@ import { close, known } from './known.ts'
 const normal = (random: Rng) => normalQuantile(Math.min(1 - 1e-12, Math.max(1e-12, random())))
 
 describe('meanOver', () => {
-  it('agrees with scipy', () => {
+  it('agrees with R', () => {
     type Figure = { estimate: number; low: number; high: number }
     for (const { id, input, expected } of known<{ values: number[]; level: number }, Figure>(
       'figures',

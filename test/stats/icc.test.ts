@@ -7,7 +7,7 @@ import { close, known, passes } from './known.ts'
 type Input = { cases: number[][]; level: number; families?: string[] }
 
 for (const { id, input, expected } of known<Input, { low: number; high: number }>('icc')) {
-  test(`the interval of the share between cases agrees with scipy: ${id}`, () => {
+  test(`the interval of the share between cases agrees with R: ${id}`, () => {
     const { cases, ...options } = input
     const { low, high } = iccInterval(cases, options)
     close(low, expected.low, 1e-6, 'low')
