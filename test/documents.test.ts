@@ -49,6 +49,21 @@ describe('documents', () => {
     )
   })
 
+  it('list each change once in CHANGELOG.md, as sentences under a heading', () => {
+    const [head = '', ...sections] = read('CHANGELOG.md').split(/^### .*\n/m)
+    assert.ok(sections.length > 5)
+    assert.doesNotMatch(head, /^- /m)
+    const entries = sections.flatMap((section) => section.split(/^- /m).slice(1))
+    assert.deepEqual(
+      entries.filter((entry) => !/[.”)]\s*$/.test(entry)),
+      [],
+    )
+    assert.deepEqual(
+      entries.filter((entry, i) => entries.indexOf(entry) !== i),
+      [],
+    )
+  })
+
   it('name scripts that package.json has', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: { [name: string]: string } }
     const missing = DOCUMENTS.flatMap((document) =>
