@@ -2,7 +2,7 @@
  * A share that an imperfect reader counted, corrected for how often it is wrong, with what is not
  * known of that carried into the interval.
  */
-import { inside, named, whole } from './domain.ts'
+import { inside, named, number, whole } from './domain.ts'
 import { clopperPearson, type Interval } from './interval.ts'
 
 /** So many of so many. */
@@ -57,7 +57,8 @@ export function trueShare(
   reader: ReaderMeasured,
   options: { level?: number; read?: { share: number; estimate: number } } = {},
 ): Interval & { estimate: number; reason?: string } {
-  named(counted, 'counted')
+  for (const end of ['estimate', 'low', 'high'] as const)
+    number(named(counted, 'counted')[end], `counted.${end}`)
   named(reader, 'reader')
   named(reader.sensitivity, 'reader.sensitivity')
   named(reader.specificity, 'reader.specificity')

@@ -10,7 +10,7 @@
  */
 import { createHash } from 'node:crypto'
 import { TouchstoneError } from '../errors.ts'
-import { list, source } from './domain.ts'
+import { finite, list, source } from './domain.ts'
 
 /** A source of uniform numbers in [0, 1). */
 export type Rng = () => number
@@ -23,12 +23,9 @@ export type Rng = () => number
  * ;[next(), next(), next()] // [11520, 0, 5927040]
  */
 export function xoshiro128(state: readonly [number, number, number, number]): () => number {
-  let [a, b, c, d] = list(state, 'four words', 'state').map((word) => word | 0) as [
-    number,
-    number,
-    number,
-    number,
-  ]
+  let [a, b, c, d] = list(state, 'four words', 'state').map(
+    (word, i) => finite(word, `state[${i}]`) | 0,
+  ) as [number, number, number, number]
   if ((a | b | c | d) === 0) {
     throw new TouchstoneError(
       'argument_invalid',

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { TouchstoneError } from '../../lib/errors.ts'
 import * as stats from '../../lib/stats/index.ts'
@@ -249,4 +252,93 @@ test('each statistic refuses what is no argument of its kind, and says where', (
         `stats.${name}(${String(value)}): docs ask for "expected X, got Y (where)"`,
       )
   }
+})
+
+type Statistic = (...given: unknown[]) => unknown
+
+/** The arguments of the first call of each statistic in the examples of the docstrings. */
+function callsInExamples(): Map<string, unknown[]> {
+  const found = new Map<string, unknown[]>()
+  const asked = Object.entries(stats).filter(([, value]) => typeof value === 'function')
+  const kept = asked.map(([name, statistic]) => (...given: unknown[]) => {
+    const answer = (statistic as Statistic)(...given)
+    if (!found.has(name)) found.set(name, given)
+    return answer
+  })
+  const folder = join(import.meta.dirname, '../../lib/stats')
+  for (const path of globSync('**/*.ts', { cwd: folder })) {
+    const text = readFileSync(join(folder, path), 'utf8')
+    for (const [, example = ''] of text.matchAll(/@example\n([\s\S]*?)(?:\*\/|\n \* @)/g)) {
+      const code = stripTypeScriptTypes(example.replace(/^ \* ?/gm, ''))
+      try {
+        new Function(...asked.map(([name]) => name), code)(...kept)
+      } catch {
+        // It shows what is refused, or something that is not public.
+      }
+    }
+  }
+  return found
+}
+
+/** The value, each time with one part of it replaced by what it cannot be. Of a list, its first and last. */
+function* spoiled(
+  value: unknown,
+  where: string,
+): Generator<{ where: string; value: unknown; bad: unknown }> {
+  if (Array.isArray(value)) {
+    for (const at of new Set([0, value.length - 1].filter((i) => i in value)))
+      for (const one of spoiled(value[at], `${where}[${at}]`))
+        yield { ...one, value: value.with(at, one.value) }
+  } else if (value !== null && typeof value === 'object') {
+    for (const [name, member] of Object.entries(value))
+      for (const one of spoiled(member, `${where}.${name}`))
+        yield { ...one, value: { ...value, [name]: one.value } }
+  }
+  const others = [
+    Symbol('x'),
+    typeof value === 'number' ? '1' : 5,
+    ...(value === null ? [] : [null]),
+  ]
+  if (typeof value === 'number') others.push(Number.NaN)
+  for (const other of others) yield { where, value: other, bad: other }
+}
+
+/** NaN is a number that nobody knows: these hand it on, or decide nothing by it. */
+const UNKNOWN_TAKEN = new Set(
+  'holm mean variance normalCdf normalDensity tCdf trueShare verdict weightedMeanCdf nextRun runNoise'.split(
+    ' ',
+  ),
+)
+/** Any value is an item; a seed may be a text. */
+const ANY_TAKEN = /^(shuffle, 0\[\d\]|rng, 0)$/
+
+/** null is taken for nothing where nothing may be given. */
+const OPTIONAL = /^(bootstrap, 1\.draws|nextRun, 2\.noise)$/
+
+test('each statistic refuses one bad part among good ones, and says where', () => {
+  const examples = callsInExamples()
+  const wrong: string[] = []
+  let asked = 0
+  for (const [name, statistic] of Object.entries(stats)) {
+    if (typeof statistic !== 'function') continue
+    const given = examples.get(name)
+    assert.ok(given, `no example calls stats.${name}`)
+    for (const [at, argument] of given.entries())
+      for (const { where, value, bad } of spoiled(argument, `${at}`)) {
+        if (Number.isNaN(bad) && UNKNOWN_TAKEN.has(name)) continue
+        if (bad === null && OPTIONAL.test(`${name}, ${where}`)) continue
+        if (ANY_TAKEN.test(`${name}, ${where}`)) continue
+        asked++
+        const told = `stats.${name}, ${where}: ${typeof value === 'symbol' ? 'a symbol' : JSON.stringify(value)}`
+        try {
+          ;(statistic as Statistic)(...given.with(at, value))
+          wrong.push(`${told}: taken`)
+        } catch (error) {
+          const refused = error instanceof TouchstoneError && error.code === 'argument_invalid'
+          if (!refused || error.where === '') wrong.push(`${told}: ${String(error)}`)
+        }
+      }
+  }
+  assert.ok(asked > 500, `${asked} asked`)
+  assert.deepEqual(wrong, [])
 })

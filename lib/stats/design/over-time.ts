@@ -107,6 +107,8 @@ export function nextRun(
   whole(list(past, 'runs', 'past').length, 1, 1e9, 'past.length')
   const level = inside(optionsOf(options, ['noise', 'level']).level ?? 0.95, 'options.level')
   const { ratio, df } = options.noise ?? { ratio: 1, df: 0 }
+  number(ratio, 'options.noise.ratio')
+  number(df, 'options.noise.df')
   const before = weighted(past, 'past')
   const error = Math.hypot(before.error, positive(named(now, 'now').error, 'now.error'))
   const critical = tQuantile((1 + level) / 2, df + BELIEVED)

@@ -131,7 +131,7 @@ export function plan(options: PlanOptions): Plan {
   )
   const cases = whole(options.cases, 1, Number.MAX_SAFE_INTEGER, 'options.cases')
   const { repeats } = options
-  if (!(repeats >= 1 && Number.isFinite(repeats)))
+  if (!(Number.isFinite(repeats) && repeats >= 1))
     whole(repeats, 1, Number.MAX_SAFE_INTEGER, 'options.repeats')
   const between = share(options.between ?? 0.02, 'options.between')
   const within = share(options.within ?? 0.1, 'options.within')

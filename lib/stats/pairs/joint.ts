@@ -103,7 +103,8 @@ export function jointSignFlip(
 export function letters(count: number, apart: readonly (readonly [number, number])[]): string[] {
   whole(count, 0, 10_000, 'count')
   let groups: Set<number>[] = count === 0 ? [] : [new Set(Array.from({ length: count }).keys())]
-  for (const [at, [i, j]] of list(apart, 'pairs of numbers', 'apart').entries()) {
+  for (const [at, pair] of list(apart, 'pairs of numbers', 'apart').entries()) {
+    const [i, j] = list(pair, 'two numbers', `apart[${at}]`) as readonly [number, number]
     whole(i, 0, count - 1, `apart[${at}][0]`)
     whole(j, 0, count - 1, `apart[${at}][1]`)
     const split = groups.flatMap((group) => {
