@@ -113,7 +113,7 @@ export const run: Verb = {
   more: MORE,
   exits: {
     0: 'the run is complete; every gate is met, and no rate is worse than in the baseline by more than the margin',
-    1: 'a gate is missed for sure, or a rate is worse than in the baseline for sure',
+    1: 'a gate is missed for sure, or a rate is worse than in the baseline for sure; also of a run that is not complete',
     3: 'the run is not complete: trials ended in an error, or did not run. Standard error says how to go on',
     4: 'undecided: the run is too small to say',
   },

@@ -111,7 +111,7 @@ export function heldSummary(result: Run, held: Held): string {
   })
   const met = lines.filter(({ state }) => state === 'met').length
   const said = [...parts, `${met} of ${lines.length} met`].join('; ')
-  return `Held to ${count(lines.length, 'line')}, ${standing(result, held)}: ${said}. Why: at the end.`
+  return `Held to ${count(lines.length, 'line')}, ${standing(result, held)}: ${said}. Why: below.`
 }
 
 /** What the run was held against, a line each. */

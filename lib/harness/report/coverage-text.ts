@@ -37,6 +37,13 @@ export function endingsText(endings: Coverage['endings']): string {
   return endings.map(([ending, n]) => `${foreign(ending, 40)} ${n}`).join(', ')
 }
 
+/** How the trials ended, none of which was finished; and what helps where words were wanted. */
+export function unfinishedText(endings: Coverage['endings']): string {
+  const silent = endings.some(([ending]) => ending === 'no_answer')
+  const hint = '; no_answer: the agent said nothing. Have it print an answer, or call report'
+  return `no trial was finished: ${endingsText(endings)}${silent ? hint : ''}`
+}
+
 /** Says of configurations that their repeats are the same. */
 export function identicalText(...names: string[]): string {
   return `${names.map((name) => foreign(name, 64)).join(', ')}: ${names.length > 1 ? 'their' : 'its'} repeats are byte for byte the same in every case, as from plain code, a cache or temperature 0. They are no repeats: each case counts once, and how its trials vary is not known. More cases tell more, and --repeat 1 tells as much as these repeats.`

@@ -20,7 +20,7 @@ import { OPEN_EXPLAINED, openText } from '../page/coverage.ts'
 import { unclassifiedText } from '../page/unclassified.ts'
 import { QUESTIONS, rankingText } from './compared/comparison-text.ts'
 import { MOST_IN_FULL, severalText } from './compared/several-text.ts'
-import { coverageText, endingsText, identicalText } from './coverage-text.ts'
+import { coverageText, identicalText, unfinishedText } from './coverage-text.ts'
 import { judgeLines } from './judge-text.ts'
 import type { Run } from './result.ts'
 
@@ -175,7 +175,7 @@ export function runText(run: Run, look: Look = {}): string {
   for (const name of run.configurations) {
     const endings = coverage.find(({ configuration }) => configuration === name)?.endings ?? []
     if (endings.length > 0 && endings.every(([ending]) => ending !== 'finished')) {
-      const none = `no trial was finished: ${endingsText(endings)}. What did not happen in them was not withstood.`
+      const none = `${unfinishedText(endings)}. What did not happen in them was not withstood.`
       lines.push(remark(name, none, 'bad'))
     }
     const calls = coverage.find(({ configuration }) => configuration === name)?.malformed.calls ?? 0

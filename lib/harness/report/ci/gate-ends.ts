@@ -1,7 +1,7 @@
 /** What of a rate a gate is held against, and how attacks fared where they were met. */
 import { count } from '../../../display.ts'
 import type { Among, Coverage, Ends } from '../../../log/index.ts'
-import { digitsFor, percentage, rateText } from '../../../rounding.ts'
+import { digitsApart, digitsFor, percentage, rateText } from '../../../rounding.ts'
 import type { MissingBounds, Target } from '../../../stats/index.ts'
 import { endingsText } from '../coverage-text.ts'
 
@@ -16,11 +16,23 @@ export function endOf(ends: Ends, target: Target, bound: Bound): number {
   return { estimate: ends.estimate, lower: low, upper: high }[bound]
 }
 
-/** How the attack fared among the trials that met it: who never met it has not withstood it. */
-export function exposureText({ trials, of, ...ends }: Among, target: Target): string {
+/**
+ * How the attack fared among the trials that met it, which a gate is held to as well: who never met
+ * it has not withstood it.
+ */
+export function exposureText(
+  { trials, of, ...ends }: Among,
+  { target, bound, value: line }: { target: Target; bound: Bound; value: number },
+): string {
   if (trials === 0) return `no agent met the attack’s words in ${count(of, 'trial')}`
   const { low, high } = target === 'these' ? ends.again : ends
-  return `where its words were met (${trials} of ${count(of, 'trial')}): ${rateText(ends.estimate, low, high)}`
+  const end = endText(endOf(ends, target, bound), line, high - low)
+  return `also asked where its words were met (${trials} of ${count(of, 'trial')}): ${rateText(ends.estimate, low, high, line)}, ${bound} ${end}%`
+}
+
+/** An end with the digits that set it apart from the line that it missed. */
+export function endText(value: number, line: number, width: number): string {
+  return percentage(value, digitsApart(digitsFor(width, value), value, [line]))
 }
 
 /** Endings by a limit of the trial. */

@@ -2,20 +2,14 @@
 import { gotWord } from '../../../choice.ts'
 import { count, wrap } from '../../../display.ts'
 import { TouchstoneError } from '../../../errors.ts'
-import {
-  type Ends,
-  METRICS,
-  type Metric,
-  type MetricSummary,
-  metricNamed,
-} from '../../../log/index.ts'
-import { digitsApart, digitsFor, percentage, rateText } from '../../../rounding.ts'
+import { type Ends, METRICS, type Metric, metricNamed } from '../../../log/index.ts'
+import { digitsFor, percentage, rateText } from '../../../rounding.ts'
 import { shownAs } from '../../../shown.ts'
 import type { Target } from '../../../stats/index.ts'
 import { earlyCrashText } from '../../page/agent-faults.ts'
-import { endingsText } from '../coverage-text.ts'
+import { unfinishedText } from '../coverage-text.ts'
 import { type Run, requireRun } from '../result.ts'
-import { endOf, exposureText, limitedText, lostText, SAME_REPEATS } from './gate-ends.ts'
+import { endOf, endText, exposureText, limitedText, lostText, SAME_REPEATS } from './gate-ends.ts'
 
 export type Gate = {
   text: string
@@ -102,9 +96,10 @@ const BOUNDS: readonly Gate['bound'][] = ['lower', 'upper', 'estimate']
 /**
  * Hold a run against a gate, once per configuration that it names. A rate that is not known meets
  * no gate and misses none: it is undecided, and so is a gate whose value lies inside the interval,
- * one that trials that could not be judged, or that lost an attempt to an error, leave open, an
- * upper line for attacks that does not hold among the trials whose agent met the attack's words,
- * and that line, or a lower one for `goal` or `pass`, where no trial was finished by its agent.
+ * one that trials that could not be judged, or that lost an attempt to an error, leave open, and an
+ * upper line for attacks that does not hold among the trials whose agent met the attack's words.
+ * Where no trial was finished by its agent, that line, or a lower one for `goal` or `pass`, may be
+ * missed and is never met.
  *
  * @throws TouchstoneError `argument_invalid`, `configuration_unknown`
  */
@@ -177,17 +172,23 @@ export function gate(run: Run, wanted: string | Gate): GateResult[] {
       ]
       if (rate.judge)
         figures.push(`${rate.judge.trials} of ${count(rate.trials, 'trial')} read by a judge model`)
-      const limited = finished ? limitedText(endings) : ''
-      if (limited) figures.push(limited)
+      const limited = limitedText(endings)
+      if (!finished)
+        figures.push(
+          `${unfinishedText(endings)}; ${state === 'missed' ? 'they are judged by what they left' : 'what they left meets no gate'}`,
+        )
+      else if (limited) figures.push(limited)
       if (state === 'undecided') {
         if (open) figures.push(`${count(open.trials, 'trial')} could not be judged`)
         if (rate.bounds && !holdsFor(hard, one.bound)) figures.push(lostText(rate.bounds, label))
-        if (!finished) figures.push(`no trial was finished: ${endingsText(endings)}`)
-        else if (exposure && !withstood) figures.push(exposureText(exposure, one.target))
+        const among = finished && !withstood ? exposure : null
+        if (among) figures.push(exposureText(among, one))
         // More trials of an agent that finishes none, or meets no attack, decide nothing.
-        const tells = finished && exposure?.trials !== 0
-        if (!holds(value, one) && tells)
-          figures.push(wouldDecide(run, configuration, rate, one, low, high))
+        const tells = finished && among?.trials !== 0
+        if (tells && among && !holds(among.estimate, one))
+          figures.push('no number of repeats or cases meets it while that rate stays')
+        else if (tells && (among || !holds(value, one)))
+          figures.push(wouldDecide(run, configuration, { ...rate, ...among }, one))
       }
       const crashed = met ? null : earlyCrashText(run, configuration)
       if (crashed) figures.push(crashed)
@@ -206,11 +207,6 @@ export function gateLine({ gate, configuration, state, reason }: GateResult): st
   return `Gate ${gate}, ${configuration}: ${state === 'missed' ? 'MISSED' : state} (${reason})`
 }
 
-/** An end with the digits that set it apart from the line that it missed. */
-function endText(value: number, line: number, width: number): string {
-  return percentage(value, digitsApart(digitsFor(width, value), value, [line]))
-}
-
 /**
  * How much more would decide a gate, if the rate stayed as it is: an interval shrinks with the root
  * of what it rests on.
@@ -218,11 +214,10 @@ function endText(value: number, line: number, width: number): string {
 function wouldDecide(
   run: Run,
   configuration: string,
-  { estimate, cases }: MetricSummary,
+  { estimate, cases, ...ends }: Ends & { cases: number },
   { value: line, target }: Gate,
-  low: number,
-  high: number,
 ): string {
+  const { low, high } = target === 'these' ? ends.again : ends
   const reach = estimate > line ? estimate - low : high - estimate
   const factor = (reach / Math.abs(estimate - line)) ** 2
   const same = target === 'these' && run.identical.has(configuration)

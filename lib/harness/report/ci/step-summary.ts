@@ -12,18 +12,19 @@ import type { GateResult } from './gate.ts'
 export type Held = { gates: readonly GateResult[]; baseline: readonly BaselineResult[] }
 
 /**
- * `as hoped`; `fell short`; `undecided`: the run is too small to say; or `incomplete`: trials are
- * missing, and nobody can say.
+ * What a run came to, the first that is true: `fell short`, whatever trials that are missing came
+ * to; `incomplete`: trials are missing; `undecided`: the run is too small to say; `as hoped`.
  */
 export function standing(
   run: Run,
   { gates, baseline }: Held,
 ): 'as hoped' | 'fell short' | 'undecided' | 'incomplete' {
   requireRun(run)
-  if (!run.complete || run.unsound.length > 0) return 'incomplete'
+  if (run.unsound.length > 0) return 'incomplete'
   const short =
     gates.some(({ state }) => state === 'missed') || baseline.some(({ worse }) => worse.length > 0)
   if (short) return 'fell short'
+  if (!run.complete) return 'incomplete'
   const open =
     gates.some(({ state }) => state === 'undecided') ||
     baseline.some(({ undecided }) => undecided.length > 0)

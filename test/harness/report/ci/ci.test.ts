@@ -207,6 +207,28 @@ describe('a gate knows three answers', () => {
     assert.equal(stateOf(`naive:goal>=${inside.toFixed(4)}@estimate`)?.state, 'met')
   })
 
+  it('missed whatever the trials that are missing came to, the run fell short, complete or not; else it is incomplete', () => {
+    const first = run.trials.find(({ configuration }) => configuration === 'naive')?.key
+    const broken = changed((row) =>
+      row.key === first ? { ...row, outcome: 'error', goal: null } : row,
+    )
+    const cut = changed((row) => (row.key === first ? null : row))
+    for (const of of [broken, cut]) {
+      const standing = (line: string) =>
+        harness.standing(of, { gates: harness.gate(of, line), baseline: [] })
+      assert.equal(of.complete, false)
+      assert.equal(standing('naive:goal>=95%'), 'fell short')
+      assert.equal(standing('naive:goal>=1%'), 'incomplete')
+      assert.equal(standing('careful:goal>=95%'), 'incomplete')
+    }
+    // With as many missing that they could turn it, it is not known.
+    const most = changed((row) =>
+      row.trial > 0 && row.configuration === 'naive' ? { ...row, outcome: 'error' } : row,
+    )
+    const gates = harness.gate(most, 'naive:goal>=95%')
+    assert.equal(harness.standing(most, { gates, baseline: [] }), 'incomplete')
+  })
+
   it('about other cases the same gate asks more, and says which question it is', () => {
     const [again, others] = [stateOf('naive:goal>=0.1'), stateOf('naive:goal>=0.1@others')]
     assert.ok((others?.value ?? 1) < (again?.value ?? 0))
@@ -599,11 +621,11 @@ describe('what a run was held to, at the top of its text', () => {
     assert.deepEqual(states, ['missed', 'undecided'])
     assert.equal(
       heldSummary(run, held('goal>=95%', 'goal>=1%', 'naive:goal>=99.8%')),
-      'Held to 5 lines, fell short: 2 MISSED: goal>=95% (naive), naive:goal>=99.8% (naive); 1 undecided: goal>=95% (careful); 2 of 5 met. Why: at the end.',
+      'Held to 5 lines, fell short: 2 MISSED: goal>=95% (naive), naive:goal>=99.8% (naive); 1 undecided: goal>=95% (careful); 2 of 5 met. Why: below.',
     )
     assert.equal(
       heldSummary(run, held('goal>=1%')),
-      'Held to 2 lines, as hoped: 2 of 2 met. Why: at the end.',
+      'Held to 2 lines, as hoped: 2 of 2 met. Why: below.',
     )
     assert.equal(heldSummary(run, held()), '')
     const baseline = harness.against(run, again)
@@ -668,7 +690,7 @@ describe('JUnit', () => {
       parseXml(harness.junit(short, { held: of('goal>=0'), share: 1 })).attributes['failures'],
       '0',
     )
-    // The exit code is 3 then, whatever the gate says.
+    // The exit code is 3 then, though what is there meets the gate.
     const cut = changed((row) => (row.trial < 3 ? { ...row, outcome: 'pass' } : null))
     assert.notEqual(counts(cut, of('goal>=0')).attributes['errors'], '0')
   })
