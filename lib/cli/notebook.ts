@@ -96,8 +96,8 @@ export const kernel: Verb = {
       throw new TouchstoneError('usage', `expected: ${this.usage}`)
     if (file === undefined) {
       const [{ installKernel }, { zeromq }] = await Promise.all([
-        import('../repl/kernel-install.ts'),
-        import('../repl/kernel.ts'),
+        import('../repl/kernel/install.ts'),
+        import('../repl/kernel/kernel.ts'),
       ])
       // Told now rather than when Jupyter starts it.
       await zeromq()
@@ -106,7 +106,7 @@ export const kernel: Verb = {
       return EXIT.asHoped
     }
     const [{ runKernel }, { scope }] = await Promise.all([
-      import('../repl/kernel.ts'),
+      import('../repl/kernel/kernel.ts'),
       import('./prompt.ts'),
     ])
     await runKernel(file, { scope: await scope(), version: ownVersion() })

@@ -14,17 +14,20 @@ export function isSpecial(text: string): boolean {
   return COMMAND.test(text) || QUESTION.test(text)
 }
 
+/** What a question asks about, `''` for all; null where a text is no question. */
+export function askedIn(text: string): { name: string; source: boolean } | null {
+  const [, before, behind, name, after] = QUESTION.exec(text) ?? []
+  return before || after ? { name: behind ?? name ?? '', source: (before ?? after) === '??' } : null
+}
+
 /** Do what an entry asks for. @throws `usage` for a command, `argument_invalid` for a question */
 export async function enter(text: string, desk: Desk, scope: Names): Promise<void> {
-  const question = QUESTION.exec(text)
+  const asked = askedIn(text)
   const word = WORD.exec(text)?.[1]
   if (COMMAND.test(text)) await runCommand(text, desk)
   else if (word && !Object.hasOwn(scope, word))
     await runCommand(word === 'help' ? '.help' : '.exit', desk)
-  else if (question) {
-    const asked = question[2] ?? question[3] ?? ''
-    const source = (question[1] ?? question[4]) === '??'
-    if (asked) await desk.show(describe(asked, scope, desk.look(), source))
-    else await runCommand('.help', desk)
-  } else await desk.run(text)
+  else if (asked?.name) await desk.show(describe(asked.name, scope, desk.look(), asked.source))
+  else if (asked) await runCommand('.help', desk)
+  else await desk.run(text)
 }

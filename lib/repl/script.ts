@@ -4,11 +4,14 @@
  */
 import { dirname, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { createEvaluator, type Names } from '../code/evaluate.ts'
 import { untilEnded } from '../code/guard.ts'
 import { lookOf } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { readText } from '../files.ts'
+import { describe } from './docs.ts'
+import { askedIn } from './enter.ts'
 import { showError, showValue } from './show.ts'
 
 type Output = {
@@ -36,8 +39,8 @@ export type ScriptOptions = {
 /**
  * Run a script once.
  *
- * The last value of `code` and `stdin` is printed unless it is undefined. SIGINT stops the script
- * through its signal.
+ * The last value of `code` and `stdin` is printed unless it is undefined; `?name` alone prints what
+ * the source says of it. SIGINT stops the script through its signal.
  *
  * @returns exit code: 0, or 1 when the script threw (the error is on `errors`), or 130 when it was
  *   stopped
@@ -61,8 +64,13 @@ export async function runScript(options: ScriptOptions): Promise<0 | 1 | 130> {
     : controller.signal
   process.once('SIGINT', stop)
   try {
-    const running = evaluator.evaluate(code, { filename, signal, breakOnSigint: true })
-    const { value } = await untilEnded(running, signal)
+    const asked = options.file === undefined ? askedIn(code) : null
+    const { value } = asked
+      ? { value: describe(asked.name, evaluator.scope, lookOf(output), asked.source) }
+      : await untilEnded(
+          evaluator.evaluate(code, { filename, signal, breakOnSigint: true }),
+          signal,
+        )
     if (value !== undefined && options.file === undefined) {
       output.write(`${typeof value === 'string' ? value : showValue(value, lookOf(output))}\n`)
     }
@@ -89,10 +97,7 @@ async function codeOf(options: ScriptOptions): Promise<{ code: string; filename:
     return { code: readText(options.file, 'a script to run'), filename: resolve(options.file) }
   }
   if (options.stdin) {
-    let code = ''
-    options.stdin.setEncoding('utf8')
-    for await (const chunk of options.stdin) code += chunk
-    return { code, filename: 'stdin' }
+    return { code: await text(options.stdin), filename: 'stdin' }
   }
   throw new TouchstoneError(
     'argument_invalid',

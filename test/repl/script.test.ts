@@ -33,6 +33,25 @@ describe('a script', () => {
     assert.equal((await ran({ code: '"a\\nb"' })).out, 'a\nb\n')
     assert.equal((await ran({ code: 'undefined' })).out, '')
   })
+  test('that is a question alone is answered as at the prompt', async () => {
+    const { stats } = await import('../../lib/index.ts')
+    for (const given of [
+      { code: '?stats.wilson' },
+      { stdin: Readable.from(['stats.wilson?\n']) },
+    ]) {
+      const { code, out } = await ran({ ...given, scope: { stats } })
+      assert.equal(code, 0)
+      assert.match(out, /function wilson\(successes: number, trials: number/)
+      assert.match(out, /Wilson/)
+    }
+    assert.match(
+      (await ran({ code: '??stats.wilson', scope: { stats } })).out,
+      /export function wilson/,
+    )
+    const unknown = await ran({ code: '?nowhere_at_all' })
+    assert.deepEqual([unknown.code, unknown.out], [1, ''])
+    assert.match(unknown.err, /expected a name in scope, got nowhere_at_all/)
+  })
   test('piped is read to its end and run once', async () => {
     const stdin = Readable.from([
       'const a = 1\nconst b',

@@ -46,7 +46,7 @@ export class Control implements Requests {
   private ended = false
 
   private constructor(setting: Omit<ControlSetting, 'at'>, interrupt: () => void) {
-    const url = new URL(`./kernel-control-worker${extname(import.meta.url)}`, import.meta.url)
+    const url = new URL(`./control-worker${extname(import.meta.url)}`, import.meta.url)
     this.thread = new Worker(url, { workerData: { ...setting, at: this.at } })
     this.thread.on('message', (message: ControlMessage) => {
       if ('frames' in message) this.received.push(message.frames.map((one) => Buffer.from(one)))

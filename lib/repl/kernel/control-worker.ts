@@ -2,8 +2,8 @@
 import { Session } from 'node:inspector'
 import { parentPort, workerData } from 'node:worker_threads'
 import { Reply, Router } from 'zeromq'
-import { AT, type ControlMessage, type ControlSetting } from './kernel-control.ts'
-import { readMessage, writeMessage } from './kernel-wire.ts'
+import { AT, type ControlMessage, type ControlSetting } from './control.ts'
+import { readMessage, writeMessage } from './messages-wire.ts'
 
 const { at, key, session, ...addresses } = workerData as ControlSetting
 const kernel = parentPort as NonNullable<typeof parentPort>

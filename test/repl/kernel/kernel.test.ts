@@ -5,9 +5,14 @@ import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { installKernel } from '../../lib/repl/kernel-install.ts'
-import { pointsOf, readMessage, unitsOf, writeMessage } from '../../lib/repl/kernel-wire.ts'
-import { temporaryFolder } from '../temporary.ts'
+import { installKernel } from '../../../lib/repl/kernel/install.ts'
+import {
+  pointsOf,
+  readMessage,
+  unitsOf,
+  writeMessage,
+} from '../../../lib/repl/kernel/messages-wire.ts'
+import { temporaryFolder } from '../../temporary.ts'
 
 const PYTHON = '/usr/bin/python3'
 const at = (name: string) => fileURLToPath(new URL(name, import.meta.url))
@@ -28,9 +33,9 @@ describe('the kernel, asked by Jupyter\u2019s client', { skip: withoutJupyter() 
   const cell = (name: string) => seen[name] as Seen
   before(async () => {
     const folder = temporaryFolder()
-    await installKernel({ command: [process.execPath, at('kernel-main.ts')], folder })
+    await installKernel({ command: [process.execPath, at('main.ts')], folder })
     const env = { ...process.env, JUPYTER_PATH: folder }
-    const { stdout } = await promisify(execFile)(PYTHON, [at('kernel-client.py')], {
+    const { stdout } = await promisify(execFile)(PYTHON, [at('client.py')], {
       env,
       timeout: 60_000,
     })

@@ -1,8 +1,8 @@
 /** Starts the kernel with a small scope, for the test that drives it through Jupyter's client. */
 import { setImmediate } from 'node:timers/promises'
-import * as display from '../../lib/display.ts'
-import { runKernel } from '../../lib/repl/kernel.ts'
-import { Shown } from '../../lib/shown.ts'
+import * as display from '../../../lib/display.ts'
+import { runKernel } from '../../../lib/repl/kernel/kernel.ts'
+import { Shown } from '../../../lib/shown.ts'
 
 class Rates extends Shown {
   text(look: display.Look = {}) {

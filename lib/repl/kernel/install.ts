@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { unwritable } from '../files.ts'
+import { unwritable } from '../../files.ts'
 
 export type InstallOptions = {
   /**
