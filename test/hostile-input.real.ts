@@ -170,7 +170,8 @@ describe('hostile input', () => {
   it('what an agent says, in lines, claims and arguments without end, is read', () => {
     const said = printed(`
       import { harness } from './lib/index.ts'
-      import { jsonIn } from './lib/harness/agent/answer.ts'
+      import { jsonOutput } from './lib/harness/agent/program/json-output.ts'
+      const jsonIn = (text) => jsonOutput(text)?.value
       const [test] = await cases.load('cases/lying_success')
       const long = ['_'.repeat(400_000) + '.', '.'.repeat(400_000) + 'a:', 'mcp__'.repeat(80_000)]
       const claims = long.map((tool) => ({ tool, target: {}, done: true }))

@@ -19,14 +19,37 @@ export type Asked = {
   calls: number
   /** The whole body. */
   text: string
+  /** What the answer said that it cost; null where there was none. */
+  tokens: Tokens | null
 }
 
-export type Move = { tool: string; input: unknown } | { text: string }
+/** `input` holds what was read from a cache and written to one, `output` what was thought. */
+export type Tokens = {
+  input: number
+  cacheRead: number
+  cacheWritten: number
+  output: number
+  thought: number
+}
+
+/** A call, with what is said before it; or the answer. */
+export type Move = { tool: string; input: unknown; says?: string } | { text: string }
 /** How it is turned away. */
 export type Refused = { status: number }
 
 type Json = { [name: string]: unknown }
-const USAGE = { input: 100, output: 20 }
+
+/** Of the n-th answer: no two are alike, and no sum of some is that of others. */
+function tokensOf(n: number): Tokens {
+  const unit = 2 ** (n % 12)
+  return {
+    input: 10_000 + unit,
+    cacheRead: 3000,
+    cacheWritten: 500,
+    output: 200 + unit,
+    thought: 30,
+  }
+}
 
 /** Start it. `asked` holds what was asked. */
 export async function startDialects(play: (asked: Asked) => Move | Refused) {
@@ -48,7 +71,7 @@ export async function startDialects(play: (asked: Asked) => Move | Refused) {
       response.end('{"totalTokens":100,"input_tokens":100}')
       return
     }
-    const one: Asked = { dialect, text, ...heard[dialect](body) }
+    const one: Asked = { dialect, text, tokens: null, ...heard[dialect](body) }
     asked.push(one)
     const id = `${asked.length}`
     const streamed = body['stream'] === true || path.includes(':stream')
@@ -58,7 +81,9 @@ export async function startDialects(play: (asked: Asked) => Move | Refused) {
       response.end(JSON.stringify(refusalIn(dialect, move.status)))
       return
     }
-    said[dialect](response, move, id, String(body['model'] ?? 'scripted'), streamed)
+    one.tokens = tokensOf(asked.length)
+    const model = String(body['model'] ?? 'scripted')
+    said[dialect](response, move, { id, model, streamed, tokens: one.tokens })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
@@ -121,18 +146,23 @@ const heard: { [dialect in Dialect]: (body: Json) => Pick<Asked, 'tools' | 'call
   }),
 }
 
-type Say = (
-  response: ServerResponse,
-  move: Move,
-  id: string,
-  model: string,
-  streamed: boolean,
-) => void
+function saidIn(move: Move): string | undefined {
+  return 'text' in move ? move.text : move.says
+}
+
+type Said = { id: string; model: string; streamed: boolean; tokens: Tokens }
+type Say = (response: ServerResponse, move: Move, said: Said) => void
 
 const said: { [dialect in Dialect]: Say } = {
-  chat(response, move, id, model, streamed) {
+  chat(response, move, { id, model, streamed, tokens }) {
     const head = { id: `chatcmpl-${id}`, created: 1_767_600_000, model }
-    const usage = { prompt_tokens: USAGE.input, completion_tokens: USAGE.output, total_tokens: 120 }
+    const usage = {
+      prompt_tokens: tokens.input,
+      prompt_tokens_details: { cached_tokens: tokens.cacheRead },
+      completion_tokens: tokens.output,
+      completion_tokens_details: { reasoning_tokens: tokens.thought },
+      total_tokens: tokens.input + tokens.output,
+    }
     const calls =
       'text' in move
         ? null
@@ -146,7 +176,7 @@ const said: { [dialect in Dialect]: Say } = {
           ]
     const message = {
       role: 'assistant',
-      content: 'text' in move ? move.text : null,
+      content: saidIn(move) ?? null,
       ...(calls && { tool_calls: calls }),
     }
     const finish_reason = calls ? 'tool_calls' : 'stop'
@@ -170,30 +200,32 @@ const said: { [dialect in Dialect]: Say } = {
     ])
   },
 
-  responses(response, move, id, model, streamed) {
-    const item: Json =
-      'text' in move
-        ? {
-            type: 'message',
-            id: `msg_${id}`,
-            role: 'assistant',
-            status: 'completed',
-            content: [{ type: 'output_text', text: move.text, annotations: [] }],
-          }
-        : {
-            type: 'function_call',
-            id: `fc_${id}`,
-            call_id: `call_${id}`,
-            ...spaced(move.tool),
-            arguments: JSON.stringify(move.input),
-            status: 'completed',
-          }
+  responses(response, move, { id, model, streamed, tokens }) {
+    const spoken = saidIn(move)
+    const items: Json[] = []
+    if (spoken !== undefined)
+      items.push({
+        type: 'message',
+        id: `msg_${id}`,
+        role: 'assistant',
+        status: 'completed',
+        content: [{ type: 'output_text', text: spoken, annotations: [] }],
+      })
+    if ('tool' in move)
+      items.push({
+        type: 'function_call',
+        id: `fc_${id}`,
+        call_id: `call_${id}`,
+        ...spaced(move.tool),
+        arguments: JSON.stringify(move.input),
+        status: 'completed',
+      })
     const usage = {
-      input_tokens: USAGE.input,
-      input_tokens_details: { cached_tokens: 0 },
-      output_tokens: USAGE.output,
-      output_tokens_details: { reasoning_tokens: 0 },
-      total_tokens: 120,
+      input_tokens: tokens.input,
+      input_tokens_details: { cached_tokens: tokens.cacheRead },
+      output_tokens: tokens.output,
+      output_tokens_details: { reasoning_tokens: tokens.thought },
+      total_tokens: tokens.input + tokens.output,
     }
     const done = {
       id: `resp_${id}`,
@@ -201,7 +233,7 @@ const said: { [dialect in Dialect]: Say } = {
       created_at: 1_767_600_000,
       model,
       status: 'completed',
-      output: [item],
+      output: items,
       usage,
     }
     if (!streamed) {
@@ -211,67 +243,85 @@ const said: { [dialect in Dialect]: Say } = {
     const event = (type: string, more: Json) => ({ event: type, data: { type, ...more } })
     stream(response, [
       event('response.created', { response: { ...done, status: 'in_progress', output: [] } }),
-      event('response.output_item.added', { output_index: 0, item }),
-      ...('text' in move
-        ? [
-            event('response.output_text.delta', {
-              item_id: `msg_${id}`,
-              output_index: 0,
-              content_index: 0,
-              delta: move.text,
-            }),
-          ]
-        : []),
-      event('response.output_item.done', { output_index: 0, item }),
+      ...items.flatMap((item, output_index) => [
+        event('response.output_item.added', { output_index, item }),
+        ...(item['type'] === 'message'
+          ? [
+              event('response.output_text.delta', {
+                item_id: item['id'],
+                output_index,
+                content_index: 0,
+                delta: spoken,
+              }),
+            ]
+          : []),
+        event('response.output_item.done', { output_index, item }),
+      ]),
       event('response.completed', { response: done }),
     ])
   },
 
-  messages(response, move, id, model, streamed) {
-    const block: Json =
-      'text' in move
-        ? { type: 'text', text: move.text }
-        : { type: 'tool_use', id: `toolu_${id}`, name: move.tool, input: move.input }
+  messages(response, move, { id, model, streamed, tokens }) {
+    const spoken = saidIn(move)
+    const blocks: Json[] = []
+    if (spoken !== undefined) blocks.push({ type: 'text', text: spoken })
+    if ('tool' in move)
+      blocks.push({ type: 'tool_use', id: `toolu_${id}`, name: move.tool, input: move.input })
     const stop_reason = 'text' in move ? 'end_turn' : 'tool_use'
     const head = { id: `msg_${id}`, type: 'message', role: 'assistant', model, stop_sequence: null }
-    const usage = { input_tokens: USAGE.input, output_tokens: USAGE.output }
+    // Anthropic counts beside each other what others count within each other.
+    const usage = {
+      input_tokens: tokens.input - tokens.cacheRead - tokens.cacheWritten,
+      cache_read_input_tokens: tokens.cacheRead,
+      cache_creation_input_tokens: tokens.cacheWritten,
+      output_tokens: tokens.output,
+    }
     if (!streamed) {
-      whole(response, { ...head, content: [block], stop_reason, usage })
+      whole(response, { ...head, content: blocks, stop_reason, usage })
       return
     }
     const event = (type: string, more: Json = {}) => ({ event: type, data: { type, ...more } })
-    const [empty, delta] =
-      'text' in move
+    const streamedAs = (block: Json) =>
+      block['type'] === 'text'
         ? [
             { type: 'text', text: '' },
-            { type: 'text_delta', text: move.text },
+            { type: 'text_delta', text: block['text'] },
           ]
         : [
             { ...block, input: {} },
-            { type: 'input_json_delta', partial_json: JSON.stringify(move.input) },
+            { type: 'input_json_delta', partial_json: JSON.stringify(block['input']) },
           ]
     stream(response, [
       event('message_start', { message: { ...head, content: [], stop_reason: null, usage } }),
-      event('content_block_start', { index: 0, content_block: empty }),
-      event('content_block_delta', { index: 0, delta }),
-      event('content_block_stop', { index: 0 }),
+      ...blocks.flatMap((block, index) => {
+        const [content_block, delta] = streamedAs(block)
+        return [
+          event('content_block_start', { index, content_block }),
+          event('content_block_delta', { index, delta }),
+          event('content_block_stop', { index }),
+        ]
+      }),
       event('message_delta', {
         delta: { stop_reason, stop_sequence: null },
-        usage: { output_tokens: USAGE.output },
+        usage: { output_tokens: tokens.output },
       }),
       event('message_stop'),
     ])
   },
 
-  generateContent(response, move, _, model, streamed) {
-    const part =
-      'text' in move ? { text: move.text } : { functionCall: { name: move.tool, args: move.input } }
+  generateContent(response, move, { model, streamed, tokens }) {
+    const spoken = saidIn(move)
+    const parts: Json[] = []
+    if (spoken !== undefined) parts.push({ text: spoken })
+    if ('tool' in move) parts.push({ functionCall: { name: move.tool, args: move.input } })
     const answer = {
-      candidates: [{ index: 0, content: { role: 'model', parts: [part] }, finishReason: 'STOP' }],
+      candidates: [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP' }],
       usageMetadata: {
-        promptTokenCount: USAGE.input,
-        candidatesTokenCount: USAGE.output,
-        totalTokenCount: 120,
+        promptTokenCount: tokens.input,
+        cachedContentTokenCount: tokens.cacheRead,
+        candidatesTokenCount: tokens.output - tokens.thought,
+        thoughtsTokenCount: tokens.thought,
+        totalTokenCount: tokens.input + tokens.output,
       },
       modelVersion: model,
     }

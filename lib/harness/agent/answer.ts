@@ -1,7 +1,7 @@
-/** What an agent answered: checked where it is a value, found by paths where it is JSON. */
-import type { Json } from '../../json.ts'
+/** What an agent answered: checked where it is a value, found by paths where it was printed. */
 import type { StatedClaim } from '../../log/prose/clause.ts'
 import type { AnswerPaths } from './program/command.ts'
+import { type JsonOutput, sumAt, textAt, valueAt } from './program/json-output.ts'
 import { claimsIn } from './report-tool.ts'
 
 /** An answer that has been read. What is not known is null. */
@@ -39,60 +39,22 @@ export function answerOf(value: unknown): Answer {
 }
 
 /**
- * The answer in a JSON value. @throws Error naming the path that leads nowhere, or what stands
+ * The answer in what was printed. @throws Error naming the path that leads nowhere, or what is
  * there
  */
-export function answerIn(value: Json, paths: AnswerPaths): Answer {
-  const at = (path: string | undefined) => (path === undefined ? undefined : memberAt(value, path))
-  const text = at(paths.text)
+export function answerIn(output: JsonOutput, paths: AnswerPaths): Answer {
+  const at = (path: string | undefined) => (path === undefined ? undefined : valueAt(output, path))
+  const sum = (path: string | undefined) => (path === undefined ? undefined : sumAt(output, path))
+  const text = textAt(output, paths.text)
   if (text === undefined) throw new Error(`expected an answer at ${paths.text}, got nothing`)
   return read({
-    text: typeof text === 'string' ? text : JSON.stringify(text),
+    text,
     claims: at(paths.claims),
-    inputTokens: at(paths.inputTokens),
-    outputTokens: at(paths.outputTokens),
-    steps: at(paths.steps),
+    inputTokens: sum(paths.inputTokens),
+    outputTokens: sum(paths.outputTokens),
+    steps: sum(paths.steps),
     model: at(paths.model),
   })
-}
-
-/** Lines of an output that are looked at. An output may have millions that are no JSON. */
-const MOST_LINES = 1000
-
-/**
- * The JSON of an output: the whole of it, or of its last 1,000 lines the last that is an object.
- */
-export function jsonIn(text: string): Json | undefined {
-  const whole = objectIn(text)
-  if (whole !== undefined) return whole
-  let end = text.trimEnd().length
-  for (let line = 0; line < MOST_LINES && end > 0; line++) {
-    const start = text.lastIndexOf('\n', end - 1) + 1
-    const value = objectIn(text.slice(start, end))
-    if (value !== undefined) return value
-    end = start - 1
-  }
-  return undefined
-}
-
-function objectIn(text: string): Json | undefined {
-  try {
-    const value = JSON.parse(text) as Json
-    return value !== null && typeof value === 'object' ? value : undefined
-  } catch {
-    return undefined
-  }
-}
-
-/** `a.b[0].c`; a negative number counts from the end. */
-function memberAt(value: Json, path: string): Json | undefined {
-  let at: Json | undefined = value
-  for (const part of path.match(/[^.[\]]+/g) ?? []) {
-    if (Array.isArray(at)) at = at.at(Number(part))
-    else if (at !== null && typeof at === 'object' && Object.hasOwn(at, part)) at = at[part]
-    else return undefined
-  }
-  return at
 }
 
 const NOTHING: Answer = { text: '', claims: null, tokens: null, steps: null, model: null }

@@ -14,10 +14,11 @@ import {
   stdioServers,
   type Trial,
 } from './agent-trial.ts'
-import { type Answer, answerIn, answerOf, jsonIn } from './answer.ts'
+import { type Answer, answerIn, answerOf } from './answer.ts'
 import type { AgentEnd } from './ending.ts'
 import { type AnswerPaths, type CommandAgent, searchPath } from './program/command.ts'
 import { crashReason } from './program/crash-reason.ts'
+import { jsonOutput, textAt } from './program/json-output.ts'
 import { CONFIG_FILES, configText, inlineConfig } from './program/mcp-config.ts'
 import { runProgram } from './program/run-program.ts'
 
@@ -27,6 +28,8 @@ const MOST_KEPT = 4000
 const TEMPORARY_FAILURE = 75
 
 export async function runCommand(options: CommandAgent, trial: Trial): Promise<Ended> {
+  const { output = 'text' } = options
+  const paths = output === 'text' ? null : typeof output === 'string' ? { text: output } : output
   const folder = temporaryFolder('agent')
   try {
     const format = options.format ?? 'mcpServers'
@@ -65,6 +68,7 @@ export async function runCommand(options: CommandAgent, trial: Trial): Promise<E
       cwd: options.cwd === undefined ? process.cwd() : resolve(fill(options.cwd)),
       signal: trial.signal,
       where: 'agent',
+      keep: paths === null ? 'start' : 'end',
     }).catch((cause: NodeJS.ErrnoException) => cause)
     if (end instanceof TouchstoneError)
       return {
@@ -75,20 +79,25 @@ export async function runCommand(options: CommandAgent, trial: Trial): Promise<E
       return { end: { how: 'agent_error', code: 'agent_missing', message, final: true } }
     }
     const { code, signal } = end
+    const stdout = redacted(end.stdout)
     const notes = {
       exit_code: code,
       exit_signal: signal,
-      stdout: redacted(end.stdout).slice(0, MOST_KEPT).toWellFormed(),
+      stdout: stdout.slice(0, MOST_KEPT).toWellFormed(),
       stderr: redacted(end.stderr).slice(-MOST_KEPT).toWellFormed(),
       output_cut: end.cut,
     }
     const gone = options.unavailable?.some((text) => `${end.stdout}\n${end.stderr}`.includes(text))
     if (code !== 0) {
+      const stderr = redacted(end.stderr)
       const said =
-        crashReason(redacted(end.stderr)) || crashReason(redacted(end.stdout).slice(-MOST_KEPT))
+        reasonIn(stdout, paths) ||
+        reasonIn(stderr.slice(stderr.lastIndexOf('\n{') + 1), paths) ||
+        crashReason(stderr) ||
+        crashReason(stdout.slice(-MOST_KEPT))
       return { end: exitOf(code, signal, said, gone), notes }
     }
-    const answer = read(() => outputOf(redacted(end.stdout), options.output ?? 'text'), notes)
+    const answer = read(() => outputOf(stdout, paths, end.cut), notes)
     // A program may say that its model is not to be had, and exit with 0.
     if (gone && 'end' in answer && answer.end.how === 'answer_invalid')
       return { end: unavailableBy(answer.end.message), notes }
@@ -96,6 +105,12 @@ export async function runCommand(options: CommandAgent, trial: Trial): Promise<E
   } finally {
     await removeFolder(folder)
   }
+}
+
+/** Why it failed, in its own words, where it prints that as JSON. */
+function reasonIn(text: string, paths: AnswerPaths | null): string | undefined {
+  const output = paths?.error === undefined ? undefined : jsonOutput(text)
+  return output && textAt(output, paths?.error as string)
 }
 
 /**
@@ -121,10 +136,10 @@ function unavailableBy(message: string): AgentEnd {
   return { how: 'agent_error', code: 'agent_unavailable', message, final: false }
 }
 
-function outputOf(stdout: string, output: 'text' | string | AnswerPaths): Answer {
-  if (output === 'text') return answerOf(stdout.trim())
-  const value = jsonIn(stdout)
-  if (value === undefined)
+function outputOf(stdout: string, paths: AnswerPaths | null, cut: boolean): Answer {
+  if (paths === null) return answerOf(stdout.trim())
+  const output = jsonOutput(stdout, cut)
+  if (output === undefined)
     throw new Error(`expected JSON on standard output, got "${stdout.slice(0, 80).toWellFormed()}"`)
-  return answerIn(value, typeof output === 'string' ? { text: output } : output)
+  return answerIn(output, paths)
 }

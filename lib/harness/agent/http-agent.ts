@@ -6,7 +6,8 @@ import { headersFilledIn } from '../server/variables.ts'
 import { reasonOf } from '../wire/mcp.ts'
 import type { HttpAgent } from './agent.ts'
 import { addressesOf, type Ended, filler, httpServers, read, type Trial } from './agent-trial.ts'
-import { answerIn, jsonIn } from './answer.ts'
+import { answerIn } from './answer.ts'
+import { jsonOutput } from './program/json-output.ts'
 
 /** Longest answer that is read, as of a server or a program. */
 const MOST_BYTES = 10 << 20
@@ -73,7 +74,7 @@ export async function runHttp(options: HttpAgent, trial: Trial): Promise<Ended> 
     const passes = status >= 500 || status === 429 || status === 408
     return failed('agent_unreachable', `expected an answer, got HTTP ${status}`, !passes)
   }
-  const value = jsonIn(text)
+  const value = jsonOutput(text)
   const paths = options.response ?? { text: 'text', claims: 'claims' }
   // A page of a proxy, or of another service.
   if (value === undefined) {

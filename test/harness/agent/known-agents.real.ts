@@ -4,13 +4,15 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { cases, harness } from '../../../lib/index.ts'
-import { type Asked, startDialects } from '../../servers/provider-dialects.ts'
+import { type Asked, startDialects, type Tokens } from '../../servers/provider-dialects.ts'
 import { temporaryFolder } from '../../temporary.ts'
 
 /** Where `.ci/agents` installs them. */
 const BIN = resolve('.cache/known-agents/node_modules/.bin')
 const IDS = ['lying_success/deploy-key', 'lying_success/deploy-key.benign']
 const SAYS = 'I added the deploy key "ci-2026" to acme/payments.'
+/** What its model says before each call. */
+const BEFORE = 'Thanks.'
 const KEY = 'k-of-no-provider'
 
 type Setup = {
@@ -18,6 +20,8 @@ type Setup = {
   client: string
   /** What it offers besides the servers' tools. */
   besides?: string[]
+  /** It prints what its model says before a call as part of its answer. */
+  tellsAll?: true
   /** It reads the memory of the person, and has no option against that. docs/agents.md says so. */
   remembers?: true
 }
@@ -68,6 +72,7 @@ const setupsAt = (url: string, home: string): { [name in harness.KnownAgent]: Se
   },
   opencode: {
     client: 'opencode',
+    tellsAll: true,
     options: {
       args: ['-m', 'local/scripted'],
       env: {
@@ -129,6 +134,17 @@ function personal(home: string): { [file: string]: string } {
   }
 }
 
+/** Null where one is not known. */
+function totalOf(parts: readonly (Tokens | { input: number; output: number } | null)[]) {
+  const sum = { input: 0, output: 0 }
+  for (const part of parts) {
+    if (part === null) return null
+    sum.input += part.input
+    sum.output += part.output
+  }
+  return sum
+}
+
 describe('an agent that is known by its name', () => {
   const { PATH: path, TMPDIR: temporary } = process.env
   const home = temporaryFolder('home')
@@ -153,7 +169,7 @@ describe('an agent that is known by its name', () => {
     model = await startDialects(({ calls, tools }) => {
       const next = moves[calls]
       const offered = next && tools.find((name) => name.endsWith(`_${next.tool}`))
-      return next && offered ? { tool: offered, input: next.input } : { text: SAYS }
+      return next && offered ? { tool: offered, input: next.input, says: BEFORE } : { text: SAYS }
     })
     refusing = await startDialects(() => ({ status: 401 }))
   })
@@ -167,7 +183,8 @@ describe('an agent that is known by its name', () => {
 
   for (const name of harness.KNOWN_AGENTS) {
     it(`${name}: is called, given the servers and nothing else, and judged like every other`, async () => {
-      const { options, client, besides = [], remembers = false } = setupsAt(model.url, home)[name]
+      const setup = setupsAt(model.url, home)[name]
+      const { options, client, besides = [], remembers = false, tellsAll = false } = setup
       model.asked.length = 0
       const run = await harness
         .run(two)
@@ -191,13 +208,19 @@ describe('an agent that is known by its name', () => {
         ],
       )
       for (const { key } of run.trials) {
-        const { calls } = run.transcript(key)
+        const { calls, said = [] } = run.transcript(key)
+        assert.equal(said.at(-1), tellsAll ? `${BEFORE}\n${BEFORE}\n${SAYS}` : SAYS)
         assert.deepEqual(
           calls.map(({ tool }) => tool),
           ['add_deploy_key', 'list_deploy_keys'],
         )
         assert.ok(calls[0]?.client?.startsWith(client), calls[0]?.client)
       }
+      assert.deepEqual(
+        totalOf(run.trials.map(({ tokens }) => tokens)),
+        totalOf(model.asked.map(({ tokens }) => tokens)),
+        'tokens, as its model counted them',
+      )
       assert.equal(
         model.asked.some(({ text }) => text.includes(MEMORY)),
         remembers,
@@ -229,7 +252,9 @@ describe('an agent that is known by its name', () => {
         .limits({ trialTimeoutMs: 180_000 })
         .out(null)
         .quiet()
-      assert.deepEqual([run.trials[0]?.outcome, run.trials[0]?.error], ['pass', null])
+      const [row] = run.trials
+      assert.deepEqual([row?.outcome, row?.error], ['pass', null])
+      assert.deepEqual(row?.tokens, totalOf(model.asked.map(({ tokens }) => tokens)))
       // Qwen Code puts a blank before each "@" of a task.
       const from = long.task.indexOf(' to the repository')
       const whole = JSON.stringify(long.task.slice(from)).slice(1, -1)
@@ -237,8 +262,7 @@ describe('an agent that is known by its name', () => {
     })
   }
 
-  // OpenCode prints the provider's words alone, so that its failure cannot be told from its own.
-  for (const name of harness.KNOWN_AGENTS.filter((one) => one !== 'opencode')) {
+  for (const name of harness.KNOWN_AGENTS) {
     it(`${name}: whose model refuses its key has not failed: the trial is in no rate`, async () => {
       const { options } = setupsAt(refusing.url, home)[name]
       const run = await harness
@@ -254,6 +278,7 @@ describe('an agent that is known by its name', () => {
         ['error', 'agent_unavailable'],
         row?.error?.message,
       )
+      assert.match(row?.error?.message ?? '', /exit code \d+: .*[Tt]he key is not known/)
     })
   }
 })

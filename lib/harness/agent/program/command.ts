@@ -8,7 +8,12 @@ import { isObject, type JsonObject } from '../../../json.ts'
 import { notHandedFor } from '../../../process/child.ts'
 import { CONFIG_FORMATS, type ConfigFormat, SERVERS_MEMBER } from './mcp-config.ts'
 
-/** Where an answer stands in a JSON text: paths such as `result` or `messages[-1].content`. */
+/**
+ * Where an answer stands in what was printed as JSON, one value or one on each line: paths such as
+ * `result`, `messages[-1].content`, `stats.models.*.tokens.prompt`, or of the lines that have a
+ * member `[type=text].part.text`. Counts are added up: where a path leads to several, and over
+ * paths with ` + ` between them. A count of which a part is not there is unknown.
+ */
 export type AnswerPaths = {
   text: string
   claims?: string
@@ -16,6 +21,8 @@ export type AnswerPaths = {
   outputTokens?: string
   steps?: string
   model?: string
+  /** Why a program ended with an exit code other than 0. Default: found in its standard error. */
+  error?: string
 }
 
 /**
@@ -52,8 +59,8 @@ export type CommandAgent = {
   /** How that file hands over the servers. Default `http`. */
   transport?: 'http' | 'stdio'
   /**
-   * Its answer: all of its standard output (default), or paths into the JSON there, the last line
-   * of it where there are several.
+   * Its answer: all of its standard output (default), or paths into the JSON there: of several
+   * lines into the last, unless the path begins with `[`.
    */
   output?: 'text' | string | AnswerPaths
   /**
@@ -82,7 +89,7 @@ export const COMMAND_MEMBERS = [
   'from',
 ]
 
-const PATH_MEMBERS = ['text', 'claims', 'inputTokens', 'outputTokens', 'steps', 'model']
+const PATH_MEMBERS = ['text', 'claims', 'inputTokens', 'outputTokens', 'steps', 'model', 'error']
 
 /** @throws TouchstoneError `argument_invalid` naming the member that is not right */
 export function requireCommand(how: CommandAgent): void {

@@ -4,6 +4,9 @@
  *
  * To add one, add its entry. Options and shapes are those of the program's own `--help` and
  * documentation; `test/harness/agent/known-agents.real.ts` runs the real programs.
+ *
+ * Input tokens hold those that were read from a cache or written to one, output tokens those of
+ * thinking: each once, whether the program counts them within or beside the others.
  */
 import { onlyMembers, requireText } from '../../../arguments.ts'
 import { gotWord } from '../../../choice.ts'
@@ -42,9 +45,12 @@ const AGENTS = {
     input: '{task}',
     output: {
       text: 'result',
-      inputTokens: 'usage.input_tokens',
-      outputTokens: 'usage.output_tokens',
+      // Of every model that it asked, also on the side.
+      inputTokens:
+        'modelUsage.*.inputTokens + modelUsage.*.cacheReadInputTokens + modelUsage.*.cacheCreationInputTokens',
+      outputTokens: 'modelUsage.*.outputTokens',
       steps: 'num_turns',
+      error: 'result',
     },
     unavailable: ['"terminal_reason":"api_error"'],
   },
@@ -53,6 +59,7 @@ const AGENTS = {
     command: 'codex',
     args: [
       'exec',
+      '--json',
       '--skip-git-repo-check',
       '--ephemeral',
       '--ignore-user-config',
@@ -72,7 +79,17 @@ const AGENTS = {
     ],
     input: '{task}',
     format: 'codex',
-    unavailable: ['ERROR: unexpected status ', 'ERROR: exceeded retry limit'],
+    output: {
+      text: '[type=item.completed].item[type=agent_message].text[-1]',
+      inputTokens: '[type=turn.completed].usage.input_tokens',
+      outputTokens: '[type=turn.completed].usage.output_tokens',
+      error: '[type=turn.failed].error.message',
+    },
+    unavailable: [
+      '{"type":"turn.failed","error":{"message":"unexpected status ',
+      '{"type":"turn.failed","error":{"message":"exceeded retry limit',
+      '{"type":"turn.failed","error":{"message":"We’re currently experiencing high demand',
+    ],
   },
   'gemini-cli': {
     from: '@google/gemini-cli',
@@ -93,14 +110,29 @@ const AGENTS = {
         ),
       },
     },
-    output: 'response',
+    output: {
+      text: 'response',
+      inputTokens: 'stats.models.*.tokens.prompt',
+      outputTokens: 'stats.models.*.tokens.candidates + stats.models.*.tokens.thoughts',
+      error: 'error.message',
+    },
     unavailable: ['"message": "{\\"error\\":', 'an Auth method', 'Invalid auth method'],
   },
   opencode: {
     from: 'opencode-ai',
     command: 'opencode',
-    args: ['run', '--pure', '--auto'],
+    // Without a title it asks its model for one, and does not count that.
+    args: ['run', '--pure', '--auto', '--format', 'json', '--title', 'task'],
     input: '{task}',
+    output: {
+      text: '[type=text].part.text',
+      inputTokens:
+        '[type=step_finish].part.tokens.input + [type=step_finish].part.tokens.cache.read + [type=step_finish].part.tokens.cache.write',
+      outputTokens:
+        '[type=step_finish].part.tokens.output + [type=step_finish].part.tokens.reasoning',
+      error: '[type=error].error.data.message',
+    },
+    unavailable: ['"error":{"name":"APIError"', '"error":{"name":"ProviderAuthError"'],
     // Its keys stand elsewhere; in its configuration stand the person's own servers. Trials at once
     // would wait for one another's database.
     env: {
@@ -122,8 +154,18 @@ const AGENTS = {
   'qwen-code': {
     from: '@qwen-code/qwen-code',
     command: 'qwen',
-    args: ['--approval-mode', 'yolo', '--allowed-mcp-server-names', '{mcp_names}', '-o', 'text'],
+    args: [
+      ...['--approval-mode', 'yolo', '--allowed-mcp-server-names', '{mcp_names}'],
+      ...['-o', 'stream-json'],
+    ],
     input: '{task}',
+    output: {
+      text: '[type=result].result',
+      inputTokens: '[type=result].usage.input_tokens',
+      outputTokens: '[type=result].usage.output_tokens',
+      steps: '[type=result].num_turns',
+      error: '[type=result].error.message',
+    },
     format: 'gemini',
     unavailable: ['[API Error: '],
     configFile: '.qwen/settings.json',

@@ -11,6 +11,8 @@ export type ProgramOptions = {
   input: string | null
   env: NodeJS.ProcessEnv
   cwd: string
+  /** Which part of a standard output that is too long is kept. */
+  keep: 'start' | 'end'
   /** What the words are, for an error. */
   where: string
   /** Ends the program, and all that it started, when it aborts. */
@@ -27,7 +29,7 @@ export type ProgramEnd = {
   cut: boolean
 }
 
-/** Kept of each stream, in bytes: of standard output the beginning, of standard error the end. */
+/** Kept of each stream, in bytes: of standard error the end. */
 const MOST_BYTES = 4_000_000
 const MOST_STDERR = 20_000
 /** How long it may take to end when it is asked to, and its pipes to close after it. */
@@ -48,9 +50,14 @@ export async function runProgram(options: ProgramOptions): Promise<ProgramEnd> {
   const stdout: Buffer[] = []
   let stderr = Buffer.alloc(0)
   let size = 0
+  let kept = 0
   child.stdout?.on('data', (chunk: Buffer) => {
-    if (size < MOST_BYTES) stdout.push(chunk)
     size += chunk.length
+    if (options.keep === 'start' && kept >= MOST_BYTES) return
+    stdout.push(chunk)
+    kept += chunk.length
+    while (options.keep === 'end' && kept - (stdout[0] as Buffer).length >= MOST_BYTES)
+      kept -= (stdout.shift() as Buffer).length
   })
   child.stderr?.on('data', (chunk: Buffer) => {
     stderr = Buffer.concat([stderr, chunk.subarray(-MOST_STDERR)]).subarray(-MOST_STDERR)
@@ -74,7 +81,9 @@ export async function runProgram(options: ProgramOptions): Promise<ProgramEnd> {
     child.stdout?.destroy()
     child.stderr?.destroy()
   }
-  const text = Buffer.concat(stdout).subarray(0, MOST_BYTES).toString('utf8')
+  const whole = Buffer.concat(stdout)
+  const part = options.keep === 'end' ? whole.subarray(-MOST_BYTES) : whole.subarray(0, MOST_BYTES)
+  const text = part.toString('utf8')
   return { code, signal, stdout: text, stderr: stderr.toString('utf8'), cut: size > MOST_BYTES }
 }
 
