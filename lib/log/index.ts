@@ -35,7 +35,14 @@ export {
   compareMetric,
   pairsOf,
 } from './numbers/comparison.ts'
-export { type Among, type Coverage, coverageOf, MARKS, type Mark } from './numbers/coverage.ts'
+export {
+  type Among,
+  type Coverage,
+  coverageOf,
+  MARKS,
+  type Mark,
+  type Spent,
+} from './numbers/coverage.ts'
 export {
   identicalRepeats,
   independentRows,

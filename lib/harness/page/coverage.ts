@@ -1,6 +1,6 @@
 /** Over how many trials the rates speak, and what the trials took: the cells of both tables. */
 import { count, duration, foreign } from '../../display.ts'
-import type { ConfigurationSummary, Coverage, Mark, MetricSummary } from '../../log/index.ts'
+import type { ConfigurationSummary, Coverage, Mark, MetricSummary, Spent } from '../../log/index.ts'
 import { digitsFor, percentage, rateText } from '../../rounding.ts'
 
 /** A cell, and the mark of the trials that it counts. null: it counts none. */
@@ -52,9 +52,10 @@ export function coverageShown(
   summary: readonly ConfigurationSummary[],
 ): CoverageShown {
   const of = (some: number, all: number) => (all === 0 ? '-' : `${some} of ${all}`)
+  const costs = coverage.some(({ spent }) => spent.cost_usd.unknown < spent.attempts)
   const rows = coverage.map((one, i) => {
     const { trials, exposed, fault, malformed, steps, calls, endings } = one
-    const { duration_ms: time, tokens } = summary[i] as ConfigurationSummary
+    const { duration_ms: time } = summary[i] as ConfigurationSummary
     return {
       name: one.configuration,
       reached: [
@@ -73,12 +74,38 @@ export function coverageShown(
         steps === null ? 'unknown' : String(steps),
         String(calls),
         of(malformed.calls, malformed.of),
-        tokens === null ? 'unknown' : `${tokens.input}, ${tokens.output}`,
+        tokensText(one.spent),
+        ...(costs ? [costText(one.spent)] : []),
       ],
       endings,
     }
   })
-  return { heads: HEADS, rows, notes: [EXPLAINED, ...unsaidText(coverage), ...usersText(coverage)] }
+  const heads = costs ? { ...HEADS, took: [...HEADS.took, 'cost'] } : HEADS
+  return {
+    heads,
+    rows,
+    notes: [EXPLAINED, ...spentText(coverage), ...unsaidText(coverage), ...usersText(coverage)],
+  }
+}
+
+const tokensText = ({ tokens, attempts }: Spent) =>
+  atLeast(`${tokens.input}, ${tokens.output}`, tokens, attempts)
+const costText = ({ cost_usd: cost, attempts }: Spent) =>
+  atLeast(`$${Number(cost.sum.toPrecision(3))}`, cost, attempts)
+
+function atLeast(sum: string, { unknown }: { unknown: number }, attempts: number): string {
+  if (unknown === attempts) return 'unknown'
+  return unknown === 0 ? sum : `at least ${sum}`
+}
+
+/** Where more was spent than on the trials of the table. */
+function spentText(coverage: readonly Coverage[]): string[] {
+  const more = coverage.reduce((sum, { spent, trials }) => sum + spent.attempts - trials, 0)
+  return more === 0
+    ? []
+    : [
+        `Tokens and cost are also those of ${count(more, 'attempt')} that ended in an error, which no other number counts.`,
+      ]
 }
 
 /** What makes it known what an agent says it did, where it is not. */

@@ -170,7 +170,7 @@ export class Run extends RunTrials {
    */
   coverage(): Coverage[] {
     this.requireSound()
-    return coverageOf(this.manifest, this.records())
+    return coverageOf(this.manifest, this.records(), this.columns.earlier)
   }
 
   /**

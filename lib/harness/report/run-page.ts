@@ -234,10 +234,13 @@ function configurationShown(run: Run, one: ConfigurationSummary): ConfigurationS
         tokens.length,
         (n) => Math.round(n).toLocaleString('en-US'),
       ),
-      usd:
-        one.cost_usd === null
-          ? '–'
-          : per(one.cost_usd, usable.length, (n) => `$${n.toPrecision(3)}`),
+      usd: usable.some((row) => row.cost_usd === null)
+        ? '–'
+        : per(
+            usable.reduce((sum, row) => sum + (row.cost_usd ?? 0), 0),
+            usable.length,
+            (n) => `$${n.toPrecision(3)}`,
+          ),
     },
   }
 }

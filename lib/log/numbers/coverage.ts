@@ -54,6 +54,12 @@ export type Coverage = {
   malformed: { calls: number; of: number }
   steps: number | null
   calls: number
+  /**
+   * What all of its attempts used and cost, also those that ended in an error or were made again,
+   * and repeats that count once. `unknown`: attempts of which it is not known, so that the sums are
+   * the least that it can be.
+   */
+  spent: Spent
   /** How the trials ended, the most frequent way first. */
   endings: [ending: string, trials: number][]
   /**
@@ -62,6 +68,12 @@ export type Coverage = {
    * null: no trial has a user.
    */
   users: Users | null
+}
+
+export type Spent = {
+  tokens: { input: number; output: number; unknown: number }
+  cost_usd: { sum: number; unknown: number }
+  attempts: number
 }
 
 type Users = {
@@ -93,6 +105,11 @@ class Tally {
   calls = 0
   steps: number | null = 0
   users: Users | null = null
+  readonly spent: Spent = {
+    tokens: { input: 0, output: 0, unknown: 0 },
+    cost_usd: { sum: 0, unknown: 0 },
+    attempts: 0,
+  }
   readonly exposed = new Map<string, number[]>()
   readonly endings = new Map<string, number>()
 
@@ -121,6 +138,18 @@ class Tally {
   }
 }
 
+function spend(spent: Spent, row: TrialRecord): void {
+  const { tokens, cost_usd: cost } = spent
+  spent.attempts++
+  if (row.tokens === null) tokens.unknown++
+  else {
+    tokens.input += row.tokens.input
+    tokens.output += row.tokens.output
+  }
+  if (row.cost_usd === null) cost.unknown++
+  else cost.sum += row.cost_usd
+}
+
 function together(all: Users | null, one: NonNullable<TrialRecord['user']>): Users {
   if (all === null) return { ...one, trials: 1 }
   const [a, b] = [all.tokens, one.tokens]
@@ -133,14 +162,28 @@ function together(all: Users | null, one: NonNullable<TrialRecord['user']>): Use
   }
 }
 
-/** The coverage of each configuration. @param records one per trial: the attempt that counts */
+/**
+ * The coverage of each configuration.
+ *
+ * @param records one per trial: the attempt that counts
+ * @param earlier the attempts before those
+ */
 export function coverageOf(
   manifest: Manifest,
   records: Iterable<TrialRecord>,
+  earlier: readonly TrialRecord[],
   level = 0.95,
 ): Coverage[] {
   const tallies = new Map(manifest.configurations.map(({ name }) => [name, new Tally()]))
-  for (const row of records) if (row.outcome !== 'error') tallies.get(row.configuration)?.add(row)
+  for (const row of records) {
+    const tally = tallies.get(row.configuration)
+    if (row.outcome !== 'error') tally?.add(row)
+    if (tally) spend(tally.spent, row)
+  }
+  for (const row of earlier) {
+    const tally = tallies.get(row.configuration)
+    if (tally) spend(tally.spent, row)
+  }
   const families = familyOfCases(manifest)
   return [...tallies].map(([configuration, tally]) => ({
     configuration,
@@ -154,6 +197,7 @@ export function coverageOf(
     malformed: { calls: tally.malformed, of: tally.seen },
     steps: tally.steps,
     calls: tally.calls,
+    spent: tally.spent,
     endings: [...tally.endings].sort(([, a], [, b]) => b - a),
     users: tally.users,
   }))

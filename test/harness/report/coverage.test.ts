@@ -61,6 +61,11 @@ describe('coverage', () => {
       unstated: { unread: 0, unseen: 0, unclaimed: 0 },
       reported: 12,
       fault: { trials: 4, met: 4 },
+      spent: {
+        tokens: { input: 0, output: 0, unknown: 12 },
+        cost_usd: { sum: 0, unknown: 12 },
+        attempts: 12,
+      },
       users: null,
     })
     assert.deepEqual([exposed.trials, exposed.of, exposed.estimate], [4, 4, 1])

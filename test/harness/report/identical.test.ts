@@ -4,6 +4,7 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { cases, harness } from '../../../lib/index.ts'
+import type { Coverage, TrialRecord } from '../../../lib/log/index.ts'
 import { identicalIn, summaryOf } from '../../../lib/receipt/recompute/run-predicate.ts'
 import { readTrialLog } from '../../../lib/receipt/recompute/trial-log.ts'
 import { temporaryFolder } from '../../temporary.ts'
@@ -20,7 +21,11 @@ const whole = await harness
   .quiet()
 
 /** The run as if real models had answered so, with its transcripts changed. */
-async function asReal(name: string, change = (line: { [member: string]: unknown }) => line) {
+async function asReal(
+  name: string,
+  change = (line: { [member: string]: unknown }) => line,
+  used: (record: TrialRecord, at: number) => Partial<TrialRecord> = () => ({}),
+) {
   const dir = join(made, name)
   cpSync(whole.dir, dir, { recursive: true })
   const manifest = JSON.parse(readFileSync(join(dir, 'manifest.json'), 'utf8'))
@@ -30,7 +35,8 @@ async function asReal(name: string, change = (line: { [member: string]: unknown 
   const lines = readFileSync(path, 'utf8').trim().split('\n')
   writeFileSync(path, lines.map((line) => `${JSON.stringify(change(JSON.parse(line)))}\n`).join(''))
   // A changed transcript is another one than its record digests; here only what is found in it is asked.
-  return new harness.Run({ dir, manifest, trials: [...whole.trials] })
+  const trials = whole.trials.map((record, at) => ({ ...record, ...used(record, at) }))
+  return new harness.Run({ dir, manifest, trials })
 }
 
 describe('identical repeats', () => {
@@ -48,6 +54,33 @@ describe('identical repeats', () => {
     assert.match(run.text({ width: 300 }), /same: its repeats are byte for byte the same/)
     assert.equal(run.complete, true)
     assert.deepEqual((run.toJSON() as { identical: string[] }).identical, ['same'])
+  })
+
+  it('cost what they cost: tokens and money are of all trials, those in an error too', async () => {
+    const used = { tokens: { input: 100, output: 20 }, cost_usd: 0.5 }
+    const each = 5 * all.length
+    const run = await asReal('spent', undefined, ({ outcome }) => ({ ...used, outcome }))
+    assert.deepEqual([...run.identical], ['same'])
+    const [same] = run.coverage()
+    assert.deepEqual(same?.spent, {
+      tokens: { input: 100 * each, output: 20 * each, unknown: 0 },
+      cost_usd: { sum: 0.5 * each, unknown: 0 },
+      attempts: each,
+    })
+    const row = new RegExp(`^same .* ${100 * each}, ${20 * each} +\\$${0.5 * each} `, 'm')
+    assert.match(run.text({ width: 300 }), row)
+
+    const partly = await asReal('partly', undefined, ({ configuration, outcome }, at) => ({
+      ...used,
+      ...(at % 2 === 0 && { tokens: null, cost_usd: null }),
+      outcome: configuration === 'same' && at < 2 ? 'error' : outcome,
+    }))
+    const { spent, trials } = partly.coverage()[0] as Coverage
+    assert.deepEqual([spent.attempts, spent.attempts > trials], [each, true])
+    assert.ok(spent.tokens.unknown > 0 && spent.tokens.unknown === spent.cost_usd.unknown)
+    const text = partly.text({ width: 300 })
+    assert.match(text, /^same .* at least \d+, \d+ +at least \$/m)
+    assert.match(text, /Tokens and cost are also those of \d attempts? that ended in an error/)
   })
 
   it('of a simulated one are no wonder', () => assert.deepEqual([...whole.identical], []))
