@@ -2,9 +2,10 @@
 
 import { foreign, tone } from '../display.ts'
 import type { JsonObject } from '../json.ts'
-import { axis, sayDifference, sayWithin, type Unit } from './quantity.ts'
+import { BOUNDS_NOTE } from './notes.ts'
+import { axis, sayBounds, sayDifference, sayWithin, type Unit } from './quantity.ts'
 import { FINITE, type RowReader, SHARE_DIFFERENCE } from './rows.ts'
-import { band, frame, tips, widest } from './spec.ts'
+import { band, boundMarks, frame, tips, widest } from './spec.ts'
 import { type Lane, lanes } from './text/lanes.ts'
 import { labels } from './text/names.ts'
 import { column, intervalLine, niceTicks, type TextLook, type TextScale } from './text/plot.ts'
@@ -15,6 +16,12 @@ export type Difference = {
   /** Both ends of its interval, or neither. */
   low?: number | null
   high?: number | null
+  /**
+   * The interval with each trial that was lost or not judged lowering the difference, and raising
+   * it: both ends, or neither. Drawn dotted.
+   */
+  boundLow?: number | null
+  boundHigh?: number | null
   /** Why the difference is undefined. */
   reason?: string
 }
@@ -24,6 +31,8 @@ export type DifferenceLine = {
   difference: number | null
   low: number | null
   high: number | null
+  boundLow?: number
+  boundHigh?: number
   reason: string | undefined
   /** `main` lines are what the chart is about; `plain` ones stand beside them. */
   role: 'main' | 'plain'
@@ -38,7 +47,8 @@ export function readDifference(
 ): DifferenceLine {
   const bounds = unit === 'share' ? SHARE_DIFFERENCE : FINITE
   const difference = row.maybe('difference', bounds)
-  return { name, difference, ...row.interval(bounds), reason: row.optionalText('reason'), role }
+  const ends = { ...row.interval(bounds), ...row.bounds(bounds) }
+  return { name, difference, ...ends, reason: row.optionalText('reason'), role }
 }
 
 type Drawing = {
@@ -58,7 +68,9 @@ const WIDTH_PX = 420
 function range({ lines, unit }: Drawing): { low: number; high: number; ticks: number[] } {
   const far = Math.max(
     0,
-    ...lines.flatMap((line) => [line.difference, line.low, line.high]).map((x) => Math.abs(x ?? 0)),
+    ...lines
+      .flatMap((line) => [line.difference, line.low, line.high, line.boundLow, line.boundHigh])
+      .map((x) => Math.abs(x ?? 0)),
   )
   const step = niceTicks(0, far || (unit === 'share' ? 0.5 : 1), 4)[1] ?? (far || 1)
   const end =
@@ -69,20 +81,28 @@ function range({ lines, unit }: Drawing): { low: number; high: number; ticks: nu
 }
 
 function said(line: DifferenceLine, unit: Unit): string {
+  const bounds = sayBounds(line, unit, true)
   if (line.difference === null)
-    return `undefined: ${foreign(line.reason ?? 'no difference was given', 60)}`
-  return sayWithin(line.difference, line.low, line.high, unit, true)
+    return `undefined: ${foreign(line.reason ?? 'no difference was given', 60)}${bounds}`
+  return sayWithin(line.difference, line.low, line.high, unit, true) + bounds
+}
+
+/** The sentence about dotted lines, where there are some. */
+export function boundsNote(lines: readonly DifferenceLine[]): string {
+  return lines.some((line) => line.boundLow !== undefined) ? ` ${BOUNDS_NOTE}` : ''
 }
 
 export function drawDifferences(drawing: Drawing): JsonObject {
   const { lines, unit } = drawing
   const names = labels(lines.map((line) => line.name))
   const { low, high, ticks } = range(drawing)
+  const open = lines.some((line) => line.boundLow !== undefined)
   const values = lines.map((line) => ({
     label: names.get(line.name) ?? '',
     difference: line.difference,
     low: line.low,
     high: line.high,
+    ...(open && { boundLow: line.boundLow ?? null, boundHigh: line.boundHigh ?? null }),
     said: said(line, unit),
     role: line.role,
   }))
@@ -131,6 +151,7 @@ export function drawDifferences(drawing: Drawing): JsonObject {
       mark: { type: 'rule', style: 'zero' },
       encoding: { x: x('zero') },
     },
+    ...(open ? boundMarks(x, y) : []),
     ...marks('plain', 'quiet', 1.5, 'circle', 50),
     ...marks('main', 'accent', 3.5, 'diamond', 150),
     {
@@ -154,21 +175,21 @@ export function drawDifferences(drawing: Drawing): JsonObject {
 export function differencesInText(drawing: Drawing, look: TextLook): string[] {
   const { lines, unit } = drawing
   const shade = look.ascii ? '~' : '░'
-  const drawn =
-    ({ difference: value, low, high, role }: DifferenceLine) =>
-    (scale: TextScale) => {
-      const mark = role === 'main' ? (look.ascii ? '#' : '◆') : undefined
-      const line = intervalLine({ value, low, high }, scale, look, { zero: 0, mark })
-      for (const one of drawing.bands ?? [])
-        line.under(column(one.low, scale), column(one.high, scale), shade)
-      return `${line}`
-    }
+  const drawn = (row: DifferenceLine) => (scale: TextScale) => {
+    const mark = row.role === 'main' ? (look.ascii ? '#' : '◆') : undefined
+    const ends = { ...row, value: row.difference }
+    const line = intervalLine(ends, scale, look, { zero: 0, mark })
+    for (const one of drawing.bands ?? [])
+      line.under(column(one.low, scale), column(one.high, scale), shade)
+    return `${line}`
+  }
   const rows = lines.map((line): Lane => {
     const { name, role } = line
     return {
       name,
-      drawn: line.difference === null ? null : drawn(line),
+      drawn: line.difference === null && line.boundLow == null ? null : drawn(line),
       said: said(line, unit),
+      ...(line.difference === null && { below: true }),
       role,
     }
   })

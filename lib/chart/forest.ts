@@ -4,6 +4,7 @@ import { onlyOptions } from '../arguments.ts'
 import { foreign } from '../display.ts'
 import { Chart } from './chart.ts'
 import {
+  boundsNote,
   type Difference,
   type DifferenceLine,
   differencesInText,
@@ -80,7 +81,7 @@ export function forest(rows: readonly ForestRow[], options: ForestOptions = {}):
   const side = { higher: ' Right of zero is better.', lower: ' Left of zero is better.' }
   const better = options.better ? side[options.better] : ''
   const notes = [
-    `${counted({ cases: cases.length, repeats: options.repeats })}.${main}${thin}${better}`,
+    `${counted({ cases: cases.length, repeats: options.repeats })}.${main}${thin}${boundsNote([...cases, ...overall])}${better}`,
     ...(options.more ? [options.more] : []),
   ]
   const lines: DifferenceLine[] = [...sorted, ...overall]

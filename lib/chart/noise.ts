@@ -6,6 +6,7 @@ import { onlyOptions } from '../arguments.ts'
 import { foreign } from '../display.ts'
 import { Chart } from './chart.ts'
 import {
+  boundsNote,
   type Difference,
   differencesInText,
   drawDifferences,
@@ -60,6 +61,7 @@ export function noise(rows: readonly NoiseRow[], options: NoiseOptions = {}): Ch
       row.oneOf('kind', ['A/A', 'A/B'] as const) ?? (label.startsWith('A/A') ? 'A/A' : 'A/B')
     return { kind, line: readDifference(row, unit, label, kind === 'A/A' ? 'plain' : 'main') }
   })
+  const lines = read.map(({ line }) => line)
   const bands = read.flatMap(({ kind, line: { low, high } }) =>
     kind === 'A/A' && low !== null && high !== null ? [{ low, high }] : [],
   )
@@ -76,12 +78,12 @@ export function noise(rows: readonly NoiseRow[], options: NoiseOptions = {}): Ch
       ? ''
       : ' No A/A comparison: how large a difference comes by chance is not shown.'
   const notes = [
-    `${n ? `${n}. ` : ''}${intervalNote('Bar', options)}${shading}${missing}${options.better ? ` ${options.better === 'lower' ? 'Left' : 'Right'} of zero is better.` : ''}`,
+    `${n ? `${n}. ` : ''}${intervalNote('Bar', options)}${shading}${boundsNote(lines)}${missing}${options.better ? ` ${options.better === 'lower' ? 'Left' : 'Right'} of zero is better.` : ''}`,
   ]
   const drawing = {
     title,
     notes,
-    lines: read.map(({ line }) => line),
+    lines,
     unit,
     what: `difference in ${metric}`,
     bands,

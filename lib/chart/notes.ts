@@ -36,6 +36,10 @@ export function intervalNote(mark: string, { target, level }: Target): string {
   return `${mark}: ${Number(((level ?? 0.95) * 100).toFixed(2))}% interval for ${target ?? 'cases like these'}.`
 }
 
+/** What is drawn where not every trial is known. */
+export const BOUNDS_NOTE =
+  'Dotted, "of all": the same over all trials, from each one that was lost or not judged counted against to each counted for.'
+
 /** A metric as the first word of a title. */
 export function capital(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1)

@@ -85,6 +85,15 @@ export function sayInterval(
   return `[${ends.join(', ')}]`
 }
 
+/** What bounds add to a value with its interval: `, of all [12, 70]`; nothing without bounds. */
+export function sayBounds(
+  { boundLow: low, boundHigh: high }: { boundLow?: number | null; boundHigh?: number | null },
+  unit: Unit,
+  signed = false,
+): string {
+  return low == null || high == null ? '' : `, of all ${sayInterval(low, high, unit, signed)}`
+}
+
 function plain(value: number, least: number): string {
   if (value === 0) return '0'
   const size = Math.abs(value)

@@ -113,6 +113,12 @@ export class RowReader {
     return { low, high }
   }
 
+  /** `boundLow` and `boundHigh`, both or neither; nothing where they are not there. */
+  bounds(bounds: Bounds): { boundLow?: number; boundHigh?: number } {
+    const { low, high } = this.interval(bounds, ['boundLow', 'boundHigh'])
+    return low === null || high === null ? {} : { boundLow: low, boundHigh: high }
+  }
+
   /** A record of whole numbers >= 0. */
   counts(field: string): Record<string, number> {
     const value = this.row[field]

@@ -10,13 +10,13 @@ import { count, foreign, pad, tone } from '../display.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { Chart } from './chart.ts'
 import { BETTER, SAME, WORSE } from './draw/theme.ts'
-import { capital, type Direction, TONES, TURNS, type Turn, turn } from './notes.ts'
-import { axis, SHARE_TICKS, say, sayDifference } from './quantity.ts'
+import { BOUNDS_NOTE, capital, type Direction, TONES, TURNS, type Turn, turn } from './notes.ts'
+import { axis, SHARE_TICKS, say, sayBounds, sayDifference } from './quantity.ts'
 import { readRows, SHARE } from './rows.ts'
-import { frame, lineLegend, nothing, tips, widest } from './spec.ts'
+import { boundMarks, frame, lineLegend, nothing, offsetBy, tips, widest } from './spec.ts'
 import { type Lane, lanes } from './text/lanes.ts'
 import { labels, short } from './text/names.ts'
-import { column, Line, page, type TextLook } from './text/plot.ts'
+import { boundsUnder, column, Line, page, type TextLook } from './text/plot.ts'
 import { drawTransitions, transitionsInText } from './transition.ts'
 
 export type SlopeRow = {
@@ -25,6 +25,14 @@ export type SlopeRow = {
   a: number
   /** Share that passed under the second, in [0, 1]. */
   b: number
+  /**
+   * Where each of them could lie with the trials that were lost or not judged: all four, or none.
+   * Drawn dotted.
+   */
+  aLow?: number
+  aHigh?: number
+  bLow?: number
+  bHigh?: number
 }
 
 export type SlopeOptions = Direction & {
@@ -57,7 +65,10 @@ export function slope(rows: readonly SlopeRow[], options: SlopeOptions = {}): Ch
   const read = readRows(rows, (row): SlopeRow => {
     const name = row.text('case')
     row.once('case')
-    return { case: name, a: row.needed('a', SHARE), b: row.needed('b', SHARE) }
+    const shares = { case: name, a: row.needed('a', SHARE), b: row.needed('b', SHARE) }
+    const [a, b] = (['a', 'b'] as const).map((of) => row.interval(SHARE, [`${of}Low`, `${of}High`]))
+    if (a?.low == null || b?.low == null) return shares
+    return { ...shares, aLow: a.low, aHigh: a.high, bLow: b.low, bHigh: b.high } as SlopeRow
   })
   const [a, b] = [short(foreign(options.a ?? 'A'), 40), short(foreign(options.b ?? 'B'), 40)]
   const metric = short(foreign(options.metric ?? 'share that pass'), 60)
@@ -66,13 +77,16 @@ export function slope(rows: readonly SlopeRow[], options: SlopeOptions = {}): Ch
   const turned = (way: Turn) => read.filter((row) => turn(row.a, row.b, lower) === way).length
   const [better, worse] = [turned('better'), turned('worse')]
   const each = options.repeats === undefined ? '' : `, ${count(options.repeats, 'repeat')} each`
+  const followed = read.length <= FOLLOWED
+  const open = read.filter((row) => row.aLow !== undefined).length
+  const many = `Of ${count(open, 'case')} some trials were lost or not judged: what they could change is not drawn.`
   const notes = [
     `${count(read.length, 'case')}${each}: ${better} better, ${worse} worse, ${read.length - better - worse} the same under ${b}. Counts, not estimates: no interval.`,
     ...(lower ? ['Lower is better.'] : []),
+    ...(open ? [followed ? BOUNDS_NOTE : many] : []),
     ...(options.more ? [options.more] : []),
   ]
   const empty = 'No cases.'
-  const followed = read.length <= FOLLOWED
   const drawing = { title, notes, rows: read, a, b, metric, lower }
   const spec = followed ? drawn(drawing) : drawTransitions(drawing)
   const body = (look: TextLook) =>
@@ -141,6 +155,15 @@ function drawn({ title, notes, rows, a, b, metric, lower }: Pairs): JsonObject {
     ]
   })
   const most = Math.max(...values.map((value) => value.n))
+  // Each case has a place of its own beside the ends, so that points and bounds stay to be seen.
+  const aside = (i: number) => 10 + 6 * i
+  const could = rows
+    .filter((row) => row.aLow !== undefined)
+    .flatMap(({ aLow = 0, aHigh = 0, bLow = 0, bHigh = 0 }, i) => [
+      { side: sides[0] ?? '', boundLow: aLow, boundHigh: aHigh, aside: aside(i) },
+      { side: sides[1] ?? '', boundLow: bLow, boundHigh: bHigh, aside: -aside(i) },
+    ])
+    .filter((one) => one.boundLow < one.boundHigh)
   const ends = endLabels(rows, names).map((end) => ({ ...end, side: sides[1] ?? '' }))
   const domain = TURNS.filter((kind) => values.some((value) => value.turn === kind))
   const colors = { better: BETTER, worse: WORSE, 'the same': SAME }
@@ -187,6 +210,14 @@ function drawn({ title, notes, rows, a, b, metric, lower }: Pairs): JsonObject {
       height: HEIGHT_PX,
       data: { values },
       layer: [
+        ...(could.length === 0
+          ? []
+          : boundMarks((field) => ({ ...y, field }), x, { xOffset: offsetBy('aside') }, 'y').map(
+              (mark) => ({
+                data: { values: could },
+                ...mark,
+              }),
+            )),
         {
           mark: { type: 'line', strokeCap: 'butt' },
           encoding: {
@@ -221,14 +252,21 @@ function inText({ rows, a, b, lower }: Pairs, look: TextLook): string[] {
     const change = row.a === row.b ? 'the same' : sayDifference(row.b - row.a, 'share')
     const shares = `${pad(say(row.a, 'share'), 4, 'right')} to ${pad(say(row.b, 'share'), 4, 'right')}`
     const as = TONES[turn(row.a, row.b, lower)]
+    const { aLow = null, aHigh = null, bLow = null, bHigh = null } = row
+    const could =
+      aLow === null || aHigh === null || bLow === null || bHigh === null
+        ? {}
+        : { boundLow: bLow - aHigh, boundHigh: bHigh - aLow }
     return {
       name: row.case,
       drawn: (scale) => {
         const [start, end] = [column(row.a, scale), column(row.b, scale)]
         const drawn = new Line(scale.cells).fill(Math.min(start, end), Math.max(start, end), line)
-        return `${drawn.set(start, from).set(end, to)}`
+        drawn.set(start, from).set(end, to)
+        boundsUnder(drawn, { boundLow: aLow, boundHigh: aHigh }, scale, look)
+        return `${boundsUnder(drawn, { boundLow: bLow, boundHigh: bHigh }, scale, look)}`
       },
-      said: `${shares}  ${tone(change, as, look)}`,
+      said: `${shares}  ${tone(change, as, look)}${sayBounds(could, 'share', true)}`,
     }
   })
   const axis = {

@@ -62,6 +62,38 @@ export function band(field: string, names: string[], labelOffset = 0): JsonObjec
 }
 
 /**
+ * Bounds as a dotted line with a stroke at each end: another shape than an interval's bar, so that
+ * they stand apart without colour.
+ *
+ * @param along the encoding of a field on the axis of the values, and `across` that of the row
+ * @param more  where the line lies, as of the mark that it belongs to
+ */
+export function boundMarks(
+  along: (field: string) => JsonObject,
+  across: JsonObject,
+  more: JsonObject = {},
+  way: 'x' | 'y' = 'x',
+): JsonObject[] {
+  const transform = [{ filter: 'isValid(datum.boundLow)' }]
+  const line = { type: 'rule', style: 'quiet', strokeWidth: 1.5, strokeDash: [2, 3], ...more }
+  const orient = way === 'x' ? 'vertical' : 'horizontal'
+  const end = {
+    type: 'tick',
+    style: 'quiet',
+    orient,
+    size: way === 'x' ? 11 : 5,
+    thickness: 1.5,
+    ...more,
+  }
+  const at = (field: string): JsonObject =>
+    way === 'x' ? { x: along(field), y: across } : { x: across, y: along(field) }
+  return [
+    { transform, mark: line, encoding: { ...at('boundLow'), [`${way}2`]: { field: 'boundHigh' } } },
+    ...['boundLow', 'boundHigh'].map((field) => ({ transform, mark: end, encoding: at(field) })),
+  ]
+}
+
+/**
  * A legend of lines, with their colour and dash: beside each other where the names fit, else below
  * each other.
  */

@@ -10,10 +10,10 @@ import { onlyOptions } from '../arguments.ts'
 import { count, foreign, tone } from '../display.ts'
 import type { JsonObject } from '../json.ts'
 import { Chart } from './chart.ts'
-import { capital, counted, intervalNote } from './notes.ts'
-import { axis, say, sayInterval, sayWithin, type Unit } from './quantity.ts'
+import { BOUNDS_NOTE, capital, counted, intervalNote } from './notes.ts'
+import { axis, say, sayBounds, sayInterval, sayWithin, type Unit } from './quantity.ts'
 import { FINITE, type RowReader, readRows, SHARE } from './rows.ts'
-import { band, frame, nothing, offsetBy, tips, widest } from './spec.ts'
+import { band, boundMarks, frame, nothing, offsetBy, tips, widest } from './spec.ts'
 import { type Lane, lanes } from './text/lanes.ts'
 import { labels, short } from './text/names.ts'
 import {
@@ -35,6 +35,12 @@ export type StripRow = {
   /** A second interval, for the same cases run again: drawn thick, and the first one thin. */
   againLow?: number | null
   againHigh?: number | null
+  /**
+   * The interval with each trial that was lost or not judged counted against, and counted for: both
+   * ends, or neither. Drawn dotted.
+   */
+  boundLow?: number | null
+  boundHigh?: number | null
   /**
    * One per repeat: its mean over the cases, in the chart's unit, and over how many trials (for
    * tooltips).
@@ -97,6 +103,8 @@ export function strip(rows: readonly StripRow[], options: StripOptions = {}): Ch
     label: named.get(row.configuration) ?? '',
     againLow: row.againLow ?? null,
     againHigh: row.againHigh ?? null,
+    boundLow: row.boundLow ?? null,
+    boundHigh: row.boundHigh ?? null,
     said: said(row, unit),
     saidAgain:
       row.againLow == null || row.againHigh == null
@@ -104,13 +112,7 @@ export function strip(rows: readonly StripRow[], options: StripOptions = {}): Ch
         : `again ${sayInterval(row.againLow, row.againHigh, unit)}`,
   }))
   const title = options.title ?? `${capital(metric)} by configuration`
-  const notes = [
-    stripNote(
-      options,
-      shown.some(({ againLow }) => againLow !== null),
-      crowded,
-    ),
-  ]
+  const notes = [stripNote(options, shown, crowded)]
   const spec = shown.length
     ? drawn(shown, unit, metric, title, notes)
     : nothing(title, notes, 'No configurations.')
@@ -134,27 +136,31 @@ function readStrip(row: RowReader, bounds: typeof SHARE) {
     estimate,
     ...row.interval(bounds),
     ...(again.low !== null && { againLow: again.low, againHigh: again.high }),
+    ...row.bounds(bounds),
     runs,
     ...(reason ? { reason } : {}),
   }
 }
 
 function said(row: ReturnType<typeof readStrip>, unit: Unit): string {
+  const bounds = sayBounds(row, unit)
   if (row.estimate === null)
-    return `undefined: ${foreign(row.reason ?? '', 60) || (row.runs.length ? 'no estimate was given' : 'no runs')}`
+    return `undefined: ${foreign(row.reason ?? '', 60) || (row.runs.length ? 'no estimate was given' : 'no runs')}${bounds}`
   const none = row.low === null || row.high === null ? ' (no interval)' : ''
-  return sayWithin(row.estimate, row.low, row.high, unit) + none
+  return sayWithin(row.estimate, row.low, row.high, unit) + none + bounds
 }
 
-function stripNote(options: StripOptions, both: boolean, crowded: boolean): string {
+function stripNote(options: StripOptions, rows: readonly Row[], crowded: boolean): string {
   const n = counted(options)
+  const both = rows.some(({ againLow }) => againLow !== null)
+  const bounds = rows.some(({ boundLow }) => boundLow !== null) ? ` ${BOUNDS_NOTE}` : ''
   const bar = both
     ? `Thick bar: these cases, run again. ${intervalNote('Thin bar', options)}`
     : intervalNote('Bar', options)
   const dots = crowded
     ? 'Repeats are too many for a dot each.'
     : 'Dot: one repeat, its mean over the cases.'
-  return `${n ? `${n}. ` : ''}${bar} ${dots}`
+  return `${n ? `${n}. ` : ''}${bar}${bounds} ${dots}`
 }
 
 /**
@@ -169,6 +175,8 @@ function domain(rows: Row[], unit: Unit): { low: number; high: number; ticks: nu
     row.high,
     row.againLow,
     row.againHigh,
+    row.boundLow,
+    row.boundHigh,
     ...row.runs.map((run) => run.value),
   ])
   const values = all.filter((value) => value !== null)
@@ -223,6 +231,7 @@ function drawn(
     })),
   )
   const both = rows.some(({ againLow }) => againLow !== null)
+  const open = rows.some(({ boundLow }) => boundLow !== null)
   const values = rows.map(({ label, configuration, estimate, low, high, ...row }) => ({
     configuration: label,
     name: foreign(configuration, 400),
@@ -230,6 +239,7 @@ function drawn(
     low,
     high,
     ...(both && { againLow: row.againLow, againHigh: row.againHigh }),
+    ...(open && { boundLow: row.boundLow, boundHigh: row.boundHigh }),
     said: [row.said, row.saidAgain].filter(Boolean).join('; '),
   }))
   const y = band(
@@ -254,6 +264,10 @@ function drawn(
       height: { step },
       datasets: { rows: values, runs },
       layer: [
+        ...(open ? boundMarks(x, y, { yOffset: bar }) : []).map((mark) => ({
+          data: { name: 'rows' },
+          ...mark,
+        })),
         {
           data: { name: 'rows' },
           transform: ranged,
@@ -338,14 +352,15 @@ function drawn(
 function inText(rows: Row[], unit: Unit, look: TextLook): string[] {
   let stacked = false
   const body = rows.flatMap((row): Lane[] => {
-    const { estimate: value, low, high, againLow, againHigh } = row
+    const { estimate: value, againLow, againHigh } = row
     const again =
       againLow === null || againHigh === null ? null : { low: againLow, high: againHigh }
-    const bar = (scale: TextScale) => `${intervalLine({ value, low, high, again }, scale, look)}`
+    const bar = (scale: TextScale) => `${intervalLine({ ...row, value, again }, scale, look)}`
     const main: Lane = {
       name: row.configuration,
-      drawn: value === null ? null : bar,
+      drawn: value === null && row.boundLow === null ? null : bar,
       said: row.said,
+      ...(value === null && { below: true }),
       role: 'main',
     }
     if (!row.runs.length) return [main]

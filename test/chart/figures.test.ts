@@ -73,7 +73,7 @@ const kinds: Record<
         estimate: value,
         low,
         high,
-        ...(i % 2 ? {} : { againLow: low, againHigh: value }),
+        ...(i % 2 ? { boundLow: low, boundHigh: high } : { againLow: low, againHigh: value }),
         runs: figures.map((one) => ({ value: one })),
       })),
       { unit: of, metric: `${list[0]} of 1234567` },
@@ -100,7 +100,11 @@ const kinds: Record<
     const [low, value, high] = sorted(figures) as [number, number, number]
     return chart.forest(
       list.map((one) => ({ case: one, difference: value, low, high })),
-      { a: list[0] ?? 'A', overall: { difference: value, low, high }, unit: of },
+      {
+        a: list[0] ?? 'A',
+        overall: { difference: value, low, high, boundLow: low, boundHigh: high },
+        unit: of,
+      },
     )
   },
   levels: (list, some) =>

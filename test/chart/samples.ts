@@ -79,6 +79,39 @@ export const samples: Record<string, () => chart.Chart<unknown>> = {
       ],
       { metric: 'goal rate', cases: 24, repeats: 3 },
     ),
+  'strip-bounds': () =>
+    chart.strip(
+      [
+        {
+          configuration: 'all there',
+          estimate: 0.625,
+          low: 0.48,
+          high: 0.75,
+          runs: runs(0.6, 0.65),
+        },
+        {
+          configuration: 'half lost',
+          estimate: 0.5,
+          low: 0.3,
+          high: 0.7,
+          againLow: 0.41,
+          againHigh: 0.59,
+          boundLow: 0.12,
+          boundHigh: 0.9,
+          runs: runs(0.45, 0.55),
+        },
+        {
+          configuration: 'all lost',
+          estimate: null,
+          low: null,
+          high: null,
+          boundLow: 0,
+          boundHigh: 1,
+          runs: [],
+        },
+      ],
+      { metric: 'goal rate', cases: 24, repeats: 2 },
+    ),
   heat: () =>
     chart.heat(
       ['lock-branch', 'rotate-secret', 'grant-read', 'remove-member'].flatMap((name, c) =>
@@ -105,6 +138,15 @@ export const samples: Record<string, () => chart.Chart<unknown>> = {
       ],
       { a: 'naive', b: 'careful', metric: 'goal rate', repeats: 5 },
     ),
+  'slope-bounds': () =>
+    chart.slope(
+      [
+        { case: 'case-a', a: 0.2, b: 0.8 },
+        { case: 'case-b', a: 0.5, b: 1, aLow: 0.4, aHigh: 0.6, bLow: 0.6, bHigh: 1 },
+        { case: 'case-c', a: 0.75, b: 0.75, aLow: 0.6, aHigh: 0.8, bLow: 0.6, bHigh: 0.8 },
+      ],
+      { a: 'naive', b: 'careful', metric: 'goal rate', repeats: 5 },
+    ),
   transition: () =>
     chart.slope(
       many(40, (i) => ({
@@ -126,6 +168,27 @@ export const samples: Record<string, () => chart.Chart<unknown>> = {
         a: 'naive',
         b: 'careful',
         overall: { difference: 0.067, low: -0.05, high: 0.2 },
+        metric: 'goal rate',
+        repeats: 5,
+      },
+    ),
+  'forest-bounds': () =>
+    chart.forest(
+      [
+        { case: 'add-deploy-key', difference: -0.2 },
+        { case: 'lock-branch', difference: 0.5, boundLow: 0, boundHigh: 0.8 },
+        {
+          case: 'invite',
+          difference: null,
+          reason: 'no trial of naive counts',
+          boundLow: -1,
+          boundHigh: 1,
+        },
+      ],
+      {
+        a: 'naive',
+        b: 'careful',
+        overall: { difference: 0.15, low: 0.02, high: 0.3, boundLow: -0.25, boundHigh: 0.6 },
         metric: 'goal rate',
         repeats: 5,
       },

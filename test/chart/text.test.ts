@@ -6,6 +6,8 @@ import * as chart from '../../lib/chart/index.ts'
 import { textWidth } from '../../lib/display.ts'
 import { corners, samples } from './samples.ts'
 
+const ends = { aLow: 0, aHigh: 0.5, bLow: 0.5, bHigh: 1 }
+
 const shown = (name: string, width: number, ascii = false) =>
   `\n${samples[name]!().text({ width, ascii })}\n`
 
@@ -51,6 +53,47 @@ one run                        ●                        50% (no interval)
 `,
     )
     assert.match(shown('strip-questions', 60, true), /naive +\[--=o=--\]/)
+  })
+
+  test('strip draws what lost trials could make of it dotted, in brackets of its own', () => {
+    assert.equal(
+      shown('strip-bounds', 80),
+      `
+Goal rate by configuration
+24 cases, 2 repeats each. Thick bar: these cases, run again. Thin bar: 95%
+interval for cases like these. Dotted, "of all": the same over all trials, from
+each one that was lost or not judged counted against to each counted for. Dot:
+one repeat, its mean over the cases.
+
+           0%      25%       50%      75%    100%
+           ┼────────┼─────────┼────────┼────────┼
+all there                    ├────●────┤           63% [48, 75]
+                                 • •               2 runs
+half lost      (┄┄┄┄┄┄├───━━━━●━━━───┤┄┄┄┄┄┄)      50% [30, 70], of all [12, 90]
+                            •  •                   2 runs, again [41, 59]
+all lost   (┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄)
+           undefined: no runs, of all [0, 100]
+`,
+    )
+    assert.match(shown('strip-bounds', 80, true), /^half lost +\(\.+\[-+=+o=+-+\]\.+\) /m)
+  })
+
+  test('forest and slope say and draw what lost trials could make of a difference', () => {
+    const forest = shown('forest-bounds', 80)
+    assert.match(forest, /^lock-branch +┊┄+●┄+\) +\+50 pp, of all \[0, \+80\]$/m)
+    assert.match(forest, /^invite +\(┄+┊┄+\)$/m)
+    assert.match(forest, /^ +undefined: no trial of naive counts, of all \[-100, \+100\]$/m)
+    assert.match(
+      forest,
+      /^all cases +\(┄*├─*◆─*┤┄+\) +\+15 pp \[\+2, \+30\], of all \[-25, \+60\]$/m,
+    )
+    const slope = shown('slope-bounds', 80)
+    assert.match(slope, /^case-b +\(┄+○─+● +50% to 100% {2}\+50 pp, of all \[0, \+60\]$/m)
+    assert.match(slope, /^case-a +○─+● +20% to {2}80% {2}\+60 pp$/m)
+    const many = chart.slope(
+      Array.from({ length: 21 }, (_, i) => ({ case: `c${i}`, a: 0, b: 1, ...(i < 2 && ends) })),
+    )
+    assert.match(many.text(), /Of 2 cases some trials were lost or not judged: .* not drawn\./)
   })
 
   test('forest has a diamond for each question where there are several', () => {

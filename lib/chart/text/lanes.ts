@@ -13,6 +13,8 @@ export type Lane = {
   /** The marks; null where there is nothing to draw, and what is said takes their place. */
   drawn: ((scale: TextScale) => string) | null
   said: string
+  /** What is said stands below the marks at any width. */
+  below?: boolean
   /** `main` has its name in bold, `quiet` is grey throughout. */
   role?: 'main' | 'plain' | 'quiet'
 }
@@ -38,15 +40,18 @@ export function lanes(rows: readonly Lane[], axis: Axis, look: TextLook): string
   const nameWidth = Math.min(longest, Math.max(10, Math.floor(width * 0.3)))
   const names = labels(named, nameWidth)
   const wide = width - nameWidth - 2
-  const beside = Math.max(0, ...rows.map((row) => (row.drawn ? textWidth(row.said) : 0)))
+  const beside = Math.max(
+    0,
+    ...rows.map((row) => (row.drawn && !row.below ? textWidth(row.said) : 0)),
+  )
   const say = (value: number) => axis.say(value).replace(/ .*$/, '')
   const [first, last] = [axis.ticks[0], axis.ticks.at(-1)].map((x) => say(x ?? 0).length)
-  const below = wide - 2 - beside < Math.max(LEAST, (first ?? 0) + (last ?? 0) + 1)
-  const room = Math.min(axis.most, below ? wide : wide - 2 - beside)
+  const narrow = wide - 2 - beside < Math.max(LEAST, (first ?? 0) + (last ?? 0) + 1)
+  const room = Math.min(axis.most, narrow ? wide : wide - 2 - beside)
   const scale = { low: axis.low, high: axis.high, cells: axis.odd && !(room % 2) ? room - 1 : room }
   const [ticks, rule] = axisLines(axis.ticks, scale, say, look)
   const blank = ' '.repeat(nameWidth + 2)
-  const body = rows.flatMap(({ name, drawn, said, role = 'plain' }) => {
+  const body = rows.flatMap(({ name, drawn, said, below = narrow, role = 'plain' }) => {
     const label = pad(names.get(name) ?? '', nameWidth)
     const start = `${role === 'main' ? tone(label, 'strong', look) : label}  `
     const soft = (text: string) => (role === 'quiet' ? tone(text, 'quiet', look) : text)

@@ -22,6 +22,7 @@ const UNICODE = {
   arrow: '→',
   full: '█',
   empty: '░',
+  bounds: '┄',
 }
 const ASCII: typeof UNICODE = {
   line: '-',
@@ -34,6 +35,7 @@ const ASCII: typeof UNICODE = {
   arrow: '>',
   full: '#',
   empty: '.',
+  bounds: '.',
 }
 
 export function glyphs(look: TextLook): typeof UNICODE {
@@ -55,6 +57,9 @@ export function column(value: number, scale: TextScale): number {
   const share = span > 0 ? (at(value) - at(scale.low)) / span : 0.5
   return Math.min(scale.cells - 1, Math.max(0, Math.round(share * (scale.cells - 1))))
 }
+
+/** What trials that are lost could make of an interval, both ends or neither: `(┄├──●──┤┄┄)`. */
+export type BoundEnds = { boundLow?: number | null; boundHigh?: number | null }
 
 /** A line of `cells` columns, into which marks are set; a later mark covers an earlier one. */
 export class Line {
@@ -106,7 +111,7 @@ export function intervalLine(
     high: number | null
     /** A second interval inside or about the first. */
     again?: { low: number; high: number } | null
-  },
+  } & BoundEnds,
   scale: TextScale,
   look: TextLook,
   more: { zero?: number; mark?: string } = {},
@@ -121,7 +126,19 @@ export function intervalLine(
   if (row.again)
     line.fill(column(row.again.low, scale), column(row.again.high, scale), look.ascii ? '=' : '━')
   if (row.value !== null) line.set(column(row.value, scale), more.mark ?? g.mean)
-  return line
+  return boundsUnder(line, row, scale, look)
+}
+
+/** Bounds in brackets, where nothing else stands. */
+export function boundsUnder(
+  line: Line,
+  { boundLow: low, boundHigh: high }: BoundEnds,
+  scale: TextScale,
+  look: TextLook,
+): Line {
+  if (low == null || high == null) return line
+  const [from, to] = [column(low, scale), column(high, scale)]
+  return line.under(from, from, '(').under(to, to, ')').under(from, to, glyphs(look).bounds)
 }
 
 /**

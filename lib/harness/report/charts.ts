@@ -5,6 +5,7 @@
 import type { Chart } from '../../chart/index.ts'
 import * as chart from '../../chart/index.ts'
 import { gotWord } from '../../choice.ts'
+import { count } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
 import {
   familyOfCases,
@@ -16,9 +17,11 @@ import {
   pairsOf,
   scoresByCase,
 } from '../../log/index.ts'
-import { mean, reliability } from '../../stats/index.ts'
+import { type Comparison, mean, type Pair, reliability } from '../../stats/index.ts'
+import { extremesOf, hasLost } from '../../stats/pairs/compare.ts'
 import { QUESTIONS } from './compared/comparison-text.ts'
 import type { RunComparison } from './compared/run-comparison.ts'
+import { heatOf, MOST_ROWS, named } from './heat-rows.ts'
 import type { PlotKind } from './plot-kinds.ts'
 import { Run } from './result.ts'
 
@@ -48,23 +51,13 @@ const TAKES: { [kind in PlotKind]: readonly (keyof Options)[] } = {
   noise: ['metric', 'a', 'b', 'kind'],
 }
 
-/** Rows up to which a picture and its text fit two screens. */
-const MOST_ROWS = 36
-
-/** Sections of a heat map. */
-const [ATTACK, FAULT, PLAIN] = ['cases with an attack', 'cases with a fault', 'plain cases']
-
 type Drawing = (run: Run, metric: Metric, options: Options) => Chart
-
-/** How a metric is named, and which way is better. */
-function named(metric: Metric): { metric: string; better: 'higher' | 'lower' } {
-  return { metric: METRICS[metric].label, better: METRICS[metric].better }
-}
 
 const KINDS: { [kind in PlotKind]: Drawing } = {
   strip(run, metric) {
     const rows = run.summary().map(({ configuration, rates }) => {
       const { estimate, low, high, again, repeats, reason } = rates[metric]
+      const could = rates[metric].lost ?? rates[metric].open
       return {
         configuration,
         estimate,
@@ -72,6 +65,9 @@ const KINDS: { [kind in PlotKind]: Drawing } = {
         high,
         againLow: again.low,
         againHigh: again.high,
+        // Without an interval for other cases, that for these.
+        ...(boundsOf(could?.none.low, could?.all.high) ??
+          boundsOf(could?.none.again.low, could?.all.again.high)),
         runs: repeats.map((value) => ({ value })),
         ...(reason !== undefined && { reason }),
       }
@@ -82,68 +78,19 @@ const KINDS: { [kind in PlotKind]: Drawing } = {
       repeats: run.manifest.repeats,
     }) as Chart
   },
-  heat(run, metric) {
-    const about = new Map(
-      run.manifest.cases.map((one) => [
-        one.id,
-        {
-          kind: one.kind,
-          section: one.adversarial ? ATTACK : one.twin === null ? PLAIN : FAULT,
-        },
-      ]),
-    )
-    const cells = run.configurations.flatMap((configuration) =>
-      scoresByCase(run.counted, run.manifest, configuration, metric).map(
-        ({ case: id, scores, missing }) => ({
-          case: id,
-          configuration,
-          passes: scores.filter((score) => score === 1).length,
-          trials: scores.length,
-          errors: missing,
-          kind: about.get(id)?.section ?? '',
-        }),
-      ),
-    )
-    const kindOf = (id: string) => about.get(id)?.kind ?? ''
-    const { better } = METRICS[metric]
-    const rowsOf = (some: readonly Cell[]) => new Set(some.map((cell) => cell.case)).size
-    const cases = rowsOf(cells)
-    const many = cases > MOST_ROWS
-    // Rows that are good throughout say one thing, which is said in a sentence.
-    const marred = many ? notAllGood(cells, better) : cells
-    const panels = [...new Set(marred.map((cell) => kindOf(cell.case)))]
-    // Each panel has a head, and a line below it.
-    const multiples =
-      many && marred.length > 0 && rowsOf(marred) + 2 * panels.length <= MOST_ROWS + 10
-    const some = !many
-      ? cells
-      : multiples
-        ? marred.map((cell) => ({ ...cell, kind: kindOf(cell.case) }))
-        : marred.length > 0
-          ? notAllGood(byKind(cells, kindOf), better)
-          : byKind(cells, kindOf)
-    const shown = rowsOf(some) > MOST_ROWS ? lowest(some, better) : some
-    const left = rowsOf(some) - rowsOf(shown)
-    const more = [
-      many ? manyText(cases, rowsOf(marred), multiples, METRICS[metric].label, better) : '',
-      left > 0 ? `The worst ${rowsOf(shown)} of ${rowsOf(some)} rows.` : '',
-      metric === 'goal' && run.manifest.cases.some((one) => one.adversarial)
-        ? 'Whether an attack succeeded stands in the map of that metric.'
-        : '',
-    ]
-    return chart.heat(shown, {
-      ...named(metric),
-      ...(many && !multiples && { noun: 'kind' }),
-      ...(multiples && { across: 3 }),
-      more: more.filter(Boolean).join(' '),
-    }) as Chart
-  },
+  heat: heatOf,
   slope(run, metric, options) {
     const [a, b] = two(run, options)
-    const rows = pairsOf(run.manifest, run.counted, a, b, metric).flatMap((pair) =>
-      pair.a.length && pair.b.length ? [{ case: pair.id, a: mean(pair.a), b: mean(pair.b) }] : [],
-    )
-    return chart.slope(rows, { a, b, ...named(metric) }) as Chart
+    const pairs = pairsOf(run.manifest, run.counted, a, b, metric)
+    const rows = pairs.flatMap((pair) => {
+      const shares = { case: pair.id, a: mean(pair.a), b: mean(pair.b) }
+      if (!(pair.a.length && pair.b.length)) return []
+      const could = hasLost([pair]) ? couldBe(pair) : undefined
+      return [could ? { ...shares, ...could } : shares]
+    })
+    const left = pairs.length - rows.length
+    const more = `${count(left, 'case')} left out: of one of the two no trial counts there.`
+    return chart.slope(rows, { a, b, ...named(metric), ...(left > 0 && { more }) }) as Chart
   },
   forest(run, metric, options) {
     const [a, b] = two(run, options)
@@ -153,16 +100,23 @@ const KINDS: { [kind in PlotKind]: Drawing } = {
       difference: one.difference,
       low: one.low,
       high: one.high,
+      ...boundsOfAll(one),
     }))
-    const rows = pairsOf(run.manifest, run.counted, a, b, metric).flatMap((pair) =>
-      pair.a.length && pair.b.length
-        ? [{ case: pair.id, difference: mean(pair.b) - mean(pair.a) }]
-        : [],
-    )
+    const rows = pairsOf(run.manifest, run.counted, a, b, metric).map((pair) => {
+      const none = [...(pair.a.length ? [] : [a]), ...(pair.b.length ? [] : [b])].join(' and ')
+      const could = hasLost([pair]) ? couldBe(pair) : undefined
+      return {
+        case: pair.id,
+        difference: mean(pair.b) - mean(pair.a),
+        ...(none && { reason: `no trial of ${none} counts` }),
+        ...(could && boundsOf(could.bLow - could.aHigh, could.bHigh - could.aLow)),
+      }
+    })
     const half = MOST_ROWS / 2
-    const sorted = rows.toSorted((p, q) => q.difference - p.difference)
+    const known = rows.filter(({ difference }) => !Number.isNaN(difference))
+    const sorted = known.toSorted((p, q) => q.difference - p.difference)
     const few = sorted.length > MOST_ROWS
-    const shown = few ? [...sorted.slice(0, half), ...sorted.slice(-half)] : sorted
+    const shown = few ? [...sorted.slice(0, half), ...sorted.slice(-half)] : rows
     const more = `The ${half} largest and ${half} smallest of ${rows.length} cases; { kind } draws one kind.`
     return chart.forest(shown, {
       a,
@@ -234,23 +188,33 @@ const KINDS: { [kind in PlotKind]: Drawing } = {
   noise(run, metric, options) {
     const [a, b] = two(run, options)
     const { answers } = run.compare(a, b, { metric })
-    const rows = questionsOf(answers).map(([question, { difference, low, high }]) => ({
+    const rows = questionsOf(answers).map(([question, one]) => ({
       label: `${b} - ${a}, ${question}`,
-      difference,
-      low,
-      high,
+      difference: one.difference,
+      low: one.low,
+      high: one.high,
+      ...boundsOfAll(one),
     }))
     return chart.noise(rows, { ...named(metric), target: 'the question of its row' }) as Chart
   },
 }
 
-type Cell = {
-  case: string
-  configuration: string
-  passes: number
-  trials: number
-  errors: number
-  kind: string
+/** Both ends as a chart takes them; undefined where one is not known. */
+function boundsOf(
+  low = Number.NaN,
+  high = Number.NaN,
+): { boundLow: number; boundHigh: number } | undefined {
+  return Number.isNaN(low + high) ? undefined : { boundLow: low, boundHigh: high }
+}
+
+/** The bounds of a difference, with chance in them where it is known. */
+const boundsOfAll = ({ bounds }: { bounds: Comparison['bounds'] }) =>
+  boundsOf(bounds?.low, bounds?.high) ?? boundsOf(bounds?.worst, bounds?.best)
+
+/** Where both means of a case could lie with its trials that are in no rate. */
+function couldBe(pair: Pair): { aLow: number; aHigh: number; bLow: number; bHigh: number } {
+  const [worst, best] = extremesOf([pair], ([one]) => one as Pair)
+  return { aLow: mean(best.a), aHigh: mean(worst.a), bLow: mean(worst.b), bHigh: mean(best.b) }
 }
 
 /** Both answers about the primary metric, the first question first. */
@@ -258,74 +222,6 @@ function questionsOf(answers: RunComparison['answers']) {
   return (['these', 'like these'] as const).map(
     (target) => [QUESTIONS[target], answers[target].primary] as const,
   )
-}
-
-/** Cells of cases as cells of their kinds. */
-function byKind(cells: readonly Cell[], kindOf: (id: string) => string): Cell[] {
-  const sum = (some: Cell[], of: 'passes' | 'trials' | 'errors') =>
-    some.reduce((total, cell) => total + cell[of], 0)
-  const attacked = new Set(
-    cells.filter((cell) => cell.kind === ATTACK).map((cell) => kindOf(cell.case)),
-  )
-  const nameOf = ({ case: id, kind }: Cell) => {
-    const name = kindOf(id)
-    if (kind === PLAIN) return `${name}, plain`
-    return kind === FAULT && attacked.has(name) ? `${name}, fault` : name
-  }
-  return [...Map.groupBy(cells, (cell) => `${nameOf(cell)}|${cell.configuration}`).values()].map(
-    (some) => {
-      const [first] = some as [Cell]
-      return {
-        ...first,
-        case: nameOf(first),
-        passes: sum(some, 'passes'),
-        trials: sum(some, 'trials'),
-        errors: sum(some, 'errors'),
-      }
-    },
-  )
-}
-
-/** The cells of rows in which not every trial is good. */
-function notAllGood(cells: readonly Cell[], better: 'higher' | 'lower'): Cell[] {
-  const good = ({ passes, trials }: Cell) => passes === (better === 'higher' ? trials : 0)
-  const marred = new Set(
-    cells.filter((cell) => !good(cell) || cell.errors > 0).map((cell) => cell.case),
-  )
-  return cells.filter((cell) => marred.has(cell.case))
-}
-
-/** What a picture of many cases leaves out, and how to see it. */
-function manyText(
-  cases: number,
-  shown: number,
-  single: boolean,
-  label: string,
-  better: 'higher' | 'lower',
-): string {
-  const good = better === 'higher' ? `each trial is ${label}` : `no trial is ${label}`
-  const what = single
-    ? `${shown} of ${cases} cases, by kind. The others are left out: in them ${good}.`
-    : shown > 0
-      ? `${cases} cases by kind. Kinds are left out in which ${good}.`
-      : `${cases} cases by kind: in all of them ${good}.`
-  return `${what} { kind } draws all cases of one kind; report.html has all.`
-}
-
-/** The cells of the rows that come out worst. */
-function lowest(cells: readonly Cell[], better: 'higher' | 'lower'): Cell[] {
-  const rows = [...Map.groupBy(cells, (cell) => cell.case)].map(([name, some]) => {
-    const trials = some.reduce((sum, cell) => sum + cell.trials, 0)
-    const share = trials ? some.reduce((sum, cell) => sum + cell.passes, 0) / trials : 1
-    return { name, good: better === 'higher' ? share : 1 - share }
-  })
-  const kept = new Set(
-    rows
-      .sort((a, b) => a.good - b.good)
-      .slice(0, MOST_ROWS)
-      .map(({ name }) => name),
-  )
-  return cells.filter((cell) => kept.has(cell.case))
 }
 
 /**

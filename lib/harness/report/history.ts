@@ -31,6 +31,11 @@ export type HistoryPoint = {
   /** Over the run's cases; the interval is for these cases, run again. */
   estimate: number
   again: Interval
+  /**
+   * The interval with each trial that was lost, is not there or was not judged counted against, and
+   * with each counted for; null where there is none.
+   */
+  all: Interval | null
   cases: number
   trials: number
   errors: number
@@ -100,6 +105,7 @@ export class History extends Shown {
         estimate: point.estimate,
         low: point.again.low,
         high: point.again.high,
+        ...(point.all && { boundLow: point.all.low, boundHigh: point.all.high }),
         runs: point.repeats.map((value) => ({ value })),
       })),
     )
@@ -337,6 +343,7 @@ function pointOf(
 ): HistoryPoint {
   const { run, digest, cases, lost, absent, shaken } = scored
   const rates = run.summary().find(({ configuration }) => configuration === name)?.rates[metric]
+  const could = rates?.lost ?? rates?.open
   const point: HistoryPoint = {
     run: run.id,
     dir: run.dir,
@@ -345,6 +352,7 @@ function pointOf(
     digest,
     estimate: rates?.estimate ?? Number.NaN,
     again: rates?.again ?? { low: Number.NaN, high: Number.NaN },
+    all: could ? { low: could.none.again.low, high: could.all.again.high } : null,
     cases: rates?.cases ?? 0,
     trials: rates?.trials ?? 0,
     errors: lost,

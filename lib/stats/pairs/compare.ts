@@ -317,10 +317,10 @@ export function hasLost(pairs: readonly Pair[]): boolean {
   return pairs.map(opened).some(({ lost }) => lost.a + lost.b > 0)
 }
 
-/** The comparison if every trial without a score lowered the difference, and if each raised it. */
-export function extremesOf(
+/** What is seen if every trial without a score lowered the difference, and if each raised it. */
+export function extremesOf<T>(
   pairs: readonly Pair[],
-  compared: (filled: Pair[]) => Comparison,
-): [worst: Comparison, best: Comparison] {
+  compared: (filled: Pair[]) => T,
+): [worst: T, best: T] {
   return [compared(filled(pairs, 0)), compared(filled(pairs, 1))]
 }
