@@ -57,8 +57,9 @@ console.log('from morning to morning, in points:', falls.join(', '))
 //
 // A run is expected where the runs before it landed, over the cases that they share. How wide that expectation is comes from
 // two sides: how much trials of a case vary, and how much unchanged runs differ beyond that, which is the noise from day to
-// day. All runs of the history share one error: of a hundred histories without a change, about five call any run better
-// or worse.
+// day. One or two runs show nothing of that noise, so that days are at first taken to differ by about six points, and the
+// expectation narrows as runs come in that are alike. All runs of the history share one error: of a hundred histories without
+// a change, at most about five call any run better or worse.
 
 // %%
 past

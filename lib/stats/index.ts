@@ -8,7 +8,7 @@ export {
 } from './continuous.ts'
 export type { Cost } from './design/cost.ts'
 export { lookAt, looks, type Spending } from './design/looks.ts'
-export { nextRun, type RunMean, runMean, runNoise } from './design/over-time.ts'
+export { nextRun, type RunScores, runNoise } from './design/over-time.ts'
 export { type Pilot, pilot } from './design/pilot.ts'
 export { type Plan, type PlanOptions, type PlanStep, plan } from './design/plan.ts'
 export { type MarginPlan, type MarginPlanOptions, planMargin } from './design/plan-margin.ts'

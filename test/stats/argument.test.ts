@@ -305,15 +305,13 @@ function* spoiled(
 
 /** NaN is a number that nobody knows: these hand it on, or decide nothing by it. */
 const UNKNOWN_TAKEN = new Set(
-  'holm mean variance normalCdf normalDensity tCdf trueShare verdict weightedMeanCdf nextRun runNoise'.split(
-    ' ',
-  ),
+  'holm mean variance normalCdf normalDensity tCdf trueShare verdict weightedMeanCdf'.split(' '),
 )
 /** Any value is an item; a seed may be a text. */
 const ANY_TAKEN = /^(shuffle, 0\[\d\]|rng, 0)$/
 
 /** null is taken for nothing where nothing may be given. */
-const OPTIONAL = /^(bootstrap, 1\.draws|nextRun, 2\.noise)$/
+const OPTIONAL = /^bootstrap, 1\.draws$/
 
 test('each statistic refuses one bad part among good ones, and says where', () => {
   const examples = callsInExamples()

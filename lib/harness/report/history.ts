@@ -13,7 +13,7 @@ import type { JsonObject } from '../../json.ts'
 import { FILES, METRICS, type Metric, metricNamed, scoresByCase } from '../../log/index.ts'
 import { digitsFor, percentage, rateText } from '../../rounding.ts'
 import { Shown } from '../../shown.ts'
-import { type Interval, nextRun, type RunMean, runMean, runNoise } from '../../stats/index.ts'
+import { type Interval, mean, nextRun, type RunScores, runNoise } from '../../stats/index.ts'
 import { open } from './open.ts'
 import type { Run } from './result.ts'
 
@@ -127,7 +127,7 @@ export class History extends Shown {
     const label = METRICS[this.metric].label
     const lines = [
       wrap(
-        `${label} of ${count(new Set(this.series.flatMap(({ points }) => points.map(({ run }) => run))).size, 'run')} over time, with ${percentage(this.level, digitsFor(1, this.level))}% intervals for the cases at hand. Expected: where the run lands if nothing has changed, from the runs before it and their noise, over the cases that they share; all runs of a configuration together are outside of it in ${percentage(1 - this.level, 0)} of 100 histories, as far as the noise from day to day is known.`,
+        `${label} of ${count(new Set(this.series.flatMap(({ points }) => points.map(({ run }) => run))).size, 'run')} over time, with ${percentage(this.level, digitsFor(1, this.level))}% intervals for the cases at hand. Expected: where the run lands if nothing has changed, from the runs before it and their noise, over the cases that they share. Until enough runs show the noise from day to day, days are taken to differ by about 6 points. Of 100 histories without a change, at most about ${percentage(1 - this.level, 0)} have a run outside of it.`,
         width,
       ),
     ]
@@ -196,7 +196,7 @@ export class History extends Shown {
 
 function noiseText({ ratio, df }: HistorySeries['noise']): string {
   if (ratio === null)
-    return 'No configuration was run twice unchanged, so that the noise from day to day is not known: days are taken to be alike.'
+    return 'No configuration was run twice unchanged, so that the noise from day to day is not known.'
   return ratio <= 1
     ? `Unchanged runs (${df + 1} or more) differ no more than their trials explain.`
     : `Unchanged runs differ ${Number(Math.sqrt(ratio).toFixed(1))} times as much as their trials explain (${count(df, 'degree')} of freedom): that much is noise from day to day.`
@@ -303,8 +303,8 @@ function seriesOf(
       shaken: byCase.reduce((sum, { shaken }) => sum + shaken.length, 0),
     }
   })
-  const noiseOf = (runs: readonly Scored[]) =>
-    runNoise([...Map.groupBy(runs, ({ digest }) => digest).values()].map(meansOver))
+  const unchangedIn = (runs: readonly Scored[]) =>
+    [...Map.groupBy(runs, ({ digest }) => digest).values()].map(sharedScores)
   const { better } = metricNamed(metric)
   // All runs but the first are held against what was before them: were a run part of the noise
   // that it is held against, a fall would hide itself.
@@ -313,10 +313,10 @@ function seriesOf(
   const unlessWorse = (runs: readonly Scored[]) => runs.filter((_, j) => points[j]?.is !== 'worse')
   for (const [i, one] of scored.entries()) {
     const before = unlessWorse(scored.slice(0, i))
-    const held = { better, noise: noiseOf(before), level: each }
+    const held = { better, unchanged: unchangedIn(before), level: each }
     points.push(pointOf(name, metric, one, before, held))
   }
-  const noise = noiseOf(unlessWorse(scored))
+  const noise = runNoise(unchangedIn(unlessWorse(scored)))
   return {
     configuration: name,
     points,
@@ -325,13 +325,13 @@ function seriesOf(
   }
 }
 
-/** The means of some runs over the cases that all of them have; none where they share no case. */
-function meansOver(runs: readonly Scored[]): RunMean[] {
+/** The scores of some runs in the cases that all of them have; no run where they share none. */
+function sharedScores(runs: readonly Scored[]): RunScores[] {
   const shared = [...(runs[0]?.cases.keys() ?? [])].filter((key) =>
     runs.every(({ cases }) => cases.has(key)),
   )
   if (shared.length === 0) return []
-  return runs.map(({ cases }) => runMean(shared.map((key) => cases.get(key) as number[])))
+  return runs.map(({ cases }) => shared.map((key) => cases.get(key) as number[]))
 }
 
 function pointOf(
@@ -339,7 +339,7 @@ function pointOf(
   metric: Metric,
   scored: Scored,
   before: readonly Scored[],
-  held: { better: 'higher' | 'lower'; noise: { ratio: number; df: number }; level: number },
+  held: { better: 'higher' | 'lower'; unchanged: RunScores[][]; level: number },
 ): HistoryPoint {
   const { run, digest, cases, lost, absent, shaken } = scored
   const rates = run.summary().find(({ configuration }) => configuration === name)?.rates[metric]
@@ -361,22 +361,21 @@ function pointOf(
     is: before.length === 0 ? 'first' : 'unknown',
     repeats: rates?.repeats ?? [],
   }
-  const means = meansOver([...before, scored])
-  const now = means.at(-1)
+  const shared = sharedScores([...before, scored])
+  const now = shared.at(-1)
   if (before.length === 0 || now === undefined) return point
-  const expected = nextRun(means.slice(0, -1), now, { noise: held.noise, level: held.level })
-  const shared = [...cases.keys()].filter((key) => before.every((one) => one.cases.has(key))).length
-  point.expected = {
-    estimate: expected.expected,
-    low: expected.low,
-    high: expected.high,
-    cases: shared,
-  }
+  const { expected, low, high } = nextRun(
+    shared.slice(0, -1),
+    now.map(({ length }) => length),
+    { unchanged: held.unchanged, level: held.level },
+  )
+  point.expected = { estimate: expected, low, high, cases: now.length }
   // With every trial that is lost, absent or shaken for it, and every one against it.
   const gone = lost + absent
   const room = (gone + shaken) / Math.max(1, gone + [...cases.values()].flat().length)
-  const side = (mean: number) => (mean < expected.low ? -1 : mean > expected.high ? 1 : 0)
-  const [worst, best] = [side(now.mean - room), side(now.mean + room)]
+  const landed = mean(now.map(mean))
+  const side = (at: number) => (at < low ? -1 : at > high ? 1 : 0)
+  const [worst, best] = [side(landed - room), side(landed + room)]
   if (worst !== best) point.is = 'unknown'
   else if (worst === 0) point.is = 'as before'
   else point.is = worst > 0 === (held.better === 'higher') ? 'better' : 'worse'

@@ -1,122 +1,187 @@
 /**
- * One configuration run again and again over days: how much runs differ of themselves, and which
- * run is beyond that.
+ * One configuration run again and again over days: how much runs differ of themselves, and where
+ * the next one lands.
  */
 import { tQuantile } from '../distribution.ts'
-import { inside, list, named, number, optionsOf, positive, scores, whole } from '../domain.ts'
+import { eachCase, inside, list, optionsOf, whole } from '../domain.ts'
 import { total } from '../same-cases.ts'
 import { mean } from '../variance.ts'
 
-/**
- * What one run says of one configuration: the mean over its cases, and the standard error that its
- * trials alone give it.
- */
-export type RunMean = { mean: number; error: number }
+/** A run: one array of scores in [0, 1] per case, none of them empty. */
+export type RunScores = readonly (readonly number[])[]
+
+/** The variance of a run's mean over its cases that its trials alone give it. */
+type Spread = (trials: readonly number[]) => number
 
 /**
- * Mean over the cases of a run, with the standard error from its trials alone, as if one more trial
- * of each case had come out as all of the run do on average: above 0 for 5 of 5 as well.
- *
- * @param cases one array of scores in [0, 1] per case, none of them empty, at least one case
- * @throws      `argument_invalid` for a score outside [0, 1], or no case
- * @see         how often runs that are the same are taken for worse: test/bench/README.md
- * @example
- * runMean([[1, 1, 1, 0, 1], [1, 1, 1, 1, 1]]) // { mean: 0.9, error: 0.105 }
+ * Rates of all runs together: of its own trials a run of 5 of 5 shows no spread, and would be taken
+ * for surer than any other. As if one more trial of each case had come out as all do on average, so
+ * that no spread is 0.
  */
-export function runMean(cases: readonly (readonly number[])[]): RunMean {
-  whole(list(cases, 'arrays of scores, one per case', 'cases').length, 1, 1e9, 'cases.length')
-  for (const [i, values] of cases.entries())
-    whole(scores(values, `cases[${i}]`).length, 1, 1e9, `cases[${i}].length`)
+function spreadOver(runs: readonly RunScores[]): Spread {
+  const cases = (runs[0] as RunScores).map((_, c) => runs.flatMap((run) => run[c] as number[]))
   const trials = cases.reduce((sum, { length }) => sum + length, 0)
-  const overall = (cases.reduce((sum, values) => sum + total(values), 0) + 1) / (trials + 2)
-  let sum = 0
-  for (const values of cases) {
-    const n = values.length
-    const rate = (total(values) + overall) / (n + 1)
+  const overall = (cases.reduce((sum, scores) => sum + total(scores), 0) + 1) / (trials + 2)
+  const spreads = cases.map((scores) => {
+    const rate = (total(scores) + overall) / (scores.length + 1)
     // (n + 1) / n: about its own mean a sample spreads less than about the true one.
-    sum += (rate * (1 - rate) * (n + 1)) / n ** 2
+    return (rate * (1 - rate) * (scores.length + 1)) / scores.length
+  })
+  return (counts) =>
+    spreads.reduce((sum, spread, c) => sum + spread / (counts[c] as number), 0) / cases.length ** 2
+}
+
+type Seen = { means: number[]; variances: number[] }
+
+function seenIn(runs: readonly RunScores[], spread = spreadOver(runs)): Seen {
+  return {
+    means: runs.map((run) => mean(run.map(mean))),
+    variances: runs.map((run) => spread(run.map(({ length }) => length))),
   }
-  return { mean: mean(cases.map(mean)), error: Math.sqrt(sum) / cases.length }
+}
+
+/** Weighted mean, and the sum of weights, where days add a variance to that of the trials. */
+function centerOf({ means, variances }: Seen, days: number): { center: number; weight: number } {
+  let [sum, weight] = [0, 0]
+  for (const [i, value] of means.entries()) {
+    const w = 1 / (days + (variances[i] as number))
+    sum += w * value
+    weight += w
+  }
+  return { center: sum / weight, weight }
+}
+
+/** Cochran's Q of one group. */
+function squares(seen: Seen, days: number): number {
+  const { center } = centerOf(seen, days)
+  return seen.means.reduce(
+    (sum, value, i) => sum + (value - center) ** 2 / (days + (seen.variances[i] as number)),
+    0,
+  )
+}
+
+function requireRuns(runs: readonly RunScores[], where: string): void {
+  for (const [i, run] of list(runs, 'runs', where).entries()) {
+    const at = `${where}[${i}]`
+    const cases = runs[0]?.length ?? 0
+    whole(list(run, 'arrays of scores, one per case', at).length, 1, 1e9, `${at}.length`)
+    whole(run.length, cases, cases, `${at}.length`)
+    for (const [c, { length }] of eachCase(run, at).entries())
+      whole(length, 1, 1e9, `${at}[${c}].length`)
+  }
 }
 
 /**
  * How much runs of the same configuration differ, against what their trials alone explain: a
  * placebo across days.
  *
- * @param groups  runs of one and the same configuration each
+ * @param groups  runs of one and the same configuration each; the runs of a group are of the same
+ *   cases, in the same order
  * @returns       `ratio`: the variance of runs over what trials explain (1: nothing more); `df`:
  *   runs beyond the first of each group; NaN and 0 where no group has two runs
- * @throws        `argument_invalid` for an error that is not above 0
+ * @throws        `argument_invalid` for a run without cases, a case without trials or a score
+ *   outside [0, 1]
  * @see           Cochran 1954 (Q); McCullagh & Nelder 1989, 4.5 (overdispersion); known answers:
  *   fixtures/stats/over-time.json
  * @example
- * runNoise([[{ mean: 0.8, error: 0.02 }, { mean: 0.86, error: 0.02 }]]) // { ratio: 4.5, df: 1 }
+ * runNoise([[[[1, 0, 0, 1, 0]], [[1, 1, 1, 1, 1]]]]) // { ratio: 3.8739, df: 1 }
  */
-export function runNoise(groups: readonly (readonly RunMean[])[]): { ratio: number; df: number } {
-  let q = 0
-  let df = 0
-  for (const [g, group] of list(groups, 'runs of one configuration', 'groups').entries()) {
-    const center = weighted(group, `groups[${g}]`).mean
-    for (const one of group) q += ((one.mean - center) / one.error) ** 2
-    df += Math.max(0, group.length - 1)
-  }
+export function runNoise(groups: readonly (readonly RunScores[])[]): { ratio: number; df: number } {
+  const seen = groupsOf(groups, 'groups')
+  const df = freedom(seen)
+  const q = seen.reduce((sum, group) => sum + squares(group, 0), 0)
   return { ratio: df === 0 ? Number.NaN : q / df, df }
 }
 
-/** The mean of runs, each by how sure it is. */
-function weighted(runs: readonly RunMean[], where: string): RunMean {
-  let [sum, weight] = [0, 0]
-  for (const [i, one] of list(runs, 'runs', where).entries()) {
-    const w = 1 / positive(named(one, `${where}[${i}]`).error, `${where}[${i}].error`) ** 2
-    sum += w * number(one.mean, `${where}[${i}].mean`)
-    weight += w
-  }
-  return { mean: sum / weight, error: Math.sqrt(1 / weight) }
+function groupsOf(groups: readonly (readonly RunScores[])[], where: string): Seen[] {
+  for (const [g, group] of list(groups, 'runs of one configuration', where).entries())
+    requireRuns(group, `${where}[${g}]`)
+  return groups.filter(({ length }) => length > 0).map((group) => seenIn(group))
+}
+
+function freedom(groups: readonly Seen[]): number {
+  return groups.reduce((sum, { means }) => sum + means.length - 1, 0)
 }
 
 /**
- * So many runs that differ as their trials explain stand before those that were seen: without any,
- * days are thought to be alike.
+ * What is believed of days before they are seen: that they move a rate by 6 points (standard
+ * deviation), as surely as 4 runs beyond a first would show. Two runs that happen to be alike do
+ * not show that days are. How often the interval then holds: test/bench/README.md.
  */
-const BELIEVED = 4
+const BELIEVED = { deviation: 0.06, df: 4 }
 
 /**
  * Where the next run lands if nothing has changed: a prediction interval from the runs before it.
  *
- * The noise from day to day is what was seen of it, beside 4 degrees of freedom of runs that differ
- * as their trials explain: with two runs nobody knows it, and then an interval that takes it for
- * unknown says nothing at all. Where days differ a lot and few runs were made, the interval is too
- * narrow. Runs are never taken to differ less than their trials make them.
+ * A run varies by its trials and by its day. What its trials give is computed from the rates of all
+ * runs together, so that runs of the same size count the same. What days give is what was seen of
+ * it, beside 4 degrees of freedom of days that differ by 6 points: with two runs nobody knows it,
+ * and an interval that takes it for unknown says nothing at all. Where days differ by 10 points
+ * and few runs were made, the interval is too narrow (it held in 88 of 100 in the worst cell).
  *
- * @param past          the runs before, at least one
- * @param now           the error of the run to come
- * @param options.noise from `runNoise`; without one, or with a df of 0, days are taken to be alike
- * @param options.level confidence in (0, 1), default 0.95
- * @throws              `argument_invalid`
- * @see                 Hahn & Meeker 1991 (prediction intervals); known answers:
- *   fixtures/stats/over-time.json
+ * @param past    the runs before, at least one, of the same cases in the same order
+ * @param trials  of each case in the run to come
+ * @param options.unchanged  groups of runs of one and the same configuration, from which the noise
+ *   from day to day is taken; default the runs before as one group
+ * @param options.level      confidence in (0, 1), default 0.95
+ * @returns       `expected`: between the lowest and the highest mean of the runs before
+ * @throws        `argument_invalid`
+ * @see           Paule & Mandel 1982; Higgins, Thompson & Spiegelhalter 2009 (prediction in a
+ *   random-effects model); known answers: fixtures/stats/over-time.json
  * @example
- * const past = [{ mean: 0.8, error: 0.02 }, { mean: 0.84, error: 0.02 }, { mean: 0.82, error: 0.02 }]
- * nextRun(past, { error: 0.02 }, { noise: runNoise([past]) }) // { expected: 0.82, low: 0.7635, high: 0.8765 }
+ * const runs = [3, 5, 4].map((passed) => [[0, 1, 2, 3, 4].map((i) => (i < passed ? 1 : 0))])
+ * nextRun(runs, [5]) // { expected: 0.8, low: 0.2443, high: 1 }
  */
 export function nextRun(
-  past: readonly RunMean[],
-  now: { error: number },
-  options: { noise?: { ratio: number; df: number }; level?: number } = {},
+  past: readonly RunScores[],
+  trials: readonly number[],
+  options: { unchanged?: readonly (readonly RunScores[])[]; level?: number } = {},
 ): { expected: number; low: number; high: number } {
   whole(list(past, 'runs', 'past').length, 1, 1e9, 'past.length')
-  const level = inside(optionsOf(options, ['noise', 'level']).level ?? 0.95, 'options.level')
-  const { ratio, df } = options.noise ?? { ratio: 1, df: 0 }
-  number(ratio, 'options.noise.ratio')
-  number(df, 'options.noise.df')
-  const before = weighted(past, 'past')
-  const error = Math.hypot(before.error, positive(named(now, 'now').error, 'now.error'))
-  const critical = tQuantile((1 + level) / 2, df + BELIEVED)
-  const seen = df > 0 ? ratio * df : 0
-  const reach = critical * error * Math.sqrt(Math.max(1, (seen + BELIEVED) / (df + BELIEVED)))
+  requireRuns(past, 'past')
+  const cases = (past[0] as RunScores).length
+  whole(
+    list(trials, 'counts of trials, one per case', 'trials').length,
+    cases,
+    cases,
+    'trials.length',
+  )
+  for (const [c, count] of trials.entries()) whole(count, 1, 1e9, `trials[${c}]`)
+  const { unchanged, level = 0.95 } = optionsOf(options, ['unchanged', 'level'])
+  inside(level, 'options.level')
+  const spread = spreadOver(past)
+  const before = seenIn(past, spread)
+  const groups = unchanged === undefined ? [before] : groupsOf(unchanged, 'options.unchanged')
+  const own = spread(trials)
+  const days = varianceOfDays(groups, own)
+  const { center, weight } = centerOf(before, days)
+  const critical = tQuantile((1 + level) / 2, freedom(groups) + BELIEVED.df)
+  const reach = critical * Math.sqrt(days + own + 1 / weight)
+  const { means } = before
   return {
-    expected: before.mean,
-    low: Math.max(0, before.mean - reach),
-    high: Math.min(1, before.mean + reach),
+    // A weighted mean may leave the range of its parts by a rounding.
+    expected: Math.min(Math.max(...means), Math.max(Math.min(...means), center)),
+    low: Math.max(0, center - reach),
+    high: Math.min(1, center + reach),
   }
+}
+
+/**
+ * The variance at which the runs, and those that are believed, differ as much as they should: each
+ * of `df` by one. Runs of one size then differ as their sample variance says.
+ */
+function varianceOfDays(groups: readonly Seen[], own: number): number {
+  const df = freedom(groups) + BELIEVED.df
+  const excess = (days: number) =>
+    groups.reduce((sum, group) => sum + squares(group, days), 0) +
+    (BELIEVED.df * (BELIEVED.deviation ** 2 + own)) / (days + own) -
+    df
+  let [low, high] = [0, 1]
+  if (excess(0) <= 0) return 0
+  while (high - low > 1e-12) {
+    const middle = (low + high) / 2
+    if (excess(middle) > 0) low = middle
+    else high = middle
+  }
+  return high
 }

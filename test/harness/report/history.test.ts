@@ -60,8 +60,14 @@ describe('harness.history', () => {
     assert.equal(mine?.noise.df, 3)
     assert.equal(past.firstWorse, null)
     assert.equal(mine?.points[0]?.expected, null)
-    for (const { expected, estimate } of mine?.points.slice(1) ?? [])
+    const estimates = mine?.points.map(({ estimate }) => estimate) ?? []
+    for (const [i, { expected, estimate }] of mine?.points.entries() ?? []) {
+      if (i === 0) continue
       assert.ok(expected && expected.low <= estimate && estimate <= expected.high)
+      const before = estimates.slice(0, i)
+      const plain = before.reduce((sum, one) => sum + one, 0) / i
+      assert.ok(Math.abs(expected.estimate - plain) < 1e-9)
+    }
   })
 
   it('names the first run that is worse beyond the noise, and not those behind it again as new', async () => {
@@ -93,6 +99,21 @@ describe('harness.history', () => {
     assert.equal(past.firstWorse?.at.slice(0, 10), '2026-01-05')
     // What is said of the noise is of the runs that are not worse.
     assert.equal(past.series[0]?.noise.df, 3)
+  })
+
+  it('a run in which everything passed does not swallow the others', async () => {
+    const dir = join(made, 'swallowed')
+    mkdirSync(dir)
+    await madeOn(1, 'sim/naive', 1, 5, dir)
+    await madeOn(2, 'sim/perfect', 2, 5, dir)
+    await madeOn(3, 'sim/naive', 3, 5, dir)
+    const [first, second, third] = (await harness.history(dir)).series[0]?.points ?? []
+    assert.ok(first && second && third?.expected)
+    assert.equal(second.estimate, 1)
+    assert.ok(first.estimate < 0.9)
+    const plain = (first.estimate + second.estimate) / 2
+    assert.ok(Math.abs(third.expected.estimate - plain) < 1e-9)
+    assert.equal(third.is, 'as before')
   })
 
   it('is drawn, a line per run', async () => {
