@@ -4,9 +4,15 @@
 const MOST = 5
 
 /**
+ * What is nearer to 0 or to 1 than this part of the interval is written as `<1` or `>99`: the
+ * decimals that it would take say nothing beside ends that lie so far apart.
+ */
+const PART = 1e-3
+
+/**
  * How many decimals some shares want, as percentages: whole points, and one decimal more for each
  * tenth that the interval is narrower than 2 points. A share that is not 0 or 1 must not come out
- * as 0 or 100.
+ * as 0 or 100, unless it is next to it as the interval goes.
  *
  * @param width  width of the interval, in [0, 2]; NaN where there is none
  * @param values the shares or differences that stand side by side; those that are not finite do not
@@ -15,12 +21,15 @@ const MOST = 5
  * digitsFor(0.2, 0.625) // 0
  * digitsFor(0.015, 0.625) // 1
  * digitsFor(0.2, 0.9996) // 2
+ * digitsFor(0.9, 0.9999999) // 0
  */
 export function digitsFor(width: number, ...values: number[]): number {
   let digits = width > 0 && width < 0.02 ? Math.ceil(-Math.log10(width * 50)) : 0
+  const least = width > 0 ? width * PART : 0
   const loses = (value: number) => {
-    const rounded = Math.abs(Number((value * 100).toFixed(digits)))
-    return (rounded === 0 && value !== 0) || (rounded === 100 && Math.abs(value) !== 1)
+    const size = Math.abs(value)
+    const rounded = Number((size * 100).toFixed(digits))
+    return (rounded === 0 && size > least) || (rounded === 100 && size !== 1 && 1 - size >= least)
   }
   while (digits < MOST && values.some((value) => Number.isFinite(value) && loses(value))) digits++
   return Math.min(MOST, digits)
@@ -74,6 +83,7 @@ export function percentage(share: number, digits: number): string {
  * @example
  * rateText(0.625, 0.4, 0.8) // '63% [40, 80]'
  * rateText(0.9995, 0.9975, 0.99999) // '99.950% [99.750, 99.999]'
+ * rateText(0.875, 0.1004726, 0.9999999) // '88% [10, >99]'
  * rateText(0.5, NaN, NaN) // '50% [unknown]'
  */
 export function rateText(

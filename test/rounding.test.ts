@@ -82,6 +82,38 @@ describe('rounding', () => {
     )
   })
 
+  test('writes an end that is next to 0 or 100 as the interval goes as <1 or >99', () => {
+    // What a run has that is looked at while it goes on: an early look has a level near 1.
+    assert.equal(rateText(0.875, 0.1004726, 0.9999999), '88% [10, >99]')
+    assert.equal(rateText(0, 0, 0.99999999), '0% [0, >99]')
+    assert.equal(rateText(0.5, 1e-7, 1 - 1e-7), '50% [<1, >99]')
+    assert.equal(differenceText(0.13, -1e-7, 0.27), '+13 [-<1, +27]')
+    // A thousandth of the interval, from both sides.
+    assert.equal(rateText(0.5, 0, 0.9989), '50.0% [0, 99.9]')
+    assert.equal(rateText(0.5, 0, 0.9991), '50% [0, >99]')
+    assert.equal(rateText(0.5, 0.0011, 1), '50.0% [0.1, 100]')
+    assert.equal(rateText(0.5, 0.0009, 1), '50% [<1, 100]')
+    // Without an interval, and in a narrow one, nothing is next to it.
+    assert.equal(rateText(0.9999, NaN, NaN), '99.99% [unknown]')
+    assert.equal(rateText(0.9995, 0.9975, 0.99999), '99.950% [99.750, 99.999]')
+    assert.equal(
+      strip([{ configuration: 'a', estimate: 0.875, low: 0.1, high: 1 - 1e-7, runs: [] }])
+        .text()
+        .includes('88% [10, >99]'),
+      true,
+    )
+  })
+
+  test('gives an interval of more than half of all rates one decimal or none', () => {
+    fc.assert(
+      fc.property(rate, ([low = 0, estimate = 0, high = 0]) => {
+        const text = rateText(estimate, low, high)
+        if (high - low > 0.5) assert.ok(!/\.\d\d/.test(text), text)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
   test('keeps few digits where few are enough', () => {
     assert.equal(rateText(0.9, 0.8, 0.95, 0.8), '90% [80, 95]')
     assert.equal(rateText(0.9, 0.796, 0.95, 0.8), '90% [79.6, 95]')

@@ -28,7 +28,7 @@ const UNDEFINED = 'undefined'
  */
 export function say(value: number | null, unit: Unit, digits?: number): string {
   if (value === null) return UNDEFINED
-  if (unit === 'share') return `${percentage(value, digits ?? digitsFor(1, value))}%`
+  if (unit === 'share') return `${percentage(value, digits ?? digitsFor(NaN, value))}%`
   const number = plain(value, unit === 'USD' ? 2 : 0)
   return unit === 'USD'
     ? `${value < 0 ? '-' : ''}$${number.replace('-', '')}`
@@ -46,7 +46,7 @@ export function say(value: number | null, unit: Unit, digits?: number): string {
  */
 export function sayDifference(value: number | null, unit: Unit, digits?: number): string {
   if (value === null) return UNDEFINED
-  if (unit === 'share') return `${pointsText(value, digits ?? digitsFor(1, value))} pp`
+  if (unit === 'share') return `${pointsText(value, digits ?? digitsFor(NaN, value))} pp`
   return `${value < 0 ? '-' : value > 0 ? '+' : ''}${say(Math.abs(value), unit)}`
 }
 
@@ -65,7 +65,7 @@ export function sayWithin(
 ): string {
   if (value === null) return UNDEFINED
   const known = low !== null && high !== null
-  const digits = known ? digitsFor(high - low, value, low, high) : digitsFor(1, value)
+  const digits = known ? digitsFor(high - low, value, low, high) : digitsFor(NaN, value)
   const said = signed ? sayDifference(value, unit, digits) : say(value, unit, digits)
   return known ? `${said} ${sayInterval(low, high, unit, signed, digits)}` : said
 }

@@ -127,7 +127,7 @@ export class History extends Shown {
     const label = METRICS[this.metric].label
     const lines = [
       wrap(
-        `${label} of ${count(new Set(this.series.flatMap(({ points }) => points.map(({ run }) => run))).size, 'run')} over time, with ${percentage(this.level, digitsFor(1, this.level))}% intervals for the cases at hand. Expected: where the run lands if nothing has changed, from the runs before it and their noise, over the cases that they share. Until enough runs show the noise from day to day, days are taken to differ by about 6 points. Of 100 histories without a change, at most about ${percentage(1 - this.level, 0)} have a run outside of it.`,
+        `${label} of ${count(new Set(this.series.flatMap(({ points }) => points.map(({ run }) => run))).size, 'run')} over time, with ${percentage(this.level, digitsFor(NaN, this.level))}% intervals for the cases at hand. Expected: where the run lands if nothing has changed, from the runs before it and their noise, over the cases that they share. Until enough runs show the noise from day to day, days are taken to differ by about 6 points. Of 100 histories without a change, at most about ${percentage(1 - this.level, 0)} have a run outside of it.`,
         width,
       ),
     ]

@@ -12,7 +12,7 @@ export function judgeLines(
 ): string[] {
   if (judge === undefined) return []
   const share = ({ hits, of }: Counted) =>
-    of === 0 ? 'unknown' : `${percentage(hits / of, digitsFor(0.1, hits / of))}% (${hits} of ${of})`
+    of === 0 ? 'unknown' : `${percentage(hits / of, digitsFor(NaN, hits / of))}% (${hits} of ${of})`
   const lines = summary.flatMap(({ configuration, rates }) => {
     const { judge: read, trials, estimate } = rates.overclaim
     if (!read) return []

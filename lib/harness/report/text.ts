@@ -31,7 +31,7 @@ function asked(summary: ConfigurationSummary[]): string {
   const goal = summary[0]?.rates.goal
   const open = summary.some(({ rates }) => SHOWN.some((metric) => rates[metric].open !== null))
   const size = goal ? `(${sizeText(goal)})` : ''
-  const level = percentage(goal?.level ?? 0.95, digitsFor(1, goal?.level ?? 0.95))
+  const level = percentage(goal?.level ?? 0.95, digitsFor(NaN, goal?.level ?? 0.95))
   return `Rate over cases with its ${level}% interval. Run again: on exactly these cases, where the trials vary. Other cases: on others like these ${size}, where the cases vary too. An error of the machinery is in no rate.${open ? ` ${OPEN_EXPLAINED}` : ''}`
 }
 
@@ -132,7 +132,7 @@ export function runText(run: Run, look: Look = {}): string {
     const { single, estimate } = rates.goal
     if (!Number.isFinite(estimate)) continue
     const writes = `${levels.asserted} asserted, ${levels.observed_confirmed} observed_confirmed, ${levels.verified} verified`
-    const digits = digitsFor(1, single.low, single.high)
+    const digits = digitsFor(NaN, single.low, single.high)
     // One trial of each case shows nothing of how they vary.
     const known = Number.isFinite(single.low) && Number.isFinite(single.high)
     const lands =
@@ -248,7 +248,7 @@ export function looksText(run: Run): string {
   }
   const rule = {
     verdict: 'every configuration is told from the first',
-    width: `every interval is at most ${percentage(until.width ?? 0, digitsFor(1, until.width ?? 0))} points wide`,
+    width: `every interval is at most ${percentage(until.width ?? 0, digitsFor(NaN, until.width ?? 0))} points wide`,
     gates: `${(until.gates ?? []).join(' and ')} is met or missed`,
   }[until.rule]
   const asked = foreign(rule, 200)

@@ -7,7 +7,7 @@ import type { Comparison } from './compare.ts'
 import { verdict } from './verdict.ts'
 
 const cases = (n: number) => `${n} case${n === 1 ? '' : 's'}`
-const points = (share: number) => percentage(share, digitsFor(1, share))
+const points = (share: number) => percentage(share, digitsFor(NaN, share))
 
 /** Cases and, where they are fewer, the families that they make: `83 cases of 43 families`. */
 export function sizeText({ cases: n, families }: { cases: number; families: number }): string {
@@ -79,7 +79,7 @@ export function withhold(result: Comparison, worst: Comparison, best: Comparison
     high: best.high,
   }
   const [lowest, highest] = [worst.difference, best.difference]
-  const range = `${pointsText(lowest, digitsFor(1, lowest))} to ${pointsText(highest, digitsFor(1, highest))} points`
+  const range = `${pointsText(lowest, digitsFor(NaN, lowest))} to ${pointsText(highest, digitsFor(NaN, highest))} points`
   if (said !== 'cannot tell' && (worst.verdict !== said || best.verdict !== said)) {
     result.verdict = 'cannot tell'
     result.reasons.push(

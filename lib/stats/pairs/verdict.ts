@@ -71,7 +71,7 @@ export function verdict(options: {
   if (equivalence !== undefined && low >= -equivalence && high <= equivalence) {
     return {
       verdict: 'same within d',
-      reason: `the whole interval lies within ${percentage(equivalence, digitsFor(1, equivalence))} points of 0`,
+      reason: `the whole interval lies within ${percentage(equivalence, digitsFor(NaN, equivalence))} points of 0`,
     }
   }
   const p = pText(exact, alpha)

@@ -225,7 +225,7 @@ function wouldDecide(
     target === 'these' && !same ? [run.manifest.repeats, 'repeats'] : [cases, 'cases']
   const because = same ? `; ${SAME_REPEATS}` : ''
   if (!(factor * now <= 100_000))
-    return `the rate is so close to ${percentage(line, digitsFor(1, line))}% that no number of ${what} is likely to decide it${because}`
+    return `the rate is so close to ${percentage(line, digitsFor(NaN, line))}% that no number of ${what} is likely to decide it${because}`
   return `about ${Math.max(now + 1, Math.ceil(factor * now))} ${what} instead of ${now} would decide it, if the rate stays${because}`
 }
 

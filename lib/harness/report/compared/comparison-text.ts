@@ -167,7 +167,7 @@ export function rankingText({ rows, metric, comparisons }: Ranking, look: Look):
   const cells = rows.map((one) => [
     foreign(one.configuration, 64),
     Number.isFinite(one.estimate)
-      ? `${percentage(one.estimate, digitsFor(1, one.estimate))}%`
+      ? `${percentage(one.estimate, digitsFor(NaN, one.estimate))}%`
       : '-',
     one.these.letters,
     one['like these'].letters,
@@ -255,7 +255,7 @@ function singleRunsText({ singleRuns, primary, a, b }: Comparisons): string {
     return `one run of each: how often ${a} and ${b} come out in the wrong order is not known: trials that did not run, ended in an error or lost an attempt to one could change it.`
   if (!Number.isFinite(wrong)) return ''
   // Rarer than one in 10,000 is as good as never, and must not widen its neighbour.
-  const said = (share: number) => `${percentage(share, Math.min(2, digitsFor(1, share)))}%`
+  const said = (share: number) => `${percentage(share, Math.min(2, digitsFor(NaN, share)))}%`
   return `one run of each: ${a} and ${b} come out in the wrong order in ${said(wrong)} of pairs of single runs, and level in ${said(level)}.`
 }
 
