@@ -98,6 +98,7 @@ const MISSPELT: [call: string, misspelt: string, meant: string, make: (o: never)
   ['stats.detectable', 'eror', 'error', (o) => stats.detectable(o)],
   ['stats.looks', 'spendign', 'spending', (o) => stats.looks([0.5, 1], o)],
   ['stats.nextRun', 'levle', 'level', (o) => stats.nextRun([[[1]]], [5], o)],
+  ['chart.activity', 'titel', 'title', (o) => chart.activity([], o)],
   ['chart.ecdf', 'quantitty', 'quantity', (o) => chart.ecdf([], o)],
   ['chart.forest', 'overal', 'overall', (o) => chart.forest([], o)],
   ['chart.heat', 'beter', 'better', (o) => chart.heat([], o)],

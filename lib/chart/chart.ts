@@ -24,6 +24,7 @@ export const CHART_KINDS = [
   'reliability',
   'noise',
   'latency',
+  'activity',
   'own',
 ] as const
 export type ChartKind = (typeof CHART_KINDS)[number]

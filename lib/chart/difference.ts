@@ -2,9 +2,9 @@
 
 import { foreign, tone } from '../display.ts'
 import type { JsonObject } from '../json.ts'
-import { BOUNDS_NOTE } from './notes.ts'
-import { axis, sayBounds, sayDifference, sayWithin, type Unit } from './quantity.ts'
-import { FINITE, type RowReader, SHARE_DIFFERENCE } from './rows.ts'
+import { BOUNDS_NOTE } from './rows/notes.ts'
+import { axis, sayBounds, sayDifference, sayWithin, type Unit } from './rows/quantity.ts'
+import { FINITE, type RowReader, SHARE_DIFFERENCE } from './rows/rows.ts'
 import { band, boundMarks, frame, tips, widest } from './spec.ts'
 import { type Lane, lanes } from './text/lanes.ts'
 import { labels } from './text/names.ts'

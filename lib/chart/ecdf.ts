@@ -6,9 +6,9 @@ import { onlyOptions } from '../arguments.ts'
 import { foreign } from '../display.ts'
 import type { Chart } from './chart.ts'
 import { curveChart } from './curve.ts'
-import { capital } from './notes.ts'
-import type { Unit } from './quantity.ts'
-import { ABOVE_ZERO, FINITE, readRows } from './rows.ts'
+import { capital } from './rows/notes.ts'
+import type { Unit } from './rows/quantity.ts'
+import { ABOVE_ZERO, FINITE, readRows } from './rows/rows.ts'
 
 export type EcdfRow = {
   configuration: string

@@ -1,4 +1,5 @@
 /** Charts: rows with their estimates in, a chart out. Nothing here computes a statistic. */
+export { type ActivityOptions, type ActivityRow, activity } from './activity.ts'
 export { Chart, type ChartKind, type MimeBundle } from './chart.ts'
 export type { Difference } from './difference.ts'
 export { type EcdfOptions, type EcdfRow, ecdf } from './ecdf.ts'

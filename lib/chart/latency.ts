@@ -9,7 +9,7 @@ import { onlyOptions } from '../arguments.ts'
 import { foreign } from '../display.ts'
 import type { Chart } from './chart.ts'
 import { curveChart } from './curve.ts'
-import { ABOVE_ZERO, readRows } from './rows.ts'
+import { ABOVE_ZERO, readRows } from './rows/rows.ts'
 
 export type LatencyRow = {
   server: string

@@ -19,9 +19,9 @@ import {
   type Direction,
   intervalNote,
   type Target,
-} from './notes.ts'
-import type { Unit } from './quantity.ts'
-import { readRows } from './rows.ts'
+} from './rows/notes.ts'
+import type { Unit } from './rows/quantity.ts'
+import { readRows } from './rows/rows.ts'
 import { nothing } from './spec.ts'
 import { short } from './text/names.ts'
 import { page, type TextLook } from './text/plot.ts'

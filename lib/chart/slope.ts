@@ -10,9 +10,17 @@ import { count, foreign, pad, tone } from '../display.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { Chart } from './chart.ts'
 import { BETTER, SAME, WORSE } from './draw/theme.ts'
-import { BOUNDS_NOTE, capital, type Direction, TONES, TURNS, type Turn, turn } from './notes.ts'
-import { axis, SHARE_TICKS, say, sayBounds, sayDifference } from './quantity.ts'
-import { readRows, SHARE } from './rows.ts'
+import {
+  BOUNDS_NOTE,
+  capital,
+  type Direction,
+  TONES,
+  TURNS,
+  type Turn,
+  turn,
+} from './rows/notes.ts'
+import { axis, SHARE_TICKS, say, sayBounds, sayDifference } from './rows/quantity.ts'
+import { readRows, SHARE } from './rows/rows.ts'
 import { boundMarks, frame, lineLegend, nothing, offsetBy, tips, widest } from './spec.ts'
 import { type Lane, lanes } from './text/lanes.ts'
 import { labels, short } from './text/names.ts'

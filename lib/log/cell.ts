@@ -29,6 +29,7 @@ const BYTES_OF = {
 
 /** Amounts that may be fractions or large, and places. NaN: not known. */
 const FLOATS = [
+  'began',
   'duration_ms',
   'cost_usd',
   'input',
@@ -127,6 +128,7 @@ export class Cell {
     columns.steps[trial] = whole(record.steps ?? -1, 'steps')
     columns.attempt[trial] = whole(record.attempt, 'attempt')
     columns.calls[trial] = whole(record.calls, 'calls')
+    columns.began[trial] = Date.parse(record.started_at)
     columns.duration_ms[trial] = record.duration_ms
     columns.cost_usd[trial] = record.cost_usd ?? Number.NaN
     columns.input[trial] = tokens?.input ?? Number.NaN
@@ -172,6 +174,12 @@ export class Cell {
     if (!this.has(trial)) return null
     const sizeBytes = this.columns[BYTES_OF[file]][trial] as number
     return sizeBytes < 0 ? null : { from: this.columns[FROM[file]][trial] as number, sizeBytes }
+  }
+
+  /** When it began, in ms since 1970, and how long it took. NaN and 0: not known. */
+  time(trial: number): { began: number; ms: number } {
+    const { began, duration_ms: ms } = this.columns
+    return { began: began[trial] as number, ms: ms[trial] as number }
   }
 
   rows(): StatRow[] {

@@ -175,6 +175,21 @@ export class Columns implements Rows {
     return at ? at.cell.place(at.trial, file) : null
   }
 
+  /**
+   * When each planned trial of one configuration began, in ms since 1970, and how long it took. NaN
+   * and 0: not known.
+   */
+  *times(
+    configuration: string,
+  ): Generator<{ key: string; attempt: number; error: boolean; began: number; ms: number }> {
+    for (const [id, cell] of this.cells)
+      if (id.endsWith(`|${configuration}`))
+        for (const trial of cell.trials()) {
+          const error = cell.outcome(trial) === 'error'
+          yield { key: `${id}|${trial}`, attempt: cell.attempt(trial), error, ...cell.time(trial) }
+        }
+  }
+
   /** The keys of all trials: case by case, configuration by configuration, repeat by repeat. */
   *keys(which: ((row: StatRow) => boolean) | null = null): Generator<string> {
     for (const [id, cell] of this.cells)

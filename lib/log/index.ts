@@ -104,3 +104,4 @@ export {
   trialKey,
   trialSeed,
 } from './trial.ts'
+export { nameOfAttempt, waitsIn } from './waits.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import * as chart from '../../lib/chart/index.ts'
-import { say, sayDifference } from '../../lib/chart/quantity.ts'
+import { say, sayDifference } from '../../lib/chart/rows/quantity.ts'
 import { broken, short } from '../../lib/chart/text/names.ts'
 import { textWidth } from '../../lib/display.ts'
 import fc from '../property.ts'

@@ -251,6 +251,7 @@ export const samples: Record<string, () => chart.Chart<unknown>> = {
       },
       { server: 'dead', values: [], outcomes: { timeout: 10 } },
     ]),
+  activity: () => chart.activity(attempts()),
   own: () =>
     chart.own(
       [1, 3, 5].flatMap((repeats) =>
@@ -282,6 +283,19 @@ export const corners: Record<string, () => chart.Chart<unknown>> = {
   'reliability, no rows': () => chart.reliability([]),
   'noise, no rows': () => chart.noise([]),
   'latency, no rows': () => chart.latency([]),
+  'activity, no rows': () => chart.activity([]),
+  'activity, one row': () => chart.activity([{ configuration: 'a', began: 0, ended: 1 }]),
+  'activity, a moment': () => chart.activity([{ configuration: 'a', began: 5, ended: 5 }]),
+  'activity, no times': () => chart.activity([{ configuration: 'a', began: 5, ended: null }]),
+  'activity, far apart': () =>
+    chart.activity(
+      many(100, (i) => ({ configuration: `c${i % 9}`, began: i * 1e12, ended: i * 1e12 + 10 })),
+    ),
+  'activity, hostile': () =>
+    chart.activity([{ configuration: HOSTILE, began: 0, ended: 900, waits: [], error: true }], {
+      title: HOSTILE,
+      more: HOSTILE,
+    }),
   'own, no rows': () => chart.own([], { mark: 'bar' }, { title: 'Nothing' }),
   'own, one row': () => chart.own([{ n: 1 }], { mark: 'bar' }, { title: 'One' }),
   'own, hostile': () =>
@@ -356,6 +370,31 @@ export const corners: Record<string, () => chart.Chart<unknown>> = {
         runs: runs(0.5),
       })),
     ),
+}
+
+/** Four at a time; one configuration waits and slows down; the night lies between two sessions. */
+function attempts(): chart.ActivityRow[] {
+  const begin = Date.UTC(2026, 10, 30, 21)
+  const rows = ['naive', 'careful'].flatMap((configuration, c) =>
+    many(4, (lane) => {
+      let at = begin + lane * 300
+      return many(14, (i): chart.ActivityRow => {
+        if (i === 8) at = Math.max(at, begin + 13 * 3_600_000)
+        const took = (c === 0 ? 8000 : 7000 + 900 * i) + ((i * 7 + lane * 3) % 10) * 250
+        const waited = c === 1 && i > 3 && i < 7 ? 4000 : 0
+        const began = at
+        at += took + waited + 50
+        return {
+          configuration,
+          began,
+          ended: began + took + waited,
+          ...(c === 1 && { waits: waited ? [[began + 100, began + 100 + waited]] : [] }),
+          error: (i * 5 + lane) % 13 === 0,
+        }
+      })
+    }).flat(),
+  )
+  return [...rows, { configuration: 'naive', began: begin, ended: null }]
 }
 
 function runs(...values: number[]): { value: number; n: number }[] {

@@ -396,6 +396,72 @@ dead: 10 timeout
     )
   })
 
+  test('activity has a line for what each configuration did, on one axis, and a column for what is cut out', () => {
+    assert.equal(
+      shown('activity', 80),
+      `
+Trials at work over time
+112 attempts, the first at 2026-11-30 21:00:00 UTC, over 13 h 2 min. No
+interval. Left out: 1 whose times are not known. Cut out, since nothing was at
+work: 12 h 58 min. 12 attempts waited for a limit, 48 s in all. Of 56 it is not
+recorded whether it waited for a limit.
+Time taken, without waits: of those that ended there in no error, the middle one
+(dot) and all (line).
+
+           0 s              1 min          13 h           13 h 1 min
+           ┼──────────────────┼──────────────┼─────────────────┼──────────────
+naive: 56 attempts, at most 4 at once, 5 errors
+ at work   ▇██████████████████████▃         ┊█████████████████▁
+ errors      1      1       1               ┊        1       1
+ time taken  ▅▆ ▅▅ ▅  ▅  ▅▆ ▅  ▅ ▅▆         ┊  ▆▆ ▅▆ ▅  ▅  ▅ ▅▅
+careful: 56 attempts, at most 4 at once, 5 errors
+ at work   ▇███████████▂▆███▂▆███▃▄████████▅┊████████████████████████████████▆
+ waiting              ▁▇▃  ▁▇▃   ▆▅▁        ┊
+ errors      1      1            1          ┊               1                1
+ time taken  ▅▆ ▅▆ ▆  ▆▆   ▆▆    ▇    ▇▇   ▇┊    ██   ██   ██    ██    █     █
+
+Full height: 4 at work; of time taken, the middle one, from 2.5 s to 20 s,
+logarithmic. Digit: that many errors, + for ten and more.
+`,
+    )
+    assert.equal(
+      shown('activity', 40, true),
+      `
+Trials at work over time
+112 attempts, the first at 2026-11-30
+21:00:00 UTC, over 13 h 2 min. No
+interval. Left out: 1 whose times are
+not known. Cut out, since nothing was at
+work: 12 h 58 min. 12 attempts waited
+for a limit, 48 s in all. Of 56 it is
+not recorded whether it waited for a
+limit.
+Time taken, without waits: of those that
+ended there in no error, the middle one
+(dot) and all (line).
+
+           0 s  1 min      13 h 1 min
+           +------+------+------+-----
+naive: 56 attempts, at most 4 at once, 5
+errors
+ at work   #########:   :######*
+ errors     1 1  1      :   1  1
+ time taken *+++++++*   : *+++++
+careful: 56 attempts, at most 4 at once,
+5 errors
+ at work   ####*%*%%*##%:#############
+ waiting       -:-::-   :
+ errors    1  1    1    :      1     1
+ time taken ++** * % %%%: ###### # # #
+
+Full height: 4 at work; of time taken,
+the middle one, from 2.5 s to 20 s,
+logarithmic. Digit: that many errors, +
+for ten and more.
+`,
+    )
+  })
+
   test('no line is wider than asked, and ASCII means ASCII', () => {
     for (const [name, make] of Object.entries({ ...samples, ...corners })) {
       for (const width of [40, 50, 60, 80, 120]) {

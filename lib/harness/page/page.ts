@@ -144,6 +144,7 @@ function packedRows(
     row.tokens && row.tokens.input + row.tokens.output,
     row.cost_usd,
     Math.round(row.duration_ms),
+    Date.parse(row.started_at) - overview.began,
     [row.levels.asserted, row.levels.observed_confirmed, row.levels.verified],
     row.outcome === 'error' ? '' : overview.marks.map((name) => +MARKS[name](row)).join(''),
     place(row.outcome === 'error' ? undefined : row.ending),

@@ -64,6 +64,15 @@ export type CaseShown = {
   twin: string | null
 }
 
+/** A chart as pictures, and the view with what it counts. */
+export type ChartShown = {
+  title: string
+  notes: string
+  light: string
+  dark: string
+  link: string
+}
+
 export type Overview = {
   id: string
   created: string
@@ -84,7 +93,11 @@ export type Overview = {
   /** The kind that comes out worst first. */
   kinds: string[]
   repeats: number
-  charts: { title: string; notes: string; light: string; dark: string; link: string }[]
+  charts: ChartShown[]
+  /** Trials at work over time, and the same in characters. null: the page is of two runs. */
+  activity: (ChartShown & { text: string }) | null
+  /** When the run began, in ms since 1970. */
+  began: number
   /** The folder beside the page that holds its parts. null: the parts are in the page. */
   beside: string | null
 }
@@ -103,6 +116,8 @@ export type TrialShown = {
   tokens: number | null
   usd: number | null
   ms: number
+  /** When it began, in ms since the run did. */
+  began: number
   levels: TrialRecord['levels']
   /** A digit for each of the overview's marks; empty where it ended in an error. */
   marks: string

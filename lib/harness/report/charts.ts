@@ -19,6 +19,7 @@ import {
 } from '../../log/index.ts'
 import { type Comparison, mean, type Pair, reliability } from '../../stats/index.ts'
 import { extremesOf, hasLost } from '../../stats/pairs/compare.ts'
+import { activityRows } from './activity-rows.ts'
 import { QUESTIONS } from './compared/comparison-text.ts'
 import type { RunComparison } from './compared/run-comparison.ts'
 import { heatOf, MOST_ROWS, named } from './heat-rows.ts'
@@ -49,6 +50,7 @@ const TAKES: { [kind in PlotKind]: readonly (keyof Options)[] } = {
   ecdf: ['measure', 'kind'],
   reliability: ['metric', 'kind'],
   noise: ['metric', 'a', 'b', 'kind'],
+  activity: ['kind'],
 }
 
 type Drawing = (run: Run, metric: Metric, options: Options) => Chart
@@ -197,6 +199,7 @@ const KINDS: { [kind in PlotKind]: Drawing } = {
     }))
     return chart.noise(rows, { ...named(metric), target: 'the question of its row' }) as Chart
   },
+  activity: (run) => chart.activity(activityRows(run)) as Chart,
 }
 
 /** Both ends as a chart takes them; undefined where one is not known. */

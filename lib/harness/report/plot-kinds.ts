@@ -10,5 +10,6 @@ export const PLOT_KINDS = [
   'ecdf',
   'reliability',
   'noise',
+  'activity',
 ] as const
 export type PlotKind = (typeof PLOT_KINDS)[number]

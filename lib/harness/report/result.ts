@@ -280,6 +280,9 @@ export class Run extends RunTrials {
   /**
    * Draw it. Resolves to a chart: `.spec`, `.svg()`, `.png()`, `.html()`, `.text()`, `.save(path)`.
    *
+   * `activity` draws when trials were at work, by the clocks of the machines that ran them; where
+   * they waited for a limit, as transcripts say; when errors came, and how long trials took.
+   *
    * @param options.metric  of strip, heat, slope, forest, reliability and noise; default `goal`
    * @param options.measure of ecdf: `duration_ms` (default), `steps`, `calls`, `tokens` or
    *   `cost_usd`

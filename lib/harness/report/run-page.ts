@@ -28,6 +28,7 @@ import { coverageShown, openText } from '../page/coverage.ts'
 import { type PageOf, RunPage } from '../page/page.ts'
 import type {
   Answered,
+  ChartShown,
   ComparisonShown,
   ConfigurationShown,
   Overview,
@@ -169,6 +170,9 @@ export async function pageOf(run: Run, parts?: Parts): Promise<RunPage> {
     kinds: kindsWorstFirst(run).map(({ kind }) => kind),
     repeats: manifest.repeats,
     charts: sound ? await chartsOf(run) : [],
+    // Two runs have two times.
+    activity: sound && !parts ? await activityOf(run) : null,
+    began: Date.parse(manifest.created_at),
     beside: null,
   }
   return new RunPage({
@@ -333,18 +337,21 @@ async function chartsOf(run: Run): Promise<Overview['charts']> {
   for (const metric of metrics)
     drawn.push([await run.plot('strip', { metric }), `#/trials?metric=${metric}`])
   drawn.push([await run.plot('levels'), '#/trials'])
-  const made: Overview['charts'] = []
-  for (const [chart, link] of drawn) {
-    const [light, dark] = [await chart.svg(), await toSvg(inDark(chart.spec))]
-    made.push({
-      title: chart.title,
-      notes: chart.notes.join(' '),
-      light: asUrl(light),
-      dark: asUrl(dark),
-      link,
-    })
-  }
+  const made: ChartShown[] = []
+  for (const [chart, link] of drawn) made.push(await chartShown(chart, link))
   return made
+}
+
+async function activityOf(run: Run): Promise<Overview['activity']> {
+  const chart = await run.plot('activity')
+  const link = '#/trials?columns=outcome,calls,time,began&sort=began'
+  return { ...(await chartShown(chart, link)), text: chart.text() }
+}
+
+async function chartShown(chart: Chart, link: string): Promise<ChartShown> {
+  const [light, dark] = [await chart.svg(), await toSvg(inDark(chart.spec))]
+  const { title, notes } = chart
+  return { title, notes: notes.join(' '), light: asUrl(light), dark: asUrl(dark), link }
 }
 
 function asUrl(svg: string): string {

@@ -86,7 +86,7 @@ async function carriedOut(
   { limits, prices, drain, starts, users, judge, waits }: TrialSetting,
 ): Promise<TrialResult> {
   const to = telemetry()
-  const startedAt = new Date().toISOString()
+  let startedAt = new Date().toISOString()
   let started = performance.now()
   let leaveTurn = () => {}
   const servers: RunningServer[] = []
@@ -102,6 +102,7 @@ async function carriedOut(
     leaveTurn = await takeTurns(sharedAddresses(plans))
     // Waiting for a server that another trial uses is no part of the trial.
     started = performance.now()
+    startedAt = new Date().toISOString()
     deadline = new Deadline(limits.trialTimeoutMs)
     for (const plan of plans) servers.push(await startedWithin(plan, limits.trialTimeoutMs))
     requireTools(key.case, servers)
@@ -209,7 +210,7 @@ async function carriedOut(
       trial.record.user.cost_usd = costOf(prices, player.id, trial.record.user.tokens)
     return trial
   } catch (cause) {
-    const record = blank(key, startedAt, performance.now() - started)
+    const record = blank(key, startedAt, performance.now() - started - deadline.waitedMs)
     record.error = {
       code: cause instanceof TouchstoneError ? cause.code : 'harness_failed',
       message: reasonOf(cause),

@@ -190,6 +190,20 @@ describe('the page of a run', { skip: withoutChromium }, () => {
     }
   })
 
+  it('shows what the whole run did over time, in characters too, and leads to its trials as they began', async () => {
+    await show('#/')
+    const section = shown.page.locator('section.activity')
+    const { title, notes } = await run.plot('activity')
+    assert.equal(await section.locator('img').getAttribute('alt'), `${title}. ${notes.join(' ')}`)
+    await section.locator('summary').click()
+    assert.equal(await section.locator('pre').textContent(), (await run.plot('activity')).text())
+    await section.locator('figure a').click()
+    await shown.page.waitForSelector('th[aria-sort=ascending]')
+    const began = await shown.page.locator('tbody td:last-child').allTextContents()
+    const known = run.trials.map((one) => one.started_at.slice(0, 19).replace('T', ' '))
+    assert.deepEqual(began, known.toSorted())
+  })
+
   it('lists kinds in the order of report.md, the worst first', async () => {
     const text = readFileSync(await harness.writeReport(run), 'utf8')
     const kinds = [...text.matchAll(/\?kind=(\w+)\)/g)].map(([, kind]) => kind)

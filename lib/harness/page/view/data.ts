@@ -26,6 +26,7 @@ const COLUMNS = [
   'tokens',
   'usd',
   'ms',
+  'began',
   'levels',
   'marks',
   'ending',

@@ -6,6 +6,7 @@ import { held } from './data.ts'
 import { type Child, h, hrefOf, link, scrolling } from './dom.ts'
 import { kindsTable } from './kinds.ts'
 import { bar, numberText, verdictChip } from './marks.ts'
+import { activitySection } from './pictures.ts'
 
 /** The rates of the first table; the others are one fold away. */
 const FIRST: Metric[] = ['goal', 'attack', 'overclaim']
@@ -40,6 +41,7 @@ export function overviewView(): Child[] {
         costTable(overview),
         'Per trial, where it is known. The difference is the mean over cases of how far their medians (of tokens and cost: means) lie apart.',
       ),
+    activitySection(overview),
     section(
       'Kinds of cases',
       kindsTable(overview),

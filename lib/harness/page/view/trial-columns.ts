@@ -106,5 +106,9 @@ export function trialColumns(): TrialColumn[] {
       first: true,
       say: (ms) => (ms === null ? '–' : timeText(ms)),
     }),
+    numbered('began', 'began (UTC)', (one) => one.began, {
+      say: (ms) =>
+        new Date(overview.began + (ms ?? 0)).toISOString().slice(0, 19).replace('T', ' '),
+    }),
   ]
 }

@@ -1,7 +1,7 @@
 /** Rows as charts take them, checked field by field. */
-import { gotShape } from '../arguments.ts'
-import { foreign } from '../display.ts'
-import { TouchstoneError } from '../errors.ts'
+import { gotShape } from '../../arguments.ts'
+import { foreign } from '../../display.ts'
+import { TouchstoneError } from '../../errors.ts'
 
 /** Where a value stands, for an error: `rows[2].estimate`. */
 type Field = { of: string; row: number; field: string }
@@ -129,6 +129,26 @@ export class RowReader {
         this.fail(field, `a whole number >= 0 for ${foreign(name, 40)}`)
     }
     return { ...value } as Record<string, number>
+  }
+
+  /** true or false; false where it is not there. */
+  flag(field: string): boolean {
+    const value = this.row[field] ?? false
+    return typeof value === 'boolean' ? value : this.fail(field, 'true or false')
+  }
+
+  /** Pairs of numbers, ascending, that do not overlap and lie within two ends. */
+  pairsWithin(field: string, from: number, to: number): [number, number][] {
+    const value = this.row[field]
+    if (!Array.isArray(value)) this.fail(field, 'an array of pairs')
+    let last = from
+    for (const pair of value) {
+      const [a, b] = Array.isArray(pair) && pair.length === 2 ? (pair as unknown[]) : []
+      if (typeof a !== 'number' || typeof b !== 'number' || !(a >= last && b >= a && b <= to))
+        this.fail(field, `pairs [from, to] in order, each within ${from} and ${to}`)
+      last = b
+    }
+    return value as [number, number][]
   }
 
   has(field: string): boolean {

@@ -1,5 +1,5 @@
 /** The lines below a title: n, target and interval, said the same way under every chart. */
-import { count } from '../display.ts'
+import { count } from '../../display.ts'
 
 export type Counted = {
   /** Cases that the rows are over. */

@@ -3,9 +3,9 @@
  * number where there is none.
  */
 
-import { foreign } from '../display.ts'
-import type { JsonObject } from '../json.ts'
-import { digitsFor, percentage, pointsText } from '../rounding.ts'
+import { foreign } from '../../display.ts'
+import type { JsonObject } from '../../json.ts'
+import { digitsFor, percentage, pointsText } from '../../rounding.ts'
 
 /**
  * `share` is a rate in [0, 1] and shown in percent; anything else is a unit as it is written: `ms`,
