@@ -37,7 +37,10 @@ export async function planned(words: Words): Promise<{ plan: RunBuilder }> {
     ...words.texts('agent').map(agentConfiguration),
   ]
   for (const { name, configuration } of configurations.length ? configurations : OFFLINE)
-    builder = builder.config(name, words.flag('dry-run') ? keyed(configuration) : configuration)
+    builder = builder.config(name, {
+      ...(words.flag('dry-run') ? keyed(configuration) : configuration),
+      ...(words.flag('uncached') && { cached: false as const }),
+    })
   const resume = words.text('resume')
   const out = words.text('out')
   if (resume !== undefined && out !== undefined)
@@ -194,6 +197,10 @@ export const PLAN_OPTIONS: Verb['options'] = {
     multiple: true,
     value: '[NAME=]KNOWN|COMMAND|URL',
     says: 'an agent that is tested as it is: one that is known by name, a program or a service; may be given again. See below',
+  },
+  uncached: {
+    type: 'boolean',
+    says: 'state of each --config and --agent that no answer comes out of a cache (cached: false in a FILE): repeats that are byte for byte the same count as repeats then. Written into the run',
   },
   repeat: {
     type: 'string',

@@ -77,7 +77,7 @@ const MORE = `MODEL:
 ${providerLines()}
 
 FILE, a YAML mapping of names to a model with its settings (instructions, temperature, topP, maxOutputTokens, \
-providerOptions, baseURL, apiKey: $NAME, headers), or to an agent:
+providerOptions, baseURL, apiKey: $NAME, headers), or to an agent; beside either, cached: false:
   warm: { model: groq/openai/gpt-oss-20b, temperature: 0.7 }
   own:  { model: local/qwen3, baseURL: "http://127.0.0.1:11434/v1" }
   mine: { agent: { command: my-agent, args: ["{mcp_config}", "{task}"], output: result } }

@@ -51,6 +51,10 @@ export const CONFIGURATION = z.object({
   digest: DIGEST,
   model: text,
   simulated: z.boolean(),
+  cached: z
+    .literal(false)
+    .optional()
+    .describe('Stated beforehand: no answer comes out of a cache, so that equal repeats count.'),
 })
 
 /** How often a run is looked at while it goes on, fixed before its first trial. */

@@ -82,6 +82,19 @@ describe('--agent', () => {
   it('without a command: usage', () =>
     assert.throws(() => agentConfiguration(' '), { code: 'usage' }))
 
+  it('may be stated, as each configuration of a file, to come out of no cache', async () => {
+    const file = join(made, 'uncached.yaml')
+    writeFileSync(file, 'a: { model: sim/naive }\nb: { agent: { url: "http://127.0.0.1:1" } }\n')
+    const stated = async (...more: string[]) => {
+      const { plan } = await planned(words(KEYS, '--config', file, '--agent', 'my {task}', ...more))
+      return plan.plan.configurations.map(({ configuration }) => configuration.cached)
+    }
+    assert.deepEqual(await stated('--uncached'), [false, false, false])
+    assert.deepEqual(await stated(), [undefined, undefined, undefined])
+    writeFileSync(file, 'a: { model: sim/naive, cached: false }\n')
+    assert.deepEqual(await stated(), [false, undefined])
+  })
+
   it('stands beside configurations of a file, which may be agents too', async () => {
     const file = join(made, 'agents.yaml')
     writeFileSync(

@@ -20,6 +20,7 @@ import { PROVIDERS, unknownModel } from '../model/providers.ts'
 import type { Deadline } from '../model/trial-clock.ts'
 import { filledIn, headersFilledIn } from '../server/variables.ts'
 import { type Agent, type AgentFunction, agentFrom } from './agent.ts'
+import { invalid } from './program/command.ts'
 import { type Deviations, SIMULATED, type SimulatedContext, simulatedModel } from './simulated.ts'
 
 /**
@@ -33,7 +34,7 @@ export type Configuration = {
    */
   model?: string | LanguageModel
   /**
-   * An agent of one's own from `harness.agent`, or the function of one. Nothing else stands beside
+   * An agent of one's own from `harness.agent`, or the function of one. Only `cached` stands beside
    * it.
    */
   agent?: Agent | AgentFunction
@@ -57,6 +58,11 @@ export type Configuration = {
   version?: string
   /** Rates of a simulated model that differ from its own. */
   deviations?: Partial<Deviations>
+  /**
+   * `false` states, also of an agent, that no answer comes out of a cache. Then repeats that are
+   * byte for byte the same count as repeats; else nobody knows, and each case counts once.
+   */
+  cached?: false
 }
 
 const MEMBERS = [
@@ -72,6 +78,7 @@ const MEMBERS = [
   'headers',
   'version',
   'deviations',
+  'cached',
 ] as const satisfies (keyof Configuration)[]
 
 /**
@@ -110,11 +117,16 @@ export async function sourceOf(
   limiters: Limiters = LIMITERS,
   cassette: Cassette | null = null,
 ): Promise<ModelSource | AgentSource> {
+  const { cached = false } = configuration
+  if (cached !== false)
+    invalid('cached: false, or none where nobody knows', cached, `configuration ${name}`)
   if (configuration.agent === undefined) {
     const source = await modelSource(name, configuration, limiters, cassette?.replays != null)
     return cassette === null || source.simulated ? source : taped(source, cassette)
   }
-  const others = Object.keys(configuration).filter((member) => member !== 'agent')
+  const others = Object.keys(configuration).filter(
+    (member) => !['agent', 'cached'].includes(member),
+  )
   if (others.length > 0)
     throw new TouchstoneError(
       'argument_invalid',
@@ -344,13 +356,8 @@ function requireMembers(configuration: Configuration, where: string): void {
     }
   }
   const { temperature, topP, maxOutputTokens } = configuration
-  const wrong = (member: string, expected: string, got: unknown): never => {
-    throw new TouchstoneError(
-      'argument_invalid',
-      `expected ${member} to be ${expected}, got ${String(got)}`,
-      { where },
-    )
-  }
+  const wrong = (member: string, expected: string, got: unknown) =>
+    invalid(`${member} to be ${expected}`, got, where)
   if (
     temperature !== undefined &&
     !(typeof temperature === 'number' && temperature >= 0 && temperature <= 2)

@@ -1,6 +1,6 @@
 /** Beside the rates: over how many trials they speak, and what the trials took. */
 import { type Column, foreign, type Look, table, tone, wrap } from '../../display.ts'
-import type { ConfigurationSummary, Coverage } from '../../log/index.ts'
+import type { ConfigurationSummary, Coverage, Manifest } from '../../log/index.ts'
 import { coverageShown } from '../page/coverage.ts'
 
 /** Both tables, a row for each configuration. */
@@ -46,5 +46,18 @@ export function unfinishedText(endings: Coverage['endings']): string {
 
 /** Says of configurations that their repeats are the same. */
 export function identicalText(...names: string[]): string {
-  return `${names.map((name) => foreign(name, 64)).join(', ')}: ${names.length > 1 ? 'their' : 'its'} repeats are byte for byte the same in every case, as from plain code, a cache or temperature 0. They are no repeats: each case counts once, and how its trials vary is not known. More cases tell more, and --repeat 1 tells as much as these repeats.`
+  return `${names.map((name) => foreign(name, 64)).join(', ')}: ${names.length > 1 ? 'their' : 'its'} repeats are byte for byte the same in every case, as from plain code, a cache or temperature 0. They are no repeats: each case counts once, and how its trials vary is not known. More cases tell more, and --repeat 1 tells as much as these repeats; ${WAY_OUT}.`
+}
+
+/** What makes repeats count that are the same. */
+export const WAY_OUT =
+  'where no answer comes out of a cache, state it before the run (cached: false, --uncached), and they count'
+
+/** Says of which configurations it is stated that nothing is cached; null for none. */
+export function uncachedText({ configurations }: Pick<Manifest, 'configurations'>): string | null {
+  const names = configurations.flatMap(({ name, cached }) =>
+    cached === false ? foreign(name, 64) : [],
+  )
+  if (names.length === 0) return null
+  return `${names.join(', ')}: stated and not tested: no answer comes out of a cache (cached: false). So repeats count, also where they are byte for byte the same.`
 }

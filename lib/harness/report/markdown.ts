@@ -18,7 +18,7 @@ import { unclassifiedText } from '../page/unclassified.ts'
 import { why, withoutPass } from '../page/why.ts'
 import { comparisonNotes } from './compared/comparison-text.ts'
 import type { RunComparison } from './compared/run-comparison.ts'
-import { identicalText } from './coverage-text.ts'
+import { identicalText, uncachedText } from './coverage-text.ts'
 import { judgeLines } from './judge-text.ts'
 import { kindsWorstFirst } from './kinds.ts'
 import { type Run, requireRun } from './result.ts'
@@ -102,7 +102,10 @@ function rates(run: Run): string[] {
     'First interval: run again on these cases. Second: other cases like these. Levels: writes by the evidence for them.',
     '',
     ...(unknown ? [plain(unknown), ''] : []),
-    ...[...run.identical].flatMap((name) => [plain(identicalText(name)), '']),
+    ...[
+      ...[...run.identical].map((name) => identicalText(name)),
+      uncachedText(run.manifest),
+    ].flatMap((text) => (text ? [plain(text), ''] : [])),
     ...(summary.some(({ rates: of }) => SHOWN.some((metric) => of[metric].open !== null))
       ? [OPEN_EXPLAINED, '']
       : []),

@@ -116,7 +116,8 @@ export class Run extends RunTrials {
 
   /**
    * Configurations of a real model whose repeats are byte for byte the same in every case, as from
-   * a cache or at temperature 0. Their repeats are no repeats: each case counts once.
+   * a cache or at temperature 0, where nothing is stated of caches. Their repeats are no repeats:
+   * each case counts once.
    */
   get identical(): ReadonlySet<string> {
     this.#identical ??= identicalRepeats({

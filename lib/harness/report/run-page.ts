@@ -38,7 +38,7 @@ import { unclassifiedText } from '../page/unclassified.ts'
 import { comparisonNotes } from './compared/comparison-text.ts'
 import type { RunComparison } from './compared/run-comparison.ts'
 import { nameIn, namesakes, sharedCases, sharedText, unmatchedText } from './compared/two-runs.ts'
-import { identicalText } from './coverage-text.ts'
+import { identicalText, uncachedText } from './coverage-text.ts'
 import { judgeLines } from './judge-text.ts'
 import { kindsWorstFirst } from './kinds.ts'
 import { Run } from './result.ts'
@@ -126,9 +126,12 @@ export async function pageOf(run: Run, parts?: Parts): Promise<RunPage> {
       trialsLink({}, 'all trials'),
     ),
     notes: [
-      ...[...(parts?.notes ?? []), simulatedNote(run), looksText(run)].flatMap((text) =>
-        text ? [said(text)] : [],
-      ),
+      ...[
+        ...(parts?.notes ?? []),
+        simulatedNote(run),
+        uncachedText(manifest),
+        looksText(run),
+      ].flatMap((text) => (text ? [said(text)] : [])),
       ...(sound ? judgeLines(manifest, run.summary()) : []).map((text) => said(text)),
       ...[...run.identical].map((name) =>
         said(identicalText(name), trialsLink({ configuration: name }, `trials of ${name}`)),

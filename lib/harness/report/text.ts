@@ -20,7 +20,7 @@ import { OPEN_EXPLAINED, openText } from '../page/coverage.ts'
 import { unclassifiedText } from '../page/unclassified.ts'
 import { QUESTIONS, rankingText } from './compared/comparison-text.ts'
 import { MOST_IN_FULL, severalText } from './compared/several-text.ts'
-import { coverageText, identicalText, unfinishedText } from './coverage-text.ts'
+import { coverageText, identicalText, uncachedText, unfinishedText } from './coverage-text.ts'
 import { judgeLines } from './judge-text.ts'
 import type { Run } from './result.ts'
 
@@ -170,6 +170,8 @@ export function runText(run: Run, look: Look = {}): string {
   for (const one of summary) lines.push(...lostLines(one, look))
   if (run.identical.size > 0)
     lines.push(tone(wrap(identicalText(...run.identical), look.width ?? 100), 'bad', look))
+  const uncached = uncachedText(manifest)
+  if (uncached) lines.push(tone(wrap(uncached, look.width ?? 100), 'unsure', look))
   const remark = (name: string, text: string, as: Tone) =>
     tone(wrap(`${foreign(name, 64)}: ${text}`, look.width ?? 100), as, look)
   for (const name of run.configurations) {

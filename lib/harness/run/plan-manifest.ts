@@ -65,6 +65,7 @@ export function manifestOf(
               }),
         model: source.id,
         simulated: source.simulated,
+        ...(configuration.cached === false && !source.simulated && { cached: false as const }),
         settings,
       }
     }),
@@ -96,8 +97,15 @@ function judgeMember({ model, digest, measured }: Agreement): NonNullable<Manife
 
 /**
  * The settings that are recorded: everything but keys. Of headers, which may hold one, the names.
+ * What is stated of caches changes nothing that is tested.
  */
-function settingsOf({ model: _, apiKey: __, headers, ...rest }: Configuration): JsonObject {
+function settingsOf({
+  model: _,
+  apiKey: __,
+  cached: ___,
+  headers,
+  ...rest
+}: Configuration): JsonObject {
   const told = {
     ...rest,
     ...(rest.baseURL !== undefined && { baseURL: shownAddress(rest.baseURL) }),
@@ -167,6 +175,11 @@ export function sameRun(
         if (!add || word !== 'case') differences.push(`${word} ${name} is new`)
       } else if (was.get(name) !== is.get(name)) differences.push(`${word} ${name} has changed`)
     }
+  }
+  // What is stated of caches is stated before the first trial, not once its numbers are known.
+  for (const { name, cached } of wanted.configurations) {
+    const was = found.configurations.find((one) => one.name === name)
+    if (was && cached === false) differs(`cached of ${name}`, was.cached, cached)
   }
   differs('judge', found.judge?.digest, wanted.judge?.digest)
   for (const limit of SAME_LIMITS)

@@ -27,11 +27,14 @@ type Asked = {
  * called and claimed is the same in all of them, and somewhere it said something in words: that two
  * trials make the same calls is no wonder.
  *
- * Simulated configurations follow a script and are not asked.
+ * Simulated configurations follow a script and are not asked, and neither are those of which it is
+ * stated that no answer comes out of a cache.
  */
 export function identicalRepeats({ dir, manifest, columns, record }: Asked): Set<string> {
   const asked = new Set(
-    manifest.configurations.filter(({ simulated }) => !simulated).map(({ name }) => name),
+    manifest.configurations
+      .filter(({ simulated, cached }) => !simulated && cached !== false)
+      .map(({ name }) => name),
   )
   const path = join(dir, FILES.transcripts)
   if (asked.size === 0 || manifest.repeats < 2 || !existsSync(path)) return new Set()

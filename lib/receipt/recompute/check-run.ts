@@ -17,6 +17,7 @@ import {
   identicalIn,
   MOST_ABSENT,
   RUN_SCHEMA,
+  statedConfigurations,
   statedSummary,
   subjectsOf,
   summaryOf,
@@ -268,16 +269,10 @@ function statementProblems(
   manifest: Manifest,
 ): Problem[] {
   const { id, created_at, limits, versions, environment } = manifest
-  const configurations = manifest.configurations.map(({ name, digest, model, simulated }) => ({
-    name,
-    digest,
-    model,
-    simulated,
-  }))
   return [
     ...differences(subjectsOf(manifest), statement['subject'], 'subject', 'subject_differs'),
     ...differences(
-      configurations,
+      statedConfigurations(manifest),
       predicate['configurations'],
       'predicate.configurations',
       'configuration_differs',

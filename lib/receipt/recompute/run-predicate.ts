@@ -82,7 +82,7 @@ export type RunPredicate = {
   cases: CaseRow[]
   configurations: Pick<
     Manifest['configurations'][number],
-    'name' | 'digest' | 'model' | 'simulated'
+    'name' | 'digest' | 'model' | 'simulated' | 'cached'
   >[]
   /**
    * Numbers with 12 significant digits; null where one is undefined. The rate of each single repeat
@@ -131,12 +131,7 @@ export function predicateOf(bytes: RunBytes, set: ScenarioSet): RunPredicate {
     plan: { seed, repeats, planned, ...(until && { until }), ...(looks && { looks }) },
     counts: countsOf(manifest, bytes.log),
     cases: caseRows(manifest, bytes.log, set),
-    configurations: manifest.configurations.map(({ name, digest, model, simulated }) => ({
-      name,
-      digest,
-      model,
-      simulated,
-    })),
+    configurations: statedConfigurations(manifest),
     identical: [...identicalIn(manifest, bytes.log, bytes.dir)],
     methods: { summary: METHODS.summary, ...manifest.methods },
     summary: statedSummary(summaryOf(manifest, bytes.log, bytes.dir)),
@@ -145,6 +140,17 @@ export function predicateOf(bytes: RunBytes, set: ScenarioSet): RunPredicate {
     files,
     does_not_establish: nonClaims(set),
   }
+}
+
+/** The configurations as a receipt has them: without their settings. */
+export function statedConfigurations(manifest: Manifest): RunPredicate['configurations'] {
+  return manifest.configurations.map(({ name, digest, model, simulated, cached }) => ({
+    name,
+    digest,
+    model,
+    simulated,
+    ...(cached === false && { cached }),
+  }))
 }
 
 export function countsOf(manifest: Manifest, { index }: TrialLog): RunCounts {

@@ -5,7 +5,11 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { cases, harness } from '../../../lib/index.ts'
 import type { Coverage, TrialRecord } from '../../../lib/log/index.ts'
-import { identicalIn, summaryOf } from '../../../lib/receipt/recompute/run-predicate.ts'
+import {
+  identicalIn,
+  statedConfigurations,
+  summaryOf,
+} from '../../../lib/receipt/recompute/run-predicate.ts'
 import { readTrialLog } from '../../../lib/receipt/recompute/trial-log.ts'
 import { temporaryFolder } from '../../temporary.ts'
 
@@ -20,16 +24,23 @@ const whole = await harness
   .out(join(made, 'whole'))
   .quiet()
 
-/** The run as if real models had answered so, with its transcripts changed. */
+/**
+ * The run as if real models had answered so, with its transcripts changed. `stated`: no answer came
+ * out of a cache.
+ */
 async function asReal(
   name: string,
   change = (line: { [member: string]: unknown }) => line,
   used: (record: TrialRecord, at: number) => Partial<TrialRecord> = () => ({}),
+  stated = false,
 ) {
   const dir = join(made, name)
   cpSync(whole.dir, dir, { recursive: true })
   const manifest = JSON.parse(readFileSync(join(dir, 'manifest.json'), 'utf8'))
-  for (const one of manifest.configurations) one.simulated = false
+  for (const one of manifest.configurations) {
+    one.simulated = false
+    if (stated) one.cached = false
+  }
   writeFileSync(join(dir, 'manifest.json'), JSON.stringify(manifest))
   const path = join(dir, 'transcripts.ndjson')
   const lines = readFileSync(path, 'utf8').trim().split('\n')
@@ -98,6 +109,93 @@ describe('identical repeats', () => {
   it('without a word are none: that two trials make the same calls is no wonder', async () => {
     const run = await asReal('wordless', ({ said, summary, ...line }) => line)
     assert.deepEqual([...run.identical], [])
+  })
+})
+
+describe('identical repeats of which it is stated that no answer comes out of a cache', () => {
+  it('count, and the text, the report and the page tell what is stated', async () => {
+    const run = await asReal('stated', undefined, undefined, true)
+    assert.deepEqual([...run.identical], [])
+    assert.equal(run.summary()[0]?.trials, 5 * all.length)
+    assert.deepEqual(run.summary()[0]?.rates.goal.again, whole.summary()[0]?.rates.goal.again)
+    const told = 'same, varies: stated and not tested: no answer comes out of a cache'
+    assert.ok(run.text({ width: 400 }).includes(told))
+    assert.ok(readFileSync(await harness.writeReport(run), 'utf8').includes(told))
+    assert.ok(JSON.stringify(await run.page()).includes(told))
+    assert.doesNotMatch(run.text({ width: 400 }), /byte for byte the same in every case/)
+    assert.doesNotMatch(whole.text({ width: 400 }), /stated and not tested/)
+  })
+
+  it('let one failure never raise an end, and a gate name this way where it is not stated', async () => {
+    const run = await asReal('monotone', undefined, undefined, true)
+    const key = run.trials.find(({ configuration }) => configuration === 'same')?.key
+    const fewer = new harness.Run({
+      dir: run.dir,
+      manifest: run.manifest,
+      trials: run.trials.map((row) =>
+        row.key === key ? { ...row, goal: false, outcome: 'fail' as const } : row,
+      ),
+    })
+    const [most, less] = [run, fewer].map((one) => one.summary()[0]?.rates.goal.again)
+    assert.ok(most && less && less.low < most.low && less.high <= most.high)
+    const states = [run, fewer].map((one) => harness.gate(one, 'same:goal>=70%')[0]?.state)
+    assert.deepEqual(states, ['met', 'met'])
+    const [unstated] = harness.gate(await asReal('unstated'), 'same:goal>=70%')
+    assert.equal(unstated?.state, 'undecided')
+    assert.match(
+      unstated?.reason ?? '',
+      /where no answer comes out of a cache, state it before the run \(cached: false, --uncached\), and they count$/,
+    )
+  })
+
+  it('count in the summary of a receipt too, which names what is stated', async () => {
+    const { manifest, dir } = await asReal('stated-receipt', undefined, undefined, true)
+    const log = await readTrialLog(join(dir, 'trials.ndjson'), manifest)
+    assert.deepEqual([...identicalIn(manifest, log, dir)], [])
+    assert.equal(summaryOf(manifest, log, dir)[0]?.trials, 5 * all.length)
+    assert.deepEqual(
+      statedConfigurations(manifest).map(({ name, cached }) => [name, cached]),
+      [
+        ['same', false],
+        ['varies', false],
+      ],
+    )
+    assert.ok(statedConfigurations(whole.manifest).every((one) => !('cached' in one)))
+  })
+
+  it('are stated of a model or an agent before the run, and nothing that is tested changes by it', async () => {
+    const some = all.slice(0, 1)
+    const agent: harness.AgentFunction = () => 'Done.'
+    const plan = (cached?: false) =>
+      harness
+        .run(some)
+        .config('mine', { agent, ...(cached === false && { cached }) })
+        .repeat(3)
+        .quiet()
+    const dir = join(made, 'plain')
+    const plain = await plan().out(dir)
+    const stated = await plan(false).out(join(made, 'said'))
+    const [one, other] = [plain, stated].map(({ manifest }) => manifest.configurations[0])
+    assert.deepEqual({ ...one, cached: false }, other)
+    assert.deepEqual([[...plain.identical], [...stated.identical]], [['mine'], []])
+    // What is stated once the numbers are known is refused; what was stated stays so.
+    await assert.rejects(
+      async () => await plan(false).resume(dir),
+      /cached of mine was none, is false/,
+    )
+    assert.equal((await plan().resume(stated.dir)).manifest.configurations[0]?.cached, false)
+    const wrong = { agent, cached: true } as never
+    await assert.rejects(
+      async () => await harness.run(some).config('mine', wrong).out(null).quiet(),
+      /expected cached: false, or none where nobody knows, got true/,
+    )
+    const simulated = await harness
+      .run(some)
+      .config('x', { model: 'sim/perfect', cached: false })
+      .repeat(1)
+      .out(null)
+      .quiet()
+    assert.equal('cached' in (simulated.manifest.configurations[0] ?? {}), false)
   })
 })
 

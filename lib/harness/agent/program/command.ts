@@ -230,7 +230,9 @@ export function invalid(expected: string, got: unknown, where: string): never {
       ? 'an object'
       : typeof got === 'bigint'
         ? `${got}n`
-        : JSON.stringify(got)
+        : typeof got === 'number'
+          ? String(got)
+          : JSON.stringify(got)
   throw new TouchstoneError(
     'argument_invalid',
     `expected ${expected}, got ${shown ?? String(got)}`,

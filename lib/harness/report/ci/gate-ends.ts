@@ -3,10 +3,10 @@ import { count } from '../../../display.ts'
 import type { Among, Coverage, Ends } from '../../../log/index.ts'
 import { digitsApart, digitsFor, percentage, rateText } from '../../../rounding.ts'
 import type { MissingBounds, Target } from '../../../stats/index.ts'
-import { endingsText } from '../coverage-text.ts'
+import { endingsText, WAY_OUT } from '../coverage-text.ts'
 
 /** Why more repeats are not what would decide. */
-export const SAME_REPEATS = 'its repeats are the same, so that more of them tell nothing new'
+export const SAME_REPEATS = `its repeats are the same, so that more of them tell nothing new; ${WAY_OUT}`
 
 type Bound = 'lower' | 'upper' | 'estimate'
 
