@@ -4,6 +4,7 @@
  */
 import {
   type Document,
+  isMap,
   isNode,
   isScalar,
   LineCounter,
@@ -15,8 +16,8 @@ import { TouchstoneError } from './errors.ts'
 
 type Path = readonly (string | number | symbol)[]
 
-/** A document's value, and where a member of it stands: `file:line:column`. */
-export type Located = { value: unknown; locate(path: Path): string }
+/** A document's value, and where a member of it, or its key, stands: `file:line:column`. */
+export type Located = { value: unknown; locate(path: Path, part?: 'key'): string }
 
 /** A value as a document, without the line feed at its end. */
 export function yamlText(value: unknown): string {
@@ -43,7 +44,8 @@ export function documentsOf(text: string, source: string): Located[] {
         where: at(problem.pos[0]),
       })
     requireKeysOnce(document, at)
-    const locate = (path: Path) => at(offsetOf(document, path))
+    const locate = (path: Path, part?: 'key') =>
+      at((part && keyOf(document, path)) ?? offsetOf(document, path))
     try {
       return { value: document.toJS({ maxAliasCount: 100 }), locate }
     } catch (cause) {
@@ -97,4 +99,13 @@ function offsetOf(document: Document, path: Path): number {
     if (isNode(node) && node.range) return node.range[0]
   }
   return 0
+}
+
+/** Where the key of a member of a mapping stands; null for the document and what a list holds. */
+function keyOf(document: Document, path: Path): number | null {
+  const within = path.slice(0, -1) as unknown[]
+  const holder = within.length === 0 ? document.contents : document.getIn(within, true)
+  if (path.length === 0 || !isMap(holder)) return null
+  const pair = holder.items.find(({ key }) => isScalar(key) && key.value === path.at(-1))
+  return isScalar(pair?.key) ? (pair.key.range?.[0] ?? null) : null
 }

@@ -43,7 +43,7 @@ export const caseList: Verb = {
       const held = files.find(({ text }) =>
         text
           .split('\n')
-          .some((line) => /^id:\s*(\S+)/.exec(line)?.[1]?.replace(/['"]/g, '') === id),
+          .some((line) => /^\uFEFF?id:\s*(\S+)/.exec(line)?.[1]?.replace(/['"]/g, '') === id),
       )
       const path = held?.path ?? ''
       return path.startsWith(shipped) ? join('cases', relative(shipped, path)) : path

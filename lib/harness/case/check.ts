@@ -37,7 +37,8 @@ export function readCase(value: unknown, locate: Locate, functions: CaseFunction
       const { path, message } = told(issue, value)
       return {
         message: `${path.length ? `${path.map(String).join('.')}: ` : ''}${message}`,
-        where: locate(path),
+        // A member that does not belong there is wrong by its name.
+        where: locate(path, issue.code === 'unrecognized_keys' ? 'key' : undefined),
       }
     }
     const { message, where } = named(first)

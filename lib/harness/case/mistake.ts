@@ -2,8 +2,8 @@
 import { TouchstoneError } from '../../errors.ts'
 
 export type Path = (string | number | symbol)[]
-/** Where a member stands: a file with line and column, or a field. */
-export type Locate = (path: Path) => string
+/** Where a member, or its key, stands: a file with line and column, or a field. */
+export type Locate = (path: Path, part?: 'key') => string
 
 export function invalid(message: string, where: string, cause?: unknown): never {
   throw new TouchstoneError('case_invalid', message, {

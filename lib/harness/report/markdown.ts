@@ -171,7 +171,7 @@ function kinds(run: Run): string[] {
     '## Kinds of cases that did not all pass',
     '',
     ...(shown.length === 0
-      ? ['Every trial that ended passed.']
+      ? [rows.length === 0 ? 'No trial ended.' : 'Every trial that ended passed.']
       : table(
           [
             'kind',

@@ -76,7 +76,7 @@ const MISTAKES: [rule: string, from: string, to: string, said: string][] = [
     'a misspelt member, before the one that is missing for it',
     'task:',
     'tasks:',
-    'tasks: expected a member, got "tasks"; did you mean "task"? Others are id, title, kind, twin, family, requires, server, servers, user, solution, attack, goal; and 1 more mistake: task: expected text, got nothing at x.yaml:1:1 (x.yaml:10:8)',
+    'tasks: expected a member, got "tasks"; did you mean "task"? Others are id, title, kind, twin, family, requires, server, servers, user, solution, attack, goal; and 1 more mistake: task: expected text, got nothing at x.yaml:1:1 (x.yaml:10:1)',
   ],
   [
     'a value of another type than its column holds, which no row can match',
@@ -88,7 +88,7 @@ const MISTAKES: [rule: string, from: string, to: string, said: string][] = [
     'a misspelt member of a check',
     'shows:',
     'show:',
-    'solution.0.check.show: expected a member, got "show"; did you mean "shows"? Others are call, with, gone, says (x.yaml:17:13)',
+    'solution.0.check.show: expected a member, got "show"; did you mean "shows"? Others are call, with, gone, says (x.yaml:17:7)',
   ],
   [
     'a check of another form',
@@ -187,10 +187,16 @@ const MISTAKES: [rule: string, from: string, to: string, said: string][] = [
     'server.inject.get_repo: expected text or an object, got 3 (x.yaml:8:23)',
   ],
   [
+    'a misspelt member whose value begins on the next line',
+    'task: ',
+    'tasks:\n  ',
+    'tasks: expected a member, got "tasks"; did you mean "task"? Others are id, title, kind, twin, family, requires, server, servers, user, solution, attack, goal; and 1 more mistake: task: expected text, got nothing at x.yaml:1:1 (x.yaml:10:1)',
+  ],
+  [
     'a misspelt member of an injection',
     '  faults:',
     '  inject: { get_repo: { text: x, afer: 1 } }\n  faults:',
-    'server.inject.get_repo.afer: expected a member, got "afer"; did you mean "after"? Others are text, times (x.yaml:8:40)',
+    'server.inject.get_repo.afer: expected a member, got "afer"; did you mean "after"? Others are text, times (x.yaml:8:34)',
   ],
   [
     'a parameter that is no schema',
