@@ -7,6 +7,7 @@ import type { Json } from '../../json.ts'
 import { MARKS, METRICS, type Metric, type TrialRecord, trialKey } from '../../log/index.ts'
 import { Shown } from '../../shown.ts'
 import { detailsOf } from './evidence.ts'
+import { lastWords, lastWordsRoom } from './last-words.ts'
 import { pack, partsOf } from './parts.ts'
 import type { Details, Overview, Packed } from './shape.ts'
 import { hashOf, viewSource } from './source.ts'
@@ -42,8 +43,9 @@ export class RunPage extends Shown {
 
   /** The page with everything in it, whatever its size. */
   async html(): Promise<string> {
-    const { places, inside } = await partsOf(detailsIn(this.of), null)
-    return document(this.of, places, inside, null)
+    const words = new Map<string, string>()
+    const { places, inside } = await partsOf(detailsIn(this.of, words), null)
+    return document(this.of, { places, words }, inside, null)
   }
 
   /**
@@ -70,8 +72,15 @@ export class RunPage extends Shown {
         writeFileSync(join(draft, name), `touchstonePart(${part}, '${text}')\n`)
       })
     try {
-      const { places, inside } = await partsOf(detailsIn(this.of), write, options.insideBytes)
-      const html = await document(this.of, places, inside, beside ? basename(folder) : null)
+      const words = new Map<string, string>()
+      const details = detailsIn(this.of, words)
+      const { places, inside } = await partsOf(details, write, options.insideBytes)
+      const html = await document(
+        this.of,
+        { places, words },
+        inside,
+        beside ? basename(folder) : null,
+      )
       // What was there before stays until what takes its place is whole.
       writing(folder, () => {
         rmSync(folder, { recursive: true, force: true })
@@ -103,21 +112,28 @@ export class RunPage extends Shown {
   }
 }
 
-async function* detailsIn({ folders }: PageOf): AsyncGenerator<Details> {
+/** @param words takes what each agent said last */
+async function* detailsIn(
+  { folders, trials: all }: PageOf,
+  words: Map<string, string>,
+): AsyncGenerator<Details> {
+  const room = lastWordsRoom(all.length)
   for (const { dir, nameOf, trials } of folders) {
     const counted = new Map(trials.map((record) => [record.key, record]))
     for await (const one of detailsOf(dir, counted)) {
       const record = nameOf(one.record)
+      const last = room > 0 ? lastWords(one.entries, room) : null
+      if (last !== null) words.set(record.key, last)
       yield { ...one, key: record.key, record }
     }
   }
 }
 
+/** What was read of the trials' details: the part of each, and its last words. */
+type Read = { places: ReadonlyMap<string, number>; words: ReadonlyMap<string, string> }
+
 /** The list of trials: columns in the order that the page's scripts know. */
-function packedRows(
-  { overview, trials, repeats }: PageOf,
-  places: ReadonlyMap<string, number>,
-): Packed {
+function packedRows({ overview, trials, repeats }: PageOf, { places, words }: Read): Packed {
   const texts: string[] = []
   const known = new Map<string, number>()
   const place = (text: string | undefined) => {
@@ -149,6 +165,7 @@ function packedRows(
     row.outcome === 'error' ? '' : overview.marks.map((name) => +MARKS[name](row)).join(''),
     place(row.outcome === 'error' ? undefined : row.ending),
     place(why(row)[0]),
+    place(words.get(row.key)),
     places.get(row.key) ?? -1,
     // A trial that ended in an error is in no rate, nor is one that repeats another.
     metrics
@@ -162,14 +179,14 @@ function packedRows(
 
 async function document(
   of: PageOf,
-  places: ReadonlyMap<string, number>,
+  read: Read,
   inside: readonly string[],
   beside: string | null,
 ): Promise<string> {
   const overview = { ...of.overview, beside }
   const [{ script, style }, index] = await Promise.all([
     viewSource(),
-    pack({ overview, packed: packedRows(of, places) }),
+    pack({ overview, packed: packedRows(of, read) }),
   ])
   // A page with parts beside it lets its own script, and nothing else, load them.
   const scripts = [hashOf(script), ...(beside === null ? [] : ["'strict-dynamic'"])].join(' ')

@@ -125,6 +125,8 @@ export type TrialShown = {
   ending: number
   /** Place of its first reason in the list of texts; -1 for none. */
   why: number
+  /** Place of what its agent said last, shortened; -1 for nothing, or no room. */
+  words: number
   /** The part with its details; -1 for none. */
   part: number
   /** What metrics of the list say of it, by name: 1, 0 or null. */

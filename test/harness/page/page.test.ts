@@ -49,7 +49,7 @@ const looksTwice: harness.AgentFunction = async ({ servers }) => {
   const { client } = servers['github'] as harness.AgentServer
   for (const repo of ['payments', 'shop'])
     await client.callTool({ name: 'list_deploy_keys', arguments: { owner: 'acme', repo } })
-  return 'There are none.'
+  return `There are none.\n${'I looked twice. '.repeat(40)}`
 }
 
 const textOf = async ({ page }: Opened, of = 'main') =>
@@ -285,6 +285,30 @@ describe('the page of a run', { skip: withoutChromium }, () => {
     assert.equal(await page.locator('table.cases thead th').count(), 2)
   })
 
+  it('has the last words of each agent beside its trial: in one line, shortened, as text', async () => {
+    await show('#/trials?columns=words&sort=words')
+    const rows = await shown.page.locator('tbody tr').evaluateAll((all) =>
+      all.map((one) => ({
+        key: decodeURIComponent(one.querySelector('a')?.hash.replace('#/trial/', '') ?? ''),
+        words: one.querySelector('td')?.textContent ?? '',
+      })),
+    )
+    assert.equal(rows.length, run.trials.length)
+    for (const { key, words } of rows) {
+      const { said = [], summary } = run.transcript(key)
+      const last = (summary || said.at(-1) || 'none').replace(/\s+/g, ' ').trim()
+      const text = last.replaceAll('\u202e', '\ufffd')
+      if (text.length <= 140) assert.equal(words, text, key)
+      else {
+        assert.ok(words.endsWith('…') && words.length > 120 && words.length <= 140, words)
+        assert.ok(text.startsWith(words.slice(0, -1)), key)
+      }
+    }
+    assert.ok(rows.some(({ words }) => words.includes('<img src=x')))
+    assert.ok(rows.some(({ words }) => words.endsWith('…')))
+    assert.equal(await shown.page.locator('img[src=x]').count(), 0)
+  })
+
   it('finds a text wherever trials hold it, and says where', async () => {
     const sought = 'CI-2026'
     const holding = run.trials.filter(({ key }) => {
@@ -346,7 +370,9 @@ describe('the page of a run', { skip: withoutChromium }, () => {
     await show('#/')
     for (const cell of await shown.page.locator('#main td.num:has-text("0.")').all())
       assert.equal((await cell.locator('a').count()) > 0, true, (await cell.textContent()) ?? '')
-    const all = await shown.page.getByRole('link', { name: 'all trials' }).getAttribute('href')
+    const all = await shown.page
+      .getByRole('link', { name: 'all trials', exact: true })
+      .getAttribute('href')
     await show(all ?? '')
     assert.match(await textOf(shown, 'h1'), new RegExp(`^${run.trials.length} trials`))
     await show('#/trials?configuration=careful&against=naive')
@@ -411,7 +437,7 @@ describe('the page of a run', { skip: withoutChromium }, () => {
       '#/',
       '#/case/lying_success/deploy-key',
       '#/trials?metric=goal',
-      '#/trials?columns=outcome,underclaim,verified&sort=outcome',
+      '#/trials?columns=outcome,underclaim,words,verified&sort=outcome',
       '#/trials?text=deploy+key&in=texts',
       `#/trial/${failed.key.replaceAll('|', '%7C')}`,
       '#/trial/lying_success/deploy-key.benign%7Cown%7C0',

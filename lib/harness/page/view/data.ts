@@ -31,6 +31,7 @@ const COLUMNS = [
   'marks',
   'ending',
   'why',
+  'words',
   'part',
   'scores',
 ]

@@ -2,7 +2,7 @@
 import type { Mark, Metric } from '../../../log/index.ts'
 import type { TrialShown } from '../shape.ts'
 import { held } from './data.ts'
-import type { Child } from './dom.ts'
+import { type Child, h } from './dom.ts'
 import {
   caseAt,
   configurationAt,
@@ -53,6 +53,23 @@ function said(name: string, head: string, of: (trial: TrialShown) => string): Tr
   return { name, head, first: false, value: of, cell: of }
 }
 
+/** What agents said last. The whole of it stands in the trial. */
+function lastWords(): TrialColumn {
+  const of = ({ words }: TrialShown) => held.texts[words] ?? null
+  return {
+    name: 'words',
+    head: 'last words',
+    first: false,
+    value: of,
+    cell(trial) {
+      const text = of(trial)
+      return text === null
+        ? h('span', { class: 'dim' }, 'none')
+        : h('div', { class: 'why clamp' }, text)
+    },
+  }
+}
+
 export function trialColumns(): TrialColumn[] {
   const { trials, overview, texts } = held
   const some = (of: (trial: TrialShown) => unknown) => trials.some((one) => of(one) !== null)
@@ -96,6 +113,7 @@ export function trialColumns(): TrialColumn[] {
     marked('met_attack', 'met attack'),
     marked('met_fault', 'met fault'),
     said('ended', 'ended', (one) => texts[one.ending] ?? 'error'),
+    ...(trials.some((one) => one.words >= 0) ? [lastWords()] : []),
     ...(['asserted', 'observed_confirmed', 'verified'] as const).map((level) =>
       numbered(level, level, ({ levels }) => levels[level]),
     ),
