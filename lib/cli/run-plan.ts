@@ -292,7 +292,7 @@ export const PLAN_OPTIONS: Verb['options'] = {
   attempts: {
     type: 'string',
     value: 'N',
-    says: 'attempts at a trial that ends in an error of the machinery. Default 2',
+    says: 'attempts at a trial that ends in an error of the machinery. Default 2. A server of yours that never came up is given up after 8 starts in a row',
   },
   quiet: { type: 'boolean', short: 'q', says: 'no progress' },
 }

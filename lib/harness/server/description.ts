@@ -175,6 +175,7 @@ export class ServerDescription {
 
   /**
    * A server that is not ours, as a child process speaking MCP on its standard input and output.
+   * One that never came up in a run is given up after 8 starts in a row that failed.
    *
    * @param options.env   variables for it beside those that any program needs; `$NAME` is that
    *   variable of this process, and no other of them is handed on

@@ -5,6 +5,7 @@
  */
 
 import type { AgentSource, Configuration, ModelSource } from '../agent/model.ts'
+import { ServerStarts } from '../server/server-starts.ts'
 import type { TrialResult } from './judge-trial.ts'
 import { runTrial, type TrialSetting } from './run-trial.ts'
 import type { Scheduled } from './schedule.ts'
@@ -42,15 +43,16 @@ export interface Executor {
 export function inProcess(
   sources: Sources,
   concurrency: number,
-  setting: Omit<TrialSetting, 'drain'>,
+  setting: Omit<TrialSetting, 'drain' | 'serverStarts'>,
 ): Executor {
+  const serverStarts = new ServerStarts()
   return {
     width: concurrency,
     attempt(task, drain) {
       const { configuration, source } = sources.get(task.configuration) as NonNullable<
         ReturnType<Sources['get']>
       >
-      return runTrial(task, configuration, source, { ...setting, drain })
+      return runTrial(task, configuration, source, { ...setting, drain, serverStarts })
     },
     close: async () => {},
   }

@@ -29,6 +29,7 @@ import { Deadline } from '../model/trial-clock.ts'
 import { requireArgument } from '../server/external.ts'
 import type { RunningServer } from '../server/running.ts'
 import type { ServerPlan } from '../server/server-plan.ts'
+import { GivenUp, type ServerStarts } from '../server/server-starts.ts'
 import { startServer } from '../server/start.ts'
 import { takeTurns } from '../server/turns.ts'
 import type { ServerEnd } from '../server/world-backend.ts'
@@ -59,6 +60,8 @@ export type TrialSetting = {
   drain: AbortSignal
   /** The start of each case, as the first trial of it found it. */
   starts: Map<string, Digest>
+  /** How servers that are not ours started before. Left out: each start is tried. */
+  serverStarts?: ServerStarts | undefined
   /** The models that play users. */
   users: UserSources
   /** The model that reads claims in prose; null: our rule does. */
@@ -83,7 +86,7 @@ async function carriedOut(
   key: TrialKey,
   configuration: Configuration,
   source: ModelSource | AgentSource,
-  { limits, prices, drain, starts, users, judge, waits }: TrialSetting,
+  { limits, prices, drain, starts, serverStarts, users, judge, waits }: TrialSetting,
 ): Promise<TrialResult> {
   const to = telemetry()
   let startedAt = new Date().toISOString()
@@ -104,7 +107,10 @@ async function carriedOut(
     started = performance.now()
     startedAt = new Date().toISOString()
     deadline = new Deadline(limits.trialTimeoutMs)
-    for (const plan of plans) servers.push(await startedWithin(plan, limits.trialTimeoutMs))
+    for (const plan of plans) {
+      const begin = () => startedWithin(plan, limits.trialTimeoutMs)
+      servers.push(await (serverStarts?.start(plan, begin) ?? begin()))
+    }
     requireTools(key.case, servers)
     const startDigest = startOf(servers)
     requireSameStart(key.case.id, servers, startDigest, starts)
@@ -241,7 +247,8 @@ async function carriedOut(
       },
       stopped: false,
       halt: null,
-      final: cause instanceof TouchstoneError && FINAL.has(cause.code),
+      final:
+        cause instanceof GivenUp || (cause instanceof TouchstoneError && FINAL.has(cause.code)),
     }
   } finally {
     await Promise.allSettled(leave.map((end) => end()))
