@@ -213,10 +213,10 @@ describe('a gate knows three answers', () => {
       row.key === first ? { ...row, outcome: 'error', goal: null } : row,
     )
     const cut = changed((row) => (row.key === first ? null : row))
-    for (const of of [broken, cut]) {
+    for (const short of [broken, cut]) {
       const standing = (line: string) =>
-        harness.standing(of, { gates: harness.gate(of, line), baseline: [] })
-      assert.equal(of.complete, false)
+        harness.standing(short, { gates: harness.gate(short, line), baseline: [] })
+      assert.equal(short.complete, false)
       assert.equal(standing('naive:goal>=95%'), 'fell short')
       assert.equal(standing('naive:goal>=1%'), 'incomplete')
       assert.equal(standing('careful:goal>=95%'), 'incomplete')
