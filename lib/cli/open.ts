@@ -1,8 +1,7 @@
 /** `touchstone open`: the page of a run that has ended, made anew from its log, in the browser. */
 import { spawn } from 'node:child_process'
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pageFolder } from '../process/temporary.ts'
 import { openRun, runNames } from './finished.ts'
 import { EXIT, JSON_OPTION, print, type Verb } from './verb/verb.ts'
 
@@ -14,7 +13,7 @@ const OPENERS: { [platform: string]: readonly string[] } = {
 
 export const openPage: Verb = {
   usage: 'touchstone open [RUN [EARLIER_RUN]] [options]',
-  says: 'Opens the page of a run: from the verdict to kinds, cases, trials side by side, and one trial with its reasons, conversation, calls and evidence. Default: the newest run. With an earlier run the configurations of both stand beside each other, on the cases that both have. The page is made from the log each time; the folder of the run is not touched.',
+  says: 'Opens the page of a run: from the verdict to kinds, cases, trials side by side, and one trial with its reasons, conversation, calls and evidence. Default: the newest run. With an earlier run the configurations of both stand beside each other, on the cases that both have. The page is made from the log each time; the folder of the run is not touched. Without --to it stands among the temporary files, and is removed by a later open after a day.',
   options: {
     to: {
       type: 'string',
@@ -32,9 +31,7 @@ export const openPage: Verb = {
     const run = await openRun(first)
     const page = await run.page(second === undefined ? {} : { against: await openRun(second) })
     const to = words.text('to')
-    const file = await page.save(
-      to ?? join(mkdtempSync(join(tmpdir(), 'touchstone-page-')), 'report.html'),
-    )
+    const file = await page.save(to ?? join(pageFolder(), 'report.html'))
     print({ toJSON: () => ({ page: file }) }, words.flag('json'), `Page: ${file}`)
     if (to === undefined && process.stdout.isTTY) browse(file)
     return EXIT.asHoped

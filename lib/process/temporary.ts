@@ -45,6 +45,22 @@ export async function removeFolder(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true, maxRetries: 2 }).catch(() => {})
 }
 
+/** How long a page stays that was made to be looked at. */
+const PAGE_DAYS = 1
+
+/**
+ * A new folder for a page that is looked at when this process has ended. Pages of the same user
+ * that are older than a day are removed.
+ */
+export function pageFolder(now = Date.now()): string {
+  for (const name of readdirSync(tmpdir())) {
+    const path = join(tmpdir(), name)
+    if (!/^touchstone-page-\w{6}$/.test(name) || !isOwn(path)) continue
+    if (now - lstatSync(path).mtimeMs > PAGE_DAYS * 86_400_000) removed(path)
+  }
+  return mkdtempSync(join(tmpdir(), 'touchstone-page-'))
+}
+
 /** Remove the folders of processes that are gone, or those that `ofOwner` says. */
 export function removeLeftOver(ofOwner: (token: string) => boolean = isGone): void {
   let names: string[]
