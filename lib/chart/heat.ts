@@ -278,9 +278,9 @@ function inText(grid: Grid, look: TextLook, lower: boolean): string[] {
     return { head, cells, width: Math.max(textWidth(head), ...cells.map(textWidth)) }
   })
   const kinds = [...new Set(grid.cases.map((one) => one.kind))]
-  const of = labels(kinds, caseWidth)
+  const kindLabels = labels(kinds, caseWidth)
   const firsts =
-    kinds.length > 1 ? kinds.map((kind) => (kind && of.get(kind)) || 'other') : ['case']
+    kinds.length > 1 ? kinds.map((kind) => (kind && kindLabels.get(kind)) || 'other') : ['case']
   const first = Math.max(4, ...[...names.values(), ...firsts].map(textWidth))
   const out: string[] = []
   for (let from = 0; from < columns.length; ) {

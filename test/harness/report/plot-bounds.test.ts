@@ -61,15 +61,15 @@ describe('what trials that are in no rate could make of it', () => {
 
   it('is drawn for each case of a forest, and a case of which nothing is known has its row', async () => {
     const rows = await rowsOf<chart.ForestRow>(run, 'forest')
-    const of = (id: string) => {
+    const rowOf = (id: string) => {
       const { boundLow, boundHigh, difference, reason } = rows.find((one) => one.case === id)!
       return { difference, bounds: [boundLow, boundHigh], reason }
     }
     // naive 2 of 4, perfect 2 of 2 and two that are not there.
-    assert.deepEqual(of(LIE), { difference: 0.5, bounds: [0, 0.5], reason: undefined })
+    assert.deepEqual(rowOf(LIE), { difference: 0.5, bounds: [0, 0.5], reason: undefined })
     // naive four that are not there, perfect 4 of 4.
     const reason = 'no trial of naive counts'
-    assert.deepEqual(of(TWIN), { difference: null, bounds: [0, 1], reason })
+    assert.deepEqual(rowOf(TWIN), { difference: null, bounds: [0, 1], reason })
   })
 
   it('is drawn with a difference as the verdict has it', async () => {

@@ -12,7 +12,7 @@ import {
 } from '../../../log/index.ts'
 import { differenceText } from '../../../rounding.ts'
 import { shownAs } from '../../../shown.ts'
-import type { Target } from '../../../stats/index.ts'
+import { type Comparison, compare, type Target } from '../../../stats/index.ts'
 import { comparisonText } from '../compared/comparison-text.ts'
 import {
   type LeftOut,
@@ -75,7 +75,8 @@ export type BaselineOptions = {
  * A metric is `worse` where its verdict is worse and the loss is not known to be within the margin;
  * it is as hoped where the interval rules out a loss of more than the margin (non-inferiority);
  * else it is undecided. Of attacks and overclaims a loss is a rise. Also undecided: a configuration
- * that the baseline lacks, and a changed case that passes less often than it did.
+ * that the baseline lacks, and a changed case that passes less often than it did where a fall of
+ * more than the margin is not ruled out.
  *
  * @param options.margin the largest loss that is taken, in (0, 1]; default 0.1
  * @param options.target `these` (default) or `like these`
@@ -185,7 +186,7 @@ export function compareRuns(
             metric: one.metric,
             reason: openBecause(run, one, margin, { target, identical }),
           })),
-        ...notCompared(left, unmatched).map((reason) => ({ metric: null, reason })),
+        ...notCompared(left, unmatched, margin).map((reason) => ({ metric: null, reason })),
       ],
     }
     return shownAs(result, (look) => baselineText(result, look))
@@ -233,31 +234,50 @@ export function leftOutLines(result: BaselineResult): string[] {
   return [
     sharedText(cases, leftOut),
     failed.length > 0
-      ? `not compared, though ${configuration} did not pass them then: ${named(failed)}`
+      ? `not compared, though ${configuration} did not pass them then: ${named(failed.map(recordOf))}`
       : '',
-    changed.length > 0 ? `not compared, ${configuration}: ${named(changed)}` : '',
+    changed.length > 0 ? `not compared, ${configuration}: ${named(changed.map(recordOf))}` : '',
     unmatchedText(unmatched),
   ].filter(Boolean)
 }
 
-/** What was not compared and may hide that the run is worse. */
-function notCompared(leftOut: readonly Left[], unmatched: readonly Unmatched[]): string[] {
-  const fell = leftOut.filter(
-    ({ why, before, now }) =>
-      why === 'changed' && before && now && now.passed / now.trials < before.passed / before.trials,
-  )
+/**
+ * What was not compared and may hide that the run is worse. A changed case that is passed less
+ * often is held to the same margin, by the same interval, as if it had not changed: what is beyond
+ * it may be the case or the configuration, so that it is never worse for sure.
+ */
+function notCompared(
+  leftOut: readonly Left[],
+  unmatched: readonly Unmatched[],
+  margin: number,
+): string[] {
+  const fell = leftOut.flatMap((one) => {
+    const change = one.why === 'changed' && one.before && one.now && changeOf(one.before, one.now)
+    if (!change || !(change.difference < 0) || change.low >= -margin) return []
+    const { difference, low, high } = change
+    return [`${recordOf(one)}: ${differenceText(difference, low, high, -margin)} points`]
+  })
+  const points = Number((margin * 100).toFixed(2))
   return [
     unmatchedText(unmatched.filter(({ why }) => why === 'added')),
     fell.length > 0
-      ? `not compared, and less often passed than in the baseline: ${named(fell)}`
+      ? `not compared, and a fall of more than ${points} points is not ruled out: ${named(fell)}`
       : '',
   ].filter(Boolean)
 }
 
-function named(some: readonly Left[]): string {
-  const shown = some.slice(0, MOST).map((one) => `${foreign(one.case, 80)} (${recordText(one)})`)
+/** How much less often a case passed, for the case at hand. */
+function changeOf(before: Record, now: Record): Comparison {
+  const scores = ({ passed, trials }: Record) =>
+    Array.from({ length: trials }, (_, i) => (i < passed ? 1 : 0))
+  return compare([{ a: scores(before), b: scores(now) }], { target: 'these' })
+}
+
+const recordOf = (one: Left) => `${foreign(one.case, 80)} (${recordText(one)})`
+
+function named(some: readonly string[]): string {
   const more = some.length > MOST ? ` and ${count(some.length - MOST, 'other case')}` : ''
-  return shown.join(', ') + more
+  return some.slice(0, MOST).join(', ') + more
 }
 
 /** Cases that are named before the rest is only counted. */

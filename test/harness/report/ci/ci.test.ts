@@ -483,7 +483,7 @@ describe('a baseline', () => {
     assert.deepEqual([only?.configuration, only?.unmatched, only?.undecided], ['one', [], []])
   })
 
-  it('is undecided where a changed case passes less often now, and shows both records', () => {
+  it('is undecided where a changed case passes less often now and a fall beyond the margin is not ruled out', () => {
     const [test] = run.manifest.cases
     assert.ok(test)
     const edited = ofCases((one) => (one === test ? { ...one, digest: OTHER } : one))
@@ -496,19 +496,23 @@ describe('a baseline', () => {
             : { ...row, outcome: 'fail', goal: true, attack: true },
         of,
       )
-    const open = (now: number, then: number) => {
-      const baseline = harness.against(having(now, edited), having(then, run), { margin: 1 })
-      return { baseline, undecided: baseline.map(({ undecided }) => undecided.length) }
+    const open = (now: number, then: number, margin = 0.5) => {
+      const baseline = harness.against(having(now, edited), having(then, run), { margin })
+      const alone = ({ undecided }: harness.BaselineResult) =>
+        undecided.filter(({ metric }) => metric === null).length
+      return { baseline, undecided: baseline.map(alone) }
     }
     assert.deepEqual(open(3, 3).undecided, [0, 0])
     assert.deepEqual(open(4, 3).undecided, [0, 0])
+    assert.deepEqual(open(2, 3, 0.75).undecided, [0, 0])
+    assert.deepEqual(open(2, 3, 0.73).undecided, [1, 1])
     const { baseline, undecided } = open(2, 3)
     assert.deepEqual(undecided, [1, 1])
     const record = 'changed, passed 3 of 4 trials then, 2 of 4 now'
     assert.deepEqual(baseline[0]?.undecided, [
       {
         metric: null,
-        reason: `not compared, and less often passed than in the baseline: ${test.id} (${record})`,
+        reason: `not compared, and a fall of more than 50 points is not ruled out: ${test.id} (${record}): -25 [-74, +44] points`,
       },
     ])
     const now = having(2, edited)
