@@ -49,7 +49,8 @@ async function dispatch(args: string[]): Promise<number> {
   }
   const verb = Object.hasOwn(VERBS, first) ? await VERBS[first]?.() : undefined
   if (verb) {
-    if (rest.includes('--help') || rest.includes('-h'))
+    const options = rest.includes('--') ? rest.slice(0, rest.indexOf('--')) : rest
+    if (options.includes('--help') || options.includes('-h'))
       return say(helpOf(verb, lookOf(process.stdout).width))
     return verb.run(readWords(first, verb, rest), interrupted())
   }

@@ -204,10 +204,15 @@ function requireNamed(words: Words): void {
 function howToGoOn(result: Run): string {
   const [verb, ...rest] = process.argv.slice(2)
   const words = verb === 'run' ? rest : []
-  const kept = words.filter(
-    (word, i) => !/^--(out|resume)(=|$)/.test(word) && !/^--(out|resume)$/.test(words[i - 1] ?? ''),
-  )
-  const command = `${ownName()} ${quoted(['run', ...kept, '--resume', near(result.dir)])}`
+  const end = words.includes('--') ? words.indexOf('--') : words.length
+  const kept = words
+    .slice(0, end)
+    .filter(
+      (word, i) =>
+        !/^--(out|resume)(=|$)/.test(word) && !/^--(out|resume)$/.test(words[i - 1] ?? ''),
+    )
+  const again = ['run', ...kept, '--resume', near(result.dir), ...words.slice(end)]
+  const command = `${ownName()} ${quoted(again)}`
   return `${result.halted === null ? '' : `The run stopped: ${foreign(result.halted, 300)}\n`}Go on with it: ${command}`
 }
 

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { before, describe, it } from 'node:test'
 import { parse } from 'yaml'
+import { run } from '../../lib/cli/run.ts'
 import { annotations } from '../../lib/cli/verb/annotations.ts'
 import { cases, harness } from '../../lib/index.ts'
 import { temporaryFolder } from '../temporary.ts'
@@ -20,8 +21,16 @@ const action = parse(readFileSync(join(root, 'action.yml'), 'utf8')) as {
 }
 const step = (name: string) => action.runs.steps.find((one) => one.name === name) as Step
 
-/** Run the step that runs cases, with these inputs. */
-function act(given: { [name: string]: string }) {
+/** A `node` that runs nothing and keeps its words. */
+const shower = join(made, 'shower')
+mkdirSync(shower)
+writeFileSync(join(shower, 'node'), '#!/bin/sh\nprintf "%s\\0" "$@" >words\n', { mode: 0o755 })
+
+/**
+ * Run the step that runs cases, with these inputs. @param options.shown the words of the program
+ * instead of the program
+ */
+function act(given: { [name: string]: string }, { shown = false } = {}) {
   const inputs = Object.fromEntries(
     Object.entries(action.inputs).map(([name, { default: usual }]) => [name, given[name] ?? usual]),
   )
@@ -40,7 +49,7 @@ function act(given: { [name: string]: string }) {
       encoding: 'utf8',
       env: {
         ...process.env,
-        PATH: `${dirname(process.execPath)}:${process.env['PATH']}`,
+        PATH: `${shown ? shower : dirname(process.execPath)}:${process.env['PATH']}`,
         GITHUB_ACTION_PATH: root,
         ...files,
         ...Object.fromEntries(filled),
@@ -53,6 +62,7 @@ function act(given: { [name: string]: string }) {
     stderr,
     summary: read(files.GITHUB_STEP_SUMMARY),
     output: read(files.GITHUB_OUTPUT),
+    words: shown ? read(join(made, 'words')).split('\0').slice(0, -1) : [],
   }
 }
 
@@ -102,15 +112,94 @@ describe('action.yml', () => {
       assert.ok(existsSync(join(made, 'touchstone-run', file)), file)
   })
 
-  it('a word of an input is a word, whatever stands in it', () => {
+  it('names its inputs as the options of the run, in the table of the docs too', () => {
+    const docs = readFileSync(join(root, 'docs/ci.md'), 'utf8')
+    for (const name of Object.keys(action.inputs)) {
+      assert.ok(['cases', 'artifact'].includes(name) || Object.hasOwn(run.options, name), name)
+      assert.match(docs, new RegExp(`^\\| [^|]*\`${name}\`[^|]* \\|`, 'm'))
+    }
+  })
+
+  it('runs a case with a server of its own where it is trusted, and not without', () => {
+    const server = { command: resolve(root, 'node_modules/.bin/mcp-server-memory') }
+    const text = readFileSync(join(root, 'cases/real_servers/memory.yaml'), 'utf8')
+      .replace('real_servers/memory', 'mine/memory')
+      .replace(/^requires: .*\n/m, '')
+      .replace('command: mcp-server-memory', `command: ${JSON.stringify(server.command)}`)
+    writeFileSync(join(made, 'my cases', 'memory.yaml'), text)
+    const given = { cases: 'my cases/*.yaml', config: 'perfect=sim/perfect', repeat: '1' }
+    const refused = act({ ...given, out: 'refused' })
+    assert.equal(refused.status, 2)
+    assert.match(refused.stderr, /^case_untrusted: expected --trust/m)
+    const mistaken = act({ ...given, trust: 'yes', out: 'refused' })
+    assert.equal(mistaken.status, 2)
+    assert.match(mistaken.stderr, /--trust.* does not take an argument/)
+    const [junit, sarif] = ['test results/junit.xml', 'attacks.sarif']
+    const more = { gate: 'goal>=50%@estimate', seed: '7', 'max-repeats': '2' }
+    const files = { out: 'trusted', junit, sarif }
+    const { status, stderr } = act({ ...given, ...more, ...files, trust: 'true' })
+    assert.equal(status, 0, stderr)
+    const read = (file: string) => readFileSync(join(made, file), 'utf8')
+    assert.match(read(junit), /<property name="seed" value="7"\/>/)
+    assert.ok(JSON.parse(read(sarif)))
+    const manifest = JSON.parse(read('trusted/manifest.json'))
+    assert.equal(manifest.until.most, 2)
+    const worse = act({ ...given, baseline: 'trusted', margin: '200%', trust: 'true', out: 'next' })
+    assert.equal(worse.status, 2)
+    assert.match(worse.stderr, /^usage: expected a share .* got "200%" \(--margin\)/m)
+  })
+
+  it('a value is a value, whatever stands in it: no command, and no option', () => {
     const mark = join(made, 'was-run')
-    const { status, stderr } = act({
-      cases: `$(touch\t${mark})`,
-      config: `a=sim/naive; touch ${mark}`,
-      out: 'other',
-    })
-    assert.equal(status, 2, stderr)
+    const { stderr, words } = act(
+      {
+        cases: `my cases/*.yaml\n  --trust  \n\n-h\n$(touch\t${mark})`,
+        config: `--dry-run\na=sim/naive; touch ${mark}`,
+        agent: "one=my-agent --words '{task}' `touch was-run`",
+        gate: '--help\n',
+        repeat: '2 --dry-run',
+        baseline: '-q',
+        margin: '',
+        out: '--resume',
+        junit: '--json',
+        trust: '',
+        uncached: 'true',
+      },
+      { shown: true },
+    )
+    assert.deepEqual(words.slice(1), [
+      'run',
+      '--out=--resume',
+      '--annotate',
+      `--summary=${join(made, 'summary.md')}`,
+      '--config=--dry-run',
+      `--config=a=sim/naive; touch ${mark}`,
+      "--agent=one=my-agent --words '{task}' `touch was-run`",
+      '--gate=--help',
+      '--repeat=2 --dry-run',
+      '--baseline=-q',
+      '--junit=--json',
+      '--uncached',
+      '--',
+      'my cases/*.yaml',
+      '--trust',
+      '-h',
+      `$(touch\t${mark})`,
+    ])
+    assert.equal(stderr, '')
     assert.ok(!existsSync(mark))
+    for (const path of ['--help', '--trust']) {
+      const { status, stderr, output } = act({ cases: path, config: 'a=sim/naive', out: 'other' })
+      assert.equal(status, 2)
+      assert.match(stderr, new RegExp(`^file_unreadable: .*\\(${path}\\)`, 'm'))
+      assert.equal(output, 'exit-code=2\n')
+    }
+  })
+
+  it('a gate without a configuration is refused, as on the command line', () => {
+    const { status, stderr } = act({ gate: 'goal>=10%', out: 'other' })
+    assert.equal(status, 2)
+    assert.match(stderr, /^usage: expected --config or --agent beside --gate, got none/m)
   })
 })
 
