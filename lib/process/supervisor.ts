@@ -33,17 +33,19 @@ function start(): void {
   )
   // It outlives what ends this process's group, and takes part in nothing else of it.
   const { PATH, TMPDIR, TEMP, TMP, SystemRoot } = process.env
-  const child = spawn(
-    process.execPath,
-    ['--disable-warning=ExperimentalWarning', entry, ownMark()],
-    {
+  let child: ChildProcess
+  try {
+    child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', entry, ownMark()], {
       cwd: '/',
       env: JSON.parse(JSON.stringify({ PATH, TMPDIR, TEMP, TMP, SystemRoot })),
       stdio: ['pipe', 'ignore', 'ignore'],
       detached: true,
       windowsHide: true,
-    },
-  )
+    })
+  } catch {
+    // Too little of the machine is left for it. The next child is another occasion.
+    return
+  }
   supervisor = child
   const leave = () => {
     if (supervisor === child) supervisor = null

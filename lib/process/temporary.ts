@@ -2,10 +2,11 @@
  * Folders among the temporary files that say in their names whose they are, so that those of a
  * process that was killed are removed by the next one.
  */
-import { lstatSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
+import { lstatSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { TouchstoneError } from '../errors.ts'
 import { isGone, OWNER, ownToken } from './owner.ts'
 
 /** What the folders are for. */
@@ -19,6 +20,8 @@ const kept = new Set<string>()
 /**
  * A new folder. `removeFolder` removes it; so does the end of this process, and where that was
  * killed, the next process that makes one.
+ *
+ * @throws TouchstoneError `file_unwritable` naming the folder of temporary files
  */
 export function temporaryFolder(purpose: Purpose): string {
   if (!swept) {
@@ -28,9 +31,42 @@ export function temporaryFolder(purpose: Purpose): string {
       for (const folder of kept) removed(folder)
     })
   }
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), `touchstone-${purpose}-${ownToken()}-`)))
-  kept.add(folder)
-  return folder
+  return written(() => {
+    const made = mkdtempSync(join(tmpdir(), `touchstone-${purpose}-${ownToken()}-`))
+    const folder = realpathSync(made)
+    kept.add(folder)
+    return folder
+  })
+}
+
+/** Bytes that are written to see whether there is room: a page of most file systems. */
+const TRIED_BYTES = 4096
+
+/**
+ * Refuse work that needs temporary files where none can be written. @throws TouchstoneError
+ * `file_unwritable`
+ */
+export function requireTemporary(): void {
+  const folder = temporaryFolder('agent')
+  try {
+    written(() => writeFileSync(join(folder, 'tried'), Buffer.alloc(TRIED_BYTES)))
+  } finally {
+    kept.delete(folder)
+    removed(folder)
+  }
+}
+
+function written<T>(write: () => T): T {
+  try {
+    return write()
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException
+    throw new TouchstoneError(
+      'file_unwritable',
+      `expected a folder that temporary files can be written to, got ${code ?? message}; TMPDIR names another`,
+      { where: tmpdir(), cause },
+    )
+  }
 }
 
 /** A folder that `temporaryFolder` made in this process. Its name means nothing to a person. */

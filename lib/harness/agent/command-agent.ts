@@ -26,6 +26,8 @@ import { runProgram } from './program/run-program.ts'
 const MOST_KEPT = 4000
 /** EX_TEMPFAIL of sysexits.h: the program says that it failed for a reason that passes. */
 const TEMPORARY_FAILURE = 75
+/** What this machine has too little of for another process, whichever program it would be. */
+const WANTING = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'])
 
 export async function runCommand(options: CommandAgent, trial: Trial): Promise<Ended> {
   const { output = 'text' } = options
@@ -74,6 +76,7 @@ export async function runCommand(options: CommandAgent, trial: Trial): Promise<E
       return {
         end: { how: 'agent_error', code: 'agent_missing', message: end.message, final: true },
       }
+    if (end instanceof Error && WANTING.has(end.code ?? '')) throw end
     if (end instanceof Error) {
       const message = `expected a program that can be started, got ${end.code ?? end.message} (${options.from ? `${program} of ${options.from}` : program})`
       return { end: { how: 'agent_error', code: 'agent_missing', message, final: true } }

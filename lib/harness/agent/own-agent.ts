@@ -131,18 +131,25 @@ function started(agent: Agent, trial: Trial): Promise<Ended> {
   }
 }
 
-/** An error of our own code. One that an agent's function throws is the function's. */
+/**
+ * An error of our own code, whatever it is: a folder that cannot be made, no descriptor that is
+ * left. One that an agent's function throws is the function's.
+ */
 function notRun(cause: unknown): never {
-  throw cause instanceof TouchstoneError ? new NotRun(cause.code, cause.message) : cause
+  if (!(cause instanceof TouchstoneError))
+    throw new NotRun('harness_failed', reasonOf(cause), false)
+  throw new NotRun(cause.code, cause.message, cause.code !== 'file_unwritable')
 }
 
-/** What says nothing about an agent: what it needs to be run was not to be had, say. */
+/** What says nothing about an agent. `final`: the next time would be the same. */
 class NotRun extends Error {
   readonly code: string
+  readonly final: boolean
 
-  constructor(code: string, message: string) {
+  constructor(code: string, message: string, final = true) {
     super(message)
     this.code = code
+    this.final = final
   }
 }
 
@@ -154,8 +161,8 @@ function crashOf(thrown: unknown): AgentEnd {
   try {
     // A proxy may throw where it is asked what it is.
     if (thrown instanceof NotRun) {
-      const { code, message } = thrown
-      return { how: 'agent_error', code, message, final: true }
+      const { code, message, final } = thrown
+      return { how: 'agent_error', code, message, final }
     }
     const cause = refused(thrown)
     const { status, kind, code } = refusalOf(cause)

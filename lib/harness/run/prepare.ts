@@ -5,8 +5,10 @@
 import { resolve } from 'node:path'
 import { TouchstoneError } from '../../errors.ts'
 import type { Manifest } from '../../log/index.ts'
+import { requireTemporary } from '../../process/temporary.ts'
 import { sourceOf } from '../agent/model.ts'
 import { missingProgram, requireTask } from '../agent/program/command.ts'
+import { plansOf } from '../case/planned-servers.ts'
 import { labelledDigest } from '../judge/labelled.ts'
 import type { Agreement } from '../judge/measured-reader.ts'
 import { type Judge, judgeOf } from '../judge/ready-judge.ts'
@@ -60,6 +62,7 @@ export async function prepare(plan: RunPlan, limiters: Limiters = LIMITERS): Pro
   for (const { source } of sources.values())
     if ('agent' in source && source.agent.how.kind === 'command')
       for (const { id, task } of cases) requireTask(source.agent.how.options, task, id)
+  requireFolders(plan, sources, cases)
   const users = await userSources(cases, limiters, cassette)
   const judge = plan.judge ? await measuredJudge(plan.judge, limiters, cassette) : null
   if (
@@ -105,6 +108,15 @@ function requireSomeProgram(sources: Sources): void {
     `expected a program that can be started, got none of that name: ${missing.join(', ')}`,
     { where: 'agent' },
   )
+}
+
+/** Without a folder of its own no trial of such an agent or server can begin, here. */
+function requireFolders({ queue }: RunPlan, sources: Sources, cases: RunPlan['cases']): void {
+  const own = [...sources.values()].some(
+    ({ source }) => 'agent' in source && source.agent.how.kind === 'command',
+  )
+  const filled = () => cases.some((test) => plansOf(test).some(({ files }) => files))
+  if (!queue && (own || filled())) requireTemporary()
 }
 
 function cassetteOf({ record, replay }: RunPlan): Cassette | null {

@@ -41,7 +41,13 @@ function listen(): Promise<HttpServer> {
         response.end()
       })
     })
-    http.once('error', reject)
+    http.on('error', (cause) => {
+      // Once it listens: a connection that was not taken, for want of descriptors say.
+      if (http.listening) return
+      // What was wanting may be there for the next who asks.
+      listening = null
+      reject(cause)
+    })
     http.on('connection', (socket) => socket.unref())
     http.listen(0, '127.0.0.1', () => resolve(http))
     // A trial's timer keeps the process alive; the server alone does not.
