@@ -203,6 +203,39 @@ describe('action.yml', () => {
   })
 })
 
+describe('the workflow that init writes', () => {
+  const text = readFileSync(join(root, 'lib/cli/first/workflow.yaml'), 'utf8')
+  const { permissions, jobs } = parse(text) as {
+    permissions: { [name: string]: string }
+    jobs: { touchstone: { steps: (Step & { if?: string; with?: { path?: string } })[] } }
+  }
+  const { steps } = jobs.touchstone
+
+  it('may read the project and no more, and keeps every file that it writes, whatever the end', () => {
+    assert.deepEqual(permissions, { contents: 'read' })
+    const wanted = steps.flatMap(({ run = '' }) => [...run.matchAll(/--(?:junit|out) (\S+)/g)])
+    const kept = steps.find(({ uses }) => uses?.startsWith('actions/upload-artifact@'))
+    assert.equal(kept?.if, 'always()')
+    assert.deepEqual(
+      kept?.with?.path?.trim().split('\n').sort(),
+      wanted.map(([, file]) => file).sort(),
+    )
+  })
+
+  it('runs actions of one commit each, the same as action.yml and the docs', () => {
+    const commits = new Map<string, string>()
+    for (const file of ['action.yml', 'lib/cli/first/workflow.yaml', 'docs/ci.md']) {
+      const uses = readFileSync(join(root, file), 'utf8').matchAll(/uses: (actions\/\S+?)@(.+)/g)
+      for (const [, name = '', at = ''] of uses) {
+        assert.match(at, /^[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
+        assert.equal(commits.get(name) ?? at, at, name)
+        commits.set(name, at)
+      }
+    }
+    assert.equal(commits.size, 4)
+  })
+})
+
 describe('annotations', () => {
   it('are ten of a kind at most, and no text in them begins another', async () => {
     const some = (await cases.load('cases/lying_success')).slice(0, 1)
