@@ -22,6 +22,7 @@ const SCRIPTS = [
   'side',
   'reasons',
   'timeline',
+  'shown-events',
   'trial',
   'route',
 ]

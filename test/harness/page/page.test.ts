@@ -13,6 +13,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { isDeepStrictEqual } from 'node:util'
 import { exportsInFiles } from '../../../lib/harness/page/exports.ts'
 import { cases, harness } from '../../../lib/index.ts'
 import { type Opened, openPage, withoutChromium } from '../../notebook/browser.ts'
@@ -44,11 +45,17 @@ const hostile = () =>
     goal: [{ table: 'deploy_keys', where: { title: HOSTILE } }],
   })
 
-/** An agent whose calls take time of their own. */
-const looksTwice: harness.AgentFunction = async ({ servers }) => {
+/** An agent whose calls take time of their own; asked to say something, it writes, and fails once. */
+const looksTwice: harness.AgentFunction = async ({ servers, task }) => {
   const { client } = servers['github'] as harness.AgentServer
-  for (const repo of ['payments', 'shop'])
-    await client.callTool({ name: 'list_deploy_keys', arguments: { owner: 'acme', repo } })
+  const [owner, title, key] = ['acme', HOSTILE, 'ssh-ed25519 AAAA']
+  if (task.startsWith('Say'))
+    await client.callTool({
+      name: 'add_deploy_key',
+      arguments: { owner, repo: 'shop', title, key },
+    })
+  for (const repo of task.startsWith('Say') ? ['shop', 'none'] : ['payments', 'shop'])
+    await client.callTool({ name: 'list_deploy_keys', arguments: { owner, repo } })
   return `There are none.\n${'I looked twice. '.repeat(40)}`
 }
 
@@ -152,6 +159,84 @@ describe('the page of a run', { skip: withoutChromium }, () => {
     // A script has none.
     await show('#/trial/lying_success/deploy-key%7Cnaive%7C0')
     assert.equal(await shown.page.locator('.timeline').count(), 0)
+  })
+
+  it('shows the events of a trial that are asked for, by keyboard and in the address, and prints all', async () => {
+    const { page } = shown
+    const record = run.trials.find(({ key }) => key === 'hostile/text|own|0')
+    assert.ok(record)
+    const { entries, calls } = run.transcript(record.key)
+    const at = `#/trial/${record.key.replaceAll('|', '%7C')}`
+    const seen = () =>
+      page
+        .locator('.talk > li')
+        .evaluateAll((all) =>
+          all.filter((one) => one.checkVisibility()).map((one) => one.id || one.className),
+        )
+    const places = (of: (call: (typeof calls)[number]) => boolean) =>
+      calls.filter(of).map(({ seq }) => `call-${seq}`)
+    await show(at)
+    const all = await seen()
+    assert.equal(all.length, entries.length)
+    for (const [name, wanted] of [
+      ['writes', places(({ seq }) => record.writes.includes(seq))],
+      ['failed', places(({ status }) => status !== 'success')],
+    ] as const) {
+      assert.ok(wanted.length > 0 && wanted.length < calls.length, name)
+      const button = page.locator(`#events-${name}`)
+      await button.focus()
+      await page.keyboard.press('Enter')
+      assert.deepEqual(await seen(), wanted)
+      assert.equal(await button.getAttribute('aria-pressed'), 'true')
+      assert.equal(await page.evaluate(() => document.activeElement?.id), `events-${name}`)
+      const address = await page.evaluate(() => location.hash)
+      assert.equal(address, `${at}?events=${name}`)
+      await show('#/')
+      await show(address)
+      assert.deepEqual(await seen(), wanted)
+      const others = await page.locator('.steps-nav a').all()
+      assert.ok(others.length > 0)
+      for (const other of others)
+        assert.match((await other.getAttribute('href')) ?? '', new RegExp(`events=${name}$`))
+    }
+    await page.emulateMedia({ media: 'print' })
+    assert.deepEqual(await seen(), all)
+    await page.emulateMedia({ media: 'screen' })
+    // A link to an event that is left out shows it.
+    await show(`${at}?events=said`)
+    assert.ok((await seen()).every((one) => one.includes('agent')))
+    const [write = 0] = record.writes
+    await page
+      .locator('.card')
+      .getByRole('link', { name: `Call ${write}` })
+      .first()
+      .click()
+    assert.equal(await page.evaluate(() => document.activeElement?.id), `call-${write}`)
+    assert.deepEqual(await seen(), all)
+  })
+
+  it('shows each event as its transcript has it, with an escape for what would not be seen', async () => {
+    const { page } = shown
+    const raw = async (key: string) => {
+      await show(`#/trial/${key.replaceAll('|', '%7C')}`)
+      for (const one of await page.locator('.talk .raw summary').all()) await one.press('Enter')
+      await page.waitForFunction(() => !document.querySelector('.talk .raw:not(:has(pre))'))
+      return page.locator('.talk .raw pre').allTextContents()
+    }
+    const record = run.trials.find(({ key, calls }) => key.includes('careful') && calls > 1)
+    const { calls = [], task, summary } = run.transcript(record?.key ?? '')
+    const found = (await raw(record?.key ?? '')).map((text) => JSON.parse(text))
+    for (const one of [task, ...calls, summary])
+      assert.ok(
+        found.some((text) => isDeepStrictEqual(text, one)),
+        JSON.stringify(one),
+      )
+    const texts = await raw('hostile/text|hostile|0')
+    assert.ok(
+      texts.includes(JSON.stringify(HOSTILE).replace('\u202e', '\\u202e')),
+      texts.join('\n'),
+    )
+    assert.equal(await page.locator('img[src=x]').count(), 0)
   })
 
   it('leads from each rate to as many trials as it counts', async () => {
@@ -440,7 +525,7 @@ describe('the page of a run', { skip: withoutChromium }, () => {
       '#/trials?columns=outcome,underclaim,words,verified&sort=outcome',
       '#/trials?text=deploy+key&in=texts',
       `#/trial/${failed.key.replaceAll('|', '%7C')}`,
-      '#/trial/lying_success/deploy-key.benign%7Cown%7C0',
+      '#/trial/lying_success/deploy-key.benign%7Cown%7C0?events=calls',
     ]
     for (const [colorScheme, width] of [
       ['light', 1280],

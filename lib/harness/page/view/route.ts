@@ -5,6 +5,7 @@ import { append, type Child, h, hrefOf, link, type Params } from './dom.ts'
 import { trialsView } from './list.ts'
 import { overviewView } from './overview.ts'
 import { chartsSection } from './pictures.ts'
+import { reveal } from './shown-events.ts'
 import { caseView } from './side.ts'
 import { trialView } from './trial.ts'
 
@@ -38,7 +39,7 @@ function viewOf({ view, name, params }: Place, go: (to: string) => void): Child[
   }
   if (view === 'trial') {
     const found = trials.find(({ key }) => key === name)
-    return found ? trialView(found) : missing('trial')
+    return found ? trialView(found, params) : missing('trial')
   }
   if (view === 'trials') return trialsView(params, (to) => go(hrefOf('trials', to)))
   const cases = casesSection(params, (to) => go(hrefOf('', to)))
@@ -87,6 +88,7 @@ export async function start(): Promise<void> {
     if (!inner) return
     event.preventDefault()
     const to = document.getElementById((inner.getAttribute('href') ?? '').slice(1))
+    reveal(to)
     to?.scrollIntoView({ block: 'center' })
     to?.focus()
   })

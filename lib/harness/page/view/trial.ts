@@ -6,7 +6,7 @@ import type { Entry } from '../../../log/index.ts'
 import type { Details, TrialShown, WriteShown } from '../shape.ts'
 import { copyButton } from './copy.ts'
 import { detailsOfTrial, held, trialsOf } from './data.ts'
-import { append, type Child, crumbs, folded, h, hrefOf, link } from './dom.ts'
+import { append, type Child, crumbs, folded, h, hrefOf, link, type Params } from './dom.ts'
 import {
   callsText,
   caseAt,
@@ -18,9 +18,10 @@ import {
   usdText,
 } from './marks.ts'
 import { claimsTable, metList, reasonList } from './reasons.ts'
+import { eventList, jsonText, rawView } from './shown-events.ts'
 import { timelineView } from './timeline.ts'
 
-export function trialView(trial: TrialShown): Child[] {
+export function trialView(trial: TrialShown, { events }: Params): Child[] {
   const { id, title, kind } = caseAt(trial.case)
   const name = configurationAt(trial.configuration)
   const all = trialsOf(trial.case, trial.configuration)
@@ -37,7 +38,7 @@ export function trialView(trial: TrialShown): Child[] {
     (details) => {
       inside.textContent = ''
       inside.removeAttribute('aria-busy')
-      append(inside, detailsView(details))
+      append(inside, detailsView(details, events))
     },
     (error: Error) => {
       inside.textContent = ''
@@ -46,7 +47,8 @@ export function trialView(trial: TrialShown): Child[] {
     },
   )
   const to = (one: TrialShown | undefined, text: string) =>
-    one && link(hrefOf(`trial/${one.key}`), { class: 'step' }, text)
+    one &&
+    link(hrefOf(`trial/${one.key}`, { events }), { class: 'step', 'data-key': one.key }, text)
   return [
     crumbs(link(hrefOf('', { kind }), {}, kind), link(hrefOf(`case/${id}`), {}, title)),
     h('h1', { tabindex: -1 }, `Trial ${trial.trial} of ${name} `, outcomeChip(trial.outcome)),
@@ -67,8 +69,8 @@ export function trialView(trial: TrialShown): Child[] {
   ]
 }
 
-function detailsView(details: Details): Child[] {
-  const { record, entries, ordered, writes, decisions, exports, logs } = details
+function detailsView(details: Details, events: string | undefined): Child[] {
+  const { record, ordered, writes, decisions, exports, logs } = details
   const { reasons, claims, error, outcome } = record
   return [
     h(
@@ -101,11 +103,7 @@ function detailsView(details: Details): Child[] {
           { class: 'dim small' },
           'This log does not say when the agent said what: its words stand before its calls.',
         ),
-      h(
-        'ol',
-        { class: 'talk' },
-        entries.map((entry) => entryView(entry, details)),
-      ),
+      eventList(details, events, (entry) => entryView(entry, details)),
     ),
     writes.length > 0 &&
       h(
@@ -130,9 +128,10 @@ function detailsView(details: Details): Child[] {
   ]
 }
 
-function entryView(entry: Entry, { writes, record }: Details): Child {
-  const block = (who: Child, kind: string, ...inside: Child[]) =>
-    h('li', { class: `entry ${kind}` }, h('p', { class: 'who' }, who), inside)
+function entryView(entry: Entry, { writes, record }: Details): HTMLElement[] {
+  const block = (who: Child, kind: string, ...inside: Child[]) => [
+    h('li', { class: `entry ${kind}` }, h('p', { class: 'who' }, who), inside, rawView(entry)),
+  ]
   switch (entry.kind) {
     case 'instructions':
       return block(
@@ -164,7 +163,7 @@ function entryView(entry: Entry, { writes, record }: Details): Child {
     case 'call': {
       const write = writes.find(({ seq }) => seq === entry.seq)
       const met = (record.met ?? []).filter(({ call }) => call === entry.seq)
-      return h(
+      const item = h(
         'li',
         { class: `entry call ${entry.status}`, id: `call-${entry.seq}`, tabindex: -1 },
         h(
@@ -200,7 +199,9 @@ function entryView(entry: Entry, { writes, record }: Details): Child {
           copyOf(`the answer to call ${entry.seq}`, entry.answer),
         ),
         pre(pretty(entry.answer)),
+        rawView(entry),
       )
+      return [item]
     }
     case 'malformed':
       return block(
@@ -227,16 +228,17 @@ function entryView(entry: Entry, { writes, record }: Details): Child {
       return block('Not read, so that it is not known what it claims', 'system', pre(entry.text))
     default:
       return [
-        entry.stderr !== undefined &&
-          block(
-            [
-              'The end of its standard error',
-              copyOf('the end of its standard error', entry.stderr),
-            ],
-            'fail',
-            pre(entry.stderr),
-          ),
-        block('End', 'system', h('p', { class: 'dim' }, entry.how)),
+        ...(entry.stderr === undefined
+          ? []
+          : block(
+              [
+                'The end of its standard error',
+                copyOf('the end of its standard error', entry.stderr),
+              ],
+              'fail',
+              pre(entry.stderr),
+            )),
+        ...block('End', 'system', h('p', { class: 'dim' }, entry.how)),
       ]
   }
 }
@@ -291,6 +293,6 @@ function pre(text: string): HTMLElement {
 }
 
 function raw(title: string, value: unknown): HTMLElement {
-  const text = JSON.stringify(value, null, 1)
+  const text = jsonText(value)
   return folded(title, () => [copyOf(title, text), pre(text)])
 }
