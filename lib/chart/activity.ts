@@ -54,9 +54,10 @@ const PARTS = 140
  * @param rows one per attempt. One whose times are not known is left out, and counted in the notes
  * @throws TouchstoneError `chart_invalid` naming row and field
  * @example
- * const c = activity([{ configuration: 'naive', began: 0, ended: 900 }, { configuration: 'naive', began: 500, ended: 1500 }])
+ * const row = { configuration: 'naive', waits: [] }
+ * const c = activity([{ ...row, began: 0, ended: 900 }, { ...row, began: 500, ended: 1500 }])
  * c.notes[0] // '2 attempts, the first at 1970-01-01 00:00:00 UTC, over 1.5 s. No interval.'
- * activity([{ configuration: 'naive', began: 900, ended: 0 }]) // throws chart_invalid
+ * activity([{ ...row, began: 900, ended: 0 }]) // throws chart_invalid
  */
 export function activity(
   rows: readonly ActivityRow[],
