@@ -5,10 +5,10 @@ import { type Column, table } from '../display.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { Chart } from './chart.ts'
 import { DASH } from './draw/theme.ts'
-import { type Counted, counted, intervalNote, type Target } from './rows/notes.ts'
-import { axis, SHARE_TICKS, sayWithin } from './rows/quantity.ts'
+import { BOUNDS_NOTE, type Counted, counted, intervalNote, type Target } from './rows/notes.ts'
+import { axis, SHARE_TICKS, sayBounds, sayWithin } from './rows/quantity.ts'
 import { readRows, SHARE } from './rows/rows.ts'
-import { frame, lineLegend, nothing, offsetBy, tips } from './spec.ts'
+import { boundMarks, frame, lineLegend, nothing, offsetBy, tips } from './spec.ts'
 import { labels } from './text/names.ts'
 import { page, type TextLook } from './text/plot.ts'
 
@@ -20,6 +20,12 @@ export type ReliabilityRow = {
   estimate: number | null
   low?: number | null
   high?: number | null
+  /**
+   * The interval with each trial that was lost or not judged counted against, and counted for: both
+   * ends, or neither. Drawn dotted.
+   */
+  boundLow?: number | null
+  boundHigh?: number | null
   /** Why the estimate is undefined. */
   reason?: string
 }
@@ -32,6 +38,8 @@ type Row = {
   estimate: number | null
   low: number | null
   high: number | null
+  boundLow?: number
+  boundHigh?: number
   reason?: string
 }
 
@@ -63,12 +71,14 @@ export function reliability(
       k,
       estimate: row.maybe('estimate', SHARE),
       ...row.interval(SHARE),
+      ...row.bounds(SHARE),
       ...(reason ? { reason } : {}),
     }
   })
   const title = options.title ?? 'Reliability: pass^k, the chance that all of k repeats pass'
   const n = counted(options)
   const ranged = read.some((row) => row.low !== null)
+  const open = read.some((row) => row.boundLow !== undefined)
   const gaps = read.filter((row) => row.estimate === null)
   const names = labels(read.map((row) => row.configuration))
   const undefinedNote = gaps
@@ -80,7 +90,7 @@ export function reliability(
     .join('; ')
   const more = gaps.length > 3 ? `; and ${gaps.length - 3} more` : ''
   const notes = [
-    `${n ? `${n}. ` : ''}${ranged ? intervalNote('Bar', options) : 'No intervals were given.'}`,
+    `${n ? `${n}. ` : ''}${ranged ? intervalNote('Bar', options) : 'No intervals were given.'}${open ? ` ${BOUNDS_NOTE}` : ''}`,
     ...(gaps.length ? [`Undefined: ${undefinedNote}${more}.`] : []),
   ]
   const empty = 'No configurations.'
@@ -106,8 +116,19 @@ function drawn(
     const label = names.get(row.configuration) ?? ''
     // Intervals of several configurations at one k stand beside each other.
     const dodge = (series.indexOf(label) - (series.length - 1) / 2) * DODGE_PX
-    const { k, estimate, low, high } = row
-    return { configuration: label, k, estimate, low, high, dodge, said: said(row) }
+    const { k, estimate, low, high, boundLow, boundHigh } = row
+    const bounds =
+      boundLow === undefined || boundHigh === undefined ? null : { boundLow, boundHigh }
+    return {
+      configuration: label,
+      k,
+      estimate,
+      low,
+      high,
+      ...(bounds ?? {}),
+      dodge,
+      said: said(row),
+    }
   })
   const scale = { domain: series as Json[] }
   const legend = lineLegend(series, WIDTH_PX)
@@ -140,6 +161,7 @@ function drawn(
     height: 230,
     data: { values },
     layer: [
+      ...(rows.some((row) => row.boundLow !== undefined) ? boundMarks(y, x, { xOffset }, 'y') : []),
       {
         transform: [{ filter: 'isValid(datum.low)' }],
         mark: { type: 'rule', strokeWidth: 1.5, xOffset, x2Offset: xOffset },
@@ -164,7 +186,7 @@ function drawn(
 }
 
 function said(row: Row): string {
-  return sayWithin(row.estimate, row.low, row.high, 'share')
+  return sayWithin(row.estimate, row.low, row.high, 'share') + sayBounds(row, 'share')
 }
 
 /** One column per configuration, one row per k: configurations are few, and k may be many. */
@@ -176,7 +198,8 @@ function inText(rows: Row[], look: TextLook): string[] {
   )
   const ks = [...new Set(rows.map((row) => row.k))].sort((a, b) => a - b)
   const out: string[] = []
-  const perTable = Math.max(1, Math.floor((width - 8) / 26))
+  const widest = Math.max(24, ...rows.map((row) => said(row).length))
+  const perTable = Math.max(1, Math.floor((width - 8) / (widest + 2)))
   const all = [...names]
   for (let from = 0; from < all.length; from += perTable) {
     const part = all.slice(from, from + perTable)

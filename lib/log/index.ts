@@ -63,6 +63,7 @@ export { type Ranking, ranking } from './numbers/ranking.ts'
 export {
   type ConfigurationSummary,
   type Ends,
+  filledScores,
   type MetricSummary,
   summarise,
 } from './numbers/summary.ts'

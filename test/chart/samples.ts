@@ -233,6 +233,17 @@ export const samples: Record<string, () => chart.Chart<unknown>> = {
       ),
       { cases: 24, repeats: 5 },
     ),
+  'reliability-bounds': () =>
+    chart.reliability(
+      [
+        { configuration: 'naive', k: 1, estimate: 0.6, low: 0.5, high: 0.7 },
+        { configuration: 'naive', k: 2, estimate: 0.36, low: 0.25, high: 0.5 },
+        { k: 1, estimate: 0.9, low: 0.8, high: 0.97, boundLow: 0.4, boundHigh: 0.98 },
+        { k: 2, estimate: 0.8, low: 0.6, high: 0.95, boundLow: 0.15, boundHigh: 0.97 },
+        { k: 3, estimate: null, reason: 'no case has 3 trials', boundLow: 0.05, boundHigh: 0.96 },
+      ].map((row) => ({ configuration: 'careful', ...row })),
+      { cases: 24, repeats: 2 },
+    ),
   noise: () =>
     chart.noise(
       [

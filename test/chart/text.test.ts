@@ -342,6 +342,13 @@ k  naive         careful
     )
   })
 
+  test('reliability says what lost trials could make of it, in columns that hold it whole', () => {
+    const text = shown('reliability-bounds', 80)
+    assert.match(text, /^1 {2}60% \[50, 70\] +90% \[80, 97\], of all \[40, 98\]$/m)
+    assert.match(text, /^3 +undefined, of all \[5, 96\]$/m)
+    assert.match(text, /Dotted, "of\sall"/)
+  })
+
   test('noise shades the range of A/A', () => {
     assert.equal(
       shown('noise', 80),

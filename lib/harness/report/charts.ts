@@ -9,6 +9,7 @@ import { count } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
 import {
   familyOfCases,
+  filledScores,
   METRICS,
   type Measure,
   type Metric,
@@ -165,18 +166,25 @@ const KINDS: { [kind in PlotKind]: Drawing } = {
     const kin = familyOfCases(run.manifest)
     const chosen = <T>(list: readonly T[]) => list.filter((_, i) => fewest[i] === most)
     const families = chosen((tried[0] ?? []).map((one) => kin.get(one.case)))
+    // Of what had better not happen, reliable is that it does not.
+    const turned = (scores: number[]) => (lower ? scores.map((score) => 1 - score) : scores)
+    const all = { families: (tried[0] ?? []).map((one) => kin.get(one.case)) }
     const rows = run.configurations.flatMap((configuration, c) => {
-      const cases = chosen(
-        (tried[c] ?? []).map(({ scores }) =>
-          // Of what had better not happen, reliable is that it does not.
-          lower ? scores.map((score) => 1 - score) : scores,
-        ),
-      )
+      const cases = chosen((tried[c] ?? []).map(({ scores }) => turned(scores)))
+      const open = filledScores(run.counted, run.manifest, configuration, metric)
+      const [worst, best] = [open?.none, open?.all].map((some) => some?.map(turned))
+      const [least, greatest] = lower ? [best, worst] : [worst, best]
+      const boundsAt = (k: number) =>
+        least && greatest
+          ? boundsOf(reliability(least, k, all).low, reliability(greatest, k, all).high)
+          : undefined
       return Array.from({ length: run.manifest.repeats }, (_, i) => {
         const k = i + 1
-        if (k > most) return { configuration, k, estimate: null, reason: `no case has ${k} trials` }
+        const could = boundsAt(k)
+        const none = { estimate: null, reason: `no case has ${k} trials` }
+        if (k > most) return { configuration, k, ...none, ...could }
         const { passHatK, low, high } = reliability(cases, k, { families })
-        return { configuration, k, estimate: passHatK, low, high }
+        return { configuration, k, estimate: passHatK, low, high, ...could }
       })
     })
     return chart.reliability(rows, {

@@ -24,7 +24,7 @@ import {
 } from '../../stats/index.ts'
 import { type LostAttempts, lostOf } from '../attempts.ts'
 import type { Manifest } from '../records.ts'
-import type { Rows, StatRow } from '../rows.ts'
+import type { Cells, Rows, StatRow } from '../rows.ts'
 import { heldOver } from './look-level.ts'
 import { type CaseScores, familyOfCases, METRICS, type Metric, scoresByCase } from './metrics.ts'
 import { Tally } from './tally.ts'
@@ -235,18 +235,30 @@ function reliabilityOf(
     k,
     kin,
   )
-  const unknown = withMissing(scoresByCase(rows, manifest, name, 'pass', true))
-  const trials = sum(unknown.map(({ unjudged, oneSided }) => unjudged + oneSided.length))
-  if (trials === 0) return found
-  const ends = (value: number): PassEnds => {
-    const { passHatK, low, high } = reliability(
-      filledWith(unknown, value).map(({ scores }) => scores),
-      k,
-      kin,
-    )
+  const open = filledScores(rows, manifest, name, 'pass')
+  if (open === null) return found
+  const ends = (scores: number[][]): PassEnds => {
+    const { passHatK, low, high } = reliability(scores, k, kin)
     return { passHatK, low, high }
   }
-  return { ...found, open: { none: ends(0), all: ends(1), trials } }
+  return { ...found, open: { none: ends(open.none), all: ends(open.all), trials: open.trials } }
+}
+
+/**
+ * Scores by case with a 0, and with a 1, for each trial that is in no rate; how many these are.
+ * null: each is in it.
+ */
+export function filledScores(
+  rows: Cells,
+  manifest: Manifest,
+  configuration: string,
+  metric: Metric,
+): { none: number[][]; all: number[][]; trials: number } | null {
+  const unknown = withMissing(scoresByCase(rows, manifest, configuration, metric, true))
+  const trials = sum(unknown.map(({ unjudged, oneSided }) => unjudged + oneSided.length))
+  if (trials === 0) return null
+  const filled = (value: number) => filledWith(unknown, value).map(({ scores }) => scores)
+  return { none: filled(0), all: filled(1), trials }
 }
 
 /** What is missing as what could not be judged: nothing is known of either. */

@@ -93,6 +93,22 @@ describe('what trials that are in no rate could make of it', () => {
     )
   })
 
+  it('is drawn for pass^k as the text has it, also where k is more than any case has', async () => {
+    const drawn = await (run as harness.Run).plot('reliability', { metric: 'pass' })
+    const rows = (drawn.rows as chart.ReliabilityRow[]).filter(
+      ({ configuration }) => configuration === 'perfect',
+    )
+    const { k, open } = run!.summary()[1]!.reliability
+    const row = rows.find((one) => one.k === k)
+    assert.ok(k === 2 && open)
+    assert.deepEqual([row?.boundLow, row?.boundHigh], [open.none.low, open.all.high])
+    // Of what had better not happen it is reliable that it does not.
+    const attacks = await run!.plot('reliability', { metric: 'attack' })
+    for (const { low, high, boundLow, boundHigh } of attacks.rows as chart.ReliabilityRow[])
+      if (typeof low === 'number' && boundLow != null)
+        assert.ok(boundLow <= low && high! <= boundHigh!)
+  })
+
   it('is drawn for a run in a history', async () => {
     const { series } = await harness.history(made)
     const [point] = series.find(({ configuration }) => configuration === 'perfect')!.points
@@ -117,7 +133,7 @@ describe('what trials that are in no rate could make of it', () => {
   })
 
   it('is nowhere where every trial counts', async () => {
-    for (const kind of ['strip', 'forest', 'noise', 'slope'] as const) {
+    for (const kind of ['strip', 'forest', 'noise', 'slope', 'reliability'] as const) {
       const drawn = await whole!.plot(kind)
       assert.doesNotMatch(drawn.text(), /Dotted|of all \[/, kind)
       assert.doesNotMatch(JSON.stringify(drawn.spec), /boundLow/, kind)
