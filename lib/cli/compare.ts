@@ -15,7 +15,7 @@ import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb/verb.ts'
 
 export const compare: Verb = {
   usage: 'touchstone compare [RUN [LATER_RUN]] [options]',
-  says: 'Compares the configurations of one run with its first one (default: the newest run), or two runs on the cases that both have: is the later one better? A run is a folder, or the beginning of an id in runs/.',
+  says: 'Compares the configurations of one run with its first one (default: the newest run), or two runs on the cases that both have: is the later one better? A run is a folder, or in runs/ its name, its id or the beginning of one.',
   options: {
     a: {
       type: 'string',

@@ -1,7 +1,9 @@
 /** `touchstone history`: the runs of a project over days. */
 import { lookOf } from '../display.ts'
 import { history as read } from '../harness/index.ts'
-import type { Metric } from '../log/index.ts'
+import { type Metric, RUNS } from '../log/index.ts'
+import { runName } from './finished.ts'
+import { ownName, quoted } from './verb/own-name.ts'
 import { EXIT, JSON_OPTION, print, type Verb } from './verb/verb.ts'
 
 export const history: Verb = {
@@ -21,12 +23,15 @@ export const history: Verb = {
   examples: ['history runs', 'history runs --metric attack --svg attack.svg'],
   takes: { least: 0, most: 1 },
   async run(words) {
-    const [dir = 'runs'] = words.positionals
+    const [dir = RUNS] = words.positionals
     const metric = words.text('metric') as Metric | undefined
     const past = await read(dir, metric === undefined ? {} : { metric })
     const svg = words.text('svg')
     if (svg !== undefined) await (await past.plot()).save(svg)
-    print(past, words.flag('json'), past.text(lookOf(process.stdout)))
-    return past.firstWorse === null ? EXIT.asHoped : EXIT.fellShort
+    const worse = past.firstWorse
+    const next =
+      worse === null ? '' : `\n\nLook at it: ${ownName()} ${quoted(['open', runName(worse.dir)])}`
+    print(past, words.flag('json'), past.text(lookOf(process.stdout), runName) + next)
+    return worse === null ? EXIT.asHoped : EXIT.fellShort
   },
 }

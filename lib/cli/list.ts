@@ -1,14 +1,15 @@
 /** `touchstone list`: the runs that there are, and the trials of one. */
-import { join, relative } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { gotWord } from '../choice.ts'
 import { count, foreign, listLook, table, tone } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
-import { readText } from '../files.ts'
 import type { TrialRecord } from '../harness/index.ts'
 import { why } from '../harness/index.ts'
 import { readLines } from '../lines.ts'
-import { requirePlainFiles } from '../log/index.ts'
-import { foldersIn, namesIn, openRun, RUNS, runNames } from './finished.ts'
+import { RUNS, readManifest } from '../log/index.ts'
+import { foldersIn, namesIn, openRun, runName, runNames } from './finished.ts'
+import { ownName, quoted } from './verb/own-name.ts'
 import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb/verb.ts'
 
 const OUTCOMES = ['pass', 'fail', 'unjudged', 'error'] as const
@@ -60,9 +61,17 @@ function ofRun([run = '']: readonly string[]) {
 async function runs(words: Words): Promise<number> {
   const folder = words.text('in') ?? RUNS
   const all: Awaited<ReturnType<typeof summaryOf>>[] = []
-  for (const dir of foldersIn(folder)) all.push(await summaryOf(dir))
+  const leftOut: string[] = []
+  for (const dir of foldersIn(folder))
+    try {
+      all.push(await summaryOf(dir))
+    } catch (cause) {
+      // One folder that cannot be read hides no other.
+      if (!(cause instanceof TouchstoneError)) throw cause
+      leftOut.push(`Left out: ${runName(dir)} (${cause.code}: ${cause.message})`)
+    }
   const rows = all.map((one) => [
-    relative(folder, one.dir),
+    runName(one.dir),
     one.created_at.slice(0, 16).replace('T', ' '),
     String(one.cases),
     one.configurations.map((name) => foreign(name, 40)).join(', '),
@@ -71,7 +80,8 @@ async function runs(words: Words): Promise<number> {
     one.errors === 0 ? '' : String(one.errors),
   ])
   const columns = [
-    { head: 'run', min: 12, names: true },
+    // Never cut: it is what each verb takes.
+    { head: 'run' },
     { head: 'begun (UTC)' },
     { head: 'cases', align: 'right' as const },
     { head: 'configurations', min: 12 },
@@ -83,7 +93,8 @@ async function runs(words: Words): Promise<number> {
     ? table(columns, rows, listLook(process.stdout))
     : `No run in ${folder}/. touchstone run writes one.`
   print({ toJSON: () => all }, words.flag('json'), text)
-  return EXIT.asHoped
+  for (const line of leftOut) process.stderr.write(`${foreign(line, 500)}\n`)
+  return leftOut.length === 0 ? EXIT.asHoped : EXIT.badUsage
 }
 
 /**
@@ -91,20 +102,15 @@ async function runs(words: Words): Promise<number> {
  * the evidence.
  */
 async function summaryOf(dir: string) {
-  requirePlainFiles(dir)
-  const manifest = JSON.parse(readText(join(dir, 'manifest.json'))) as {
-    id: string
-    created_at: string
-    repeats: number
-    planned: number
-    cases: unknown[]
-    configurations: { name: string }[]
-  }
+  const manifest = await readManifest(dir)
   const outcomes = new Map<string, string>()
-  for await (const { value } of readLines(join(dir, 'trials.ndjson'))) {
-    const { key, outcome } = value as { key: string; outcome: string }
-    outcomes.set(key, outcome)
-  }
+  const log = join(dir, 'trials.ndjson')
+  // A run that was begun has none until its first trial ends.
+  if (existsSync(log))
+    for await (const { value } of readLines(log)) {
+      const { key, outcome } = value as { key: string; outcome: string }
+      outcomes.set(key, outcome)
+    }
   const of = (outcome: string) => [...outcomes.values()].filter((one) => one === outcome).length
   const { id, created_at, repeats, planned } = manifest
   return {
@@ -157,7 +163,7 @@ async function trials(word: string, words: Words): Promise<number> {
   const sound = run.unsound.length === 0
   if (!sound && words.flag('json'))
     process.stderr.write(
-      `${run.id} does not agree with itself: ${count(run.unsound.length, 'problem')}. touchstone verify has all\n`,
+      `${run.id} does not agree with itself: ${count(run.unsound.length, 'problem')}. ${ownName()} ${quoted(['verify', runName(run.dir)])} has all\n`,
     )
   const text = [
     ...(sound ? [] : [run.text(look), '']),

@@ -18,7 +18,7 @@ import { requireBaseline } from '../harness/report/ci/baseline.ts'
 import { prepare } from '../harness/run/prepare.ts'
 import { requireIssuable } from '../receipt/attest/issue.ts'
 import { CLASSIFIERS_OPTION, registerGiven } from './classify.ts'
-import { foldersIn, RUNS } from './finished.ts'
+import { runName, runNames } from './finished.ts'
 import { PLAN_OPTIONS, planned } from './run-plan.ts'
 import {
   gatesOf,
@@ -230,7 +230,8 @@ async function finish(result: Run, json: boolean): Promise<void> {
 
 /** The command that shows the first trial that did not pass. */
 function oneTrial({ dir }: Run): string {
-  const words = foldersIn(RUNS)[0] === relative(process.cwd(), dir) ? [] : ['--run', near(dir)]
+  const name = runName(dir)
+  const words = runNames()[0] === name ? [] : ['--run', name]
   return `${ownName()} ${quoted(['show', ...words])}`
 }
 

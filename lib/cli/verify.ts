@@ -8,12 +8,13 @@ import { readText, unwritable } from '../files.ts'
 import { holdLater, type Lock } from '../lock.ts'
 import * as receipt from '../receipt/index.ts'
 import { CLASSIFIERS_OPTION, registerGiven } from './classify.ts'
+import { runOrPath } from './finished.ts'
 import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb/verb.ts'
 
 export const verify: Verb = {
   usage: 'touchstone verify FILE|DIR|BUNDLE... [options]',
   more: `A bundle of one privileged action is checked with --profile ${receipt.PROFILES.join(' or ')}: whether it is whole, whether its records keep the profile, and what it then shows.`,
-  says: "Checks a receipt (a run's folder, or a receipt's file) step by step, holds a run's folder without a receipt against itself, or derives the level of every call from decisions (a surface, or NDJSON) and audit exports. Nothing is asked of any provider.",
+  says: "Checks a receipt (a run's folder or its name in runs/, or a receipt's file) step by step, holds a run's folder without a receipt against itself, or derives the level of every call from decisions (a surface, or NDJSON) and audit exports. Nothing is asked of any provider.",
   options: {
     audit: {
       type: 'string',
@@ -136,7 +137,7 @@ export const verify: Verb = {
     const asked = key !== null || set !== undefined || root !== undefined
     let short = false
     let open = false
-    for (const file of words.positionals) {
+    for (const file of words.positionals.map(runOrPath)) {
       const ledger = words.text('ledger')
       // Only a folder has this in it. What cannot be looked at at all is named when it is read.
       const folder = existsSync(`${file}/.`)

@@ -22,6 +22,7 @@ export {
   type ReadRecord,
   type RunFolder,
   RunWriter,
+  readManifest,
   requirePlainFiles,
   type TrialExport,
   type TrialParts,
@@ -72,6 +73,7 @@ export { LineFile, LogReader } from './read.ts'
 export type { Manifest, TrialRecord } from './records.ts'
 export { type Inspected, inspectRun, setAside } from './recover.ts'
 export { type Cells, type Rows, rowsOf, type StatRow } from './rows.ts'
+export { namesOfFolder, RUNS, runFoldersIn } from './run-folders.ts'
 export { RunIndex } from './run-index.ts'
 export { lock } from './run-lock.ts'
 export {

@@ -3,17 +3,24 @@
  * worse beyond its noise.
  */
 
-import { existsSync, readdirSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
 import { onlyMembers, requireText } from '../../arguments.ts'
 import type { Chart } from '../../chart/index.ts'
-import { count, foreign, type Look, table, tone, wrap } from '../../display.ts'
+import type { Look } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
 import type { JsonObject } from '../../json.ts'
-import { FILES, METRICS, type Metric, metricNamed, scoresByCase } from '../../log/index.ts'
-import { digitsFor, percentage, rateText } from '../../rounding.ts'
+import {
+  FILES,
+  METRICS,
+  type Metric,
+  metricNamed,
+  runFoldersIn,
+  scoresByCase,
+} from '../../log/index.ts'
 import { Shown } from '../../shown.ts'
 import { type Interval, mean, nextRun, type RunScores, runNoise } from '../../stats/index.ts'
+import { dayOf, historyText } from './history-text.ts'
 import { open } from './open.ts'
 import type { Run } from './result.ts'
 
@@ -122,61 +129,9 @@ export class History extends Shown {
     }) as Chart
   }
 
-  text(look: Look = {}): string {
-    const width = look.width ?? 100
-    const label = METRICS[this.metric].label
-    const lines = [
-      wrap(
-        `${label} of ${count(new Set(this.series.flatMap(({ points }) => points.map(({ run }) => run))).size, 'run')} over time, with ${percentage(this.level, digitsFor(NaN, this.level))}% intervals for the cases at hand. Expected: where the run lands if nothing has changed, from the runs before it and their noise, over the cases that they share. Until enough runs show the noise from day to day, days are taken to differ by about 6 points. Of 100 histories without a change, at most about ${percentage(1 - this.level, 0)} have a run outside of it.`,
-        width,
-      ),
-    ]
-    for (const { configuration, points, noise, firstWorse } of this.series) {
-      lines.push('', tone(foreign(configuration, 64), 'strong', look))
-      const known = points.some((point) => point.expected !== null)
-      lines.push(
-        table(
-          [
-            { head: 'when' },
-            { head: 'run' },
-            { head: 'trials', align: 'right' },
-            { head: label },
-            ...(known ? [{ head: 'expected' }, { head: 'is' }] : []),
-          ],
-          points.map((point, i) => [
-            dayOf(point.at),
-            foreign(point.run, 40) +
-              (points[i - 1]?.digest === point.digest || i === 0 ? '' : ' *'),
-            `${point.trials}${point.absent > 0 ? `, ${point.absent} not there` : ''}`,
-            rateText(point.estimate, point.again.low, point.again.high),
-            ...(known
-              ? [
-                  point.expected
-                    ? rateText(point.expected.estimate, point.expected.low, point.expected.high)
-                    : '-',
-                  tone(
-                    point.is,
-                    point.is === 'worse' ? 'bad' : point.is === 'better' ? 'good' : 'quiet',
-                    look,
-                  ),
-                ]
-              : []),
-          ]),
-          { ...look, width: width - 2 },
-        ).replace(/^/gm, '  '),
-      )
-      if (points.some((point, i) => i > 0 && points[i - 1]?.digest !== point.digest))
-        lines.push('  * the configuration changed')
-      lines.push(wrap(`  ${noiseText(noise)}`, width, '  '))
-      if (firstWorse)
-        lines.push(tone(`  First worse beyond the noise: ${foreign(firstWorse, 60)}.`, 'bad', look))
-    }
-    for (const { dir, reason } of this.skipped)
-      lines.push(
-        '',
-        tone(`Left out: ${foreign(dir, 120)} (${foreign(reason, 200)}).`, 'unsure', look),
-      )
-    return lines.join('\n')
+  /** @param nameOf how a run's folder is named; default by its place in the folder that was read */
+  text(look: Look = {}, nameOf = (dir: string): string => relative(this.dir, dir)): string {
+    return historyText(this, look, nameOf)
   }
 
   toJSON(): JsonObject {
@@ -194,21 +149,8 @@ export class History extends Shown {
   }
 }
 
-function noiseText({ ratio, df }: HistorySeries['noise']): string {
-  if (ratio === null)
-    return 'No configuration was run twice unchanged, so that the noise from day to day is not known.'
-  return ratio <= 1
-    ? `Unchanged runs (${df + 1} or more) differ no more than their trials explain.`
-    : `Unchanged runs differ ${Number(Math.sqrt(ratio).toFixed(1))} times as much as their trials explain (${count(df, 'degree')} of freedom): that much is noise from day to day.`
-}
-
-/** `2026-01-02 10:30`. */
-function dayOf(at: string): string {
-  return at.slice(0, 16).replace('T', ' ')
-}
-
 /**
- * Read the runs of a project: each folder in `dir` that holds a run, oldest first.
+ * Read the runs of a project: each folder in `dir`, or below it, that holds a run, oldest first.
  *
  * A run is expected where the runs before it of the same configuration name landed, over the cases
  * that have not changed. How much runs differ of themselves is taken from runs of the same digest
@@ -236,14 +178,9 @@ export async function history(
       where: 'level',
     })
   const top = resolve(dir)
-  const folders = statSync(top, { throwIfNoEntry: false })?.isDirectory()
-    ? readdirSync(top)
-        .map((name) => join(top, name))
-        .filter((path) => existsSync(join(path, FILES.manifest)))
-    : []
   const runs: Run[] = []
   const skipped: { dir: string; reason: string }[] = []
-  for (const path of folders) {
+  for (const path of runFoldersIn(top)) {
     try {
       const run = await open(path)
       run.requireSound()
@@ -254,10 +191,17 @@ export async function history(
       skipped.push({ dir: path, reason: `${cause.code}: ${cause.message}` })
     }
   }
-  if (runs.length === 0)
-    throw new TouchstoneError('run_unknown', 'expected a folder with runs in it, got none', {
+  if (runs.length === 0) {
+    const [one] = skipped
+    const none = existsSync(join(top, FILES.manifest))
+      ? 'the folder of a run: name the folder that it stands in'
+      : one
+        ? `none that can be read (${relative(top, one.dir)}: ${one.reason})`
+        : 'none'
+    throw new TouchstoneError('run_unknown', `expected a folder with runs in it, got ${none}`, {
       where: dir,
     })
+  }
   runs.sort((x, y) => (x.manifest.created_at < y.manifest.created_at ? -1 : 1))
   const names = [...new Set(runs.flatMap((run) => run.configurations))]
   const series = names.map((name) =>
@@ -312,17 +256,30 @@ function seriesOf(
   const points: HistoryPoint[] = []
   const unlessWorse = (runs: readonly Scored[]) => runs.filter((_, j) => points[j]?.is !== 'worse')
   for (const [i, one] of scored.entries()) {
-    const before = unlessWorse(scored.slice(0, i))
+    const before = ofItsCases(one, unlessWorse(scored.slice(0, i)))
     const held = { better, unchanged: unchangedIn(before), level: each }
-    points.push(pointOf(name, metric, one, before, held))
+    points.push(pointOf(name, metric, one, before, { ...held, first: i === 0 }))
   }
-  const noise = runNoise(unchangedIn(unlessWorse(scored)))
+  const kept = unlessWorse(scored)
+  const noise = runNoise(unchangedIn(ofItsCases(kept.at(-1), kept)))
   return {
     configuration: name,
     points,
     noise: { ratio: Number.isFinite(noise.ratio) ? noise.ratio : null, df: noise.df },
     firstWorse: points.find(({ is }) => is === 'worse')?.run ?? null,
   }
+}
+
+/**
+ * The runs that have cases of this one. What has less than half as many of them as another, such as
+ * a run that was stopped, would leave few cases that all have.
+ */
+function ofItsCases(one: Scored | undefined, runs: readonly Scored[]): Scored[] {
+  const shared = runs.map(({ cases }) =>
+    one === undefined ? 0 : [...one.cases.keys()].filter((key) => cases.has(key)).length,
+  )
+  const most = Math.max(1, ...shared)
+  return runs.filter((_, i) => 2 * (shared[i] as number) >= most)
 }
 
 /** The scores of some runs in the cases that all of them have; no run where they share none. */
@@ -339,7 +296,7 @@ function pointOf(
   metric: Metric,
   scored: Scored,
   before: readonly Scored[],
-  held: { better: 'higher' | 'lower'; unchanged: RunScores[][]; level: number },
+  held: { better: 'higher' | 'lower'; unchanged: RunScores[][]; level: number; first: boolean },
 ): HistoryPoint {
   const { run, digest, cases, lost, absent, shaken } = scored
   const rates = run.summary().find(({ configuration }) => configuration === name)?.rates[metric]
@@ -358,7 +315,7 @@ function pointOf(
     errors: lost,
     absent,
     expected: null,
-    is: before.length === 0 ? 'first' : 'unknown',
+    is: held.first ? 'first' : 'unknown',
     repeats: rates?.repeats ?? [],
   }
   const shared = sharedScores([...before, scored])

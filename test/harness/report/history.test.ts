@@ -13,9 +13,16 @@ const runs = join(made, 'runs')
 mkdirSync(runs)
 
 /** A run whose manifest says that it was made on that day of January. */
-async function madeOn(day: number, model: string, seed: number, repeats = 5, dir = runs) {
+async function madeOn(
+  day: number,
+  model: string,
+  seed: number,
+  repeats = 5,
+  dir = runs,
+  tests = all,
+) {
   const out = join(dir, `day-${day}`)
-  await harness.run(all).config('mine', { model }).seed(seed).repeat(repeats).out(out).quiet()
+  await harness.run(tests).config('mine', { model }).seed(seed).repeat(repeats).out(out).quiet()
   const path = join(out, 'manifest.json')
   const manifest = JSON.parse(readFileSync(path, 'utf8'))
   manifest.created_at = `2026-01-${String(day).padStart(2, '0')}T10:00:00.000Z`
@@ -80,7 +87,7 @@ describe('harness.history', () => {
     )
     assert.equal(past.firstWorse?.at.slice(0, 10), '2026-01-05')
     assert.match(past.text(), /\* the configuration changed/)
-    assert.match(past.text(), new RegExp(`First worse beyond the noise: ${past.firstWorse?.run}`))
+    assert.match(past.text(), /First worse beyond the noise: day-5\./)
     assert.equal((past.toJSON() as { firstWorse: string }).firstWorse, past.firstWorse?.run)
   })
 
@@ -133,6 +140,71 @@ describe('harness.history', () => {
     writeFileSync(path, JSON.stringify(manifest))
     const [mine] = (await harness.history(dir)).series
     assert.equal(mine?.points[1]?.expected?.cases, all.length - 1)
+  })
+
+  /** A run of those cases only, each with its first trials. */
+  function cut(dir: string, day: number, keep: (test: string) => boolean) {
+    const path = join(dir, `day-${day}`, 'trials.ndjson')
+    const lines = readFileSync(path, 'utf8').trim().split('\n')
+    writeFileSync(path, `${lines.filter((line) => keep(JSON.parse(line).case)).join('\n')}\n`)
+  }
+
+  it('a run that was stopped leaves later ones all of their cases', async () => {
+    const dir = join(made, 'stopped')
+    mkdirSync(dir)
+    for (const day of [1, 2, 3])
+      cpSync(join(runs, `day-${day}`), join(dir, `day-${day}`), { recursive: true })
+    cut(dir, 2, (test) => test === all[0]?.id)
+    const past = await harness.history(dir)
+    const [, second, third] = past.series[0]?.points ?? []
+    assert.equal(second?.is, 'unknown')
+    assert.equal(second?.expected?.cases, 1)
+    assert.equal(third?.expected?.cases, all.length)
+    assert.match(past.text(), /unknown: trials that were lost or are not there decide\./)
+  })
+
+  it('a run of other cases is held against none, and the next one of them against it', async () => {
+    const dir = join(made, 'other-cases')
+    mkdirSync(dir)
+    for (const day of [1, 2])
+      cpSync(join(runs, `day-${day}`), join(dir, `day-${day}`), { recursive: true })
+    const others = await cases.load('cases/stale_read')
+    for (const day of [3, 4]) await madeOn(day, 'sim/careful', day, 5, dir, others)
+    const past = await harness.history(dir)
+    assert.deepEqual(
+      past.series[0]?.points.map(({ is, expected }) => [is, expected?.cases ?? 0]),
+      [
+        ['first', 0],
+        ['as before', all.length],
+        ['unknown', 0],
+        ['as before', others.length],
+      ],
+    )
+    assert.match(past.text(), /unknown: no run before it has a case of it\./)
+  })
+
+  it('configurations of other names stand apart, and one that ran once is held against none', async () => {
+    const dir = join(made, 'other-names')
+    mkdirSync(dir)
+    cpSync(join(runs, 'day-1'), join(dir, 'day-1'), { recursive: true })
+    await harness
+      .run(all)
+      .config('mine', { model: 'sim/careful' })
+      .config('yours', { model: 'sim/naive' })
+      .repeat(5)
+      .out(join(dir, 'day-2'))
+      .quiet()
+    const past = await harness.history(dir)
+    assert.deepEqual(
+      past.series.map(({ configuration, points }) => [configuration, points.length]),
+      [
+        ['mine', 2],
+        ['yours', 1],
+      ],
+    )
+    const [, yours = ''] = past.text().split('\nyours\n')
+    assert.match(yours, /One run: none before it to hold it against\./)
+    assert.doesNotMatch(yours, /expected/)
   })
 
   it('a folder that is damaged is left out with a reason; a folder without a run is refused', async () => {

@@ -1,8 +1,8 @@
 /** Two runs beside each other: what they share, and what sets them apart. */
-import { basename, resolve } from 'node:path'
+import { basename, isAbsolute, resolve } from 'node:path'
 import { count, foreign } from '../../../display.ts'
 import { TouchstoneError } from '../../../errors.ts'
-import type { Manifest } from '../../../log/index.ts'
+import { type Manifest, namesOfFolder } from '../../../log/index.ts'
 import { isTemporary } from '../../../process/temporary.ts'
 
 /** Names that are told before the rest is only counted. */
@@ -87,12 +87,14 @@ export function sharedText(shared: number, leftOut: readonly LeftOut[]): string 
 }
 
 /**
- * A configuration of a run, told from its namesake in another run: by the run's folder, or its id
- * where the folders have one name.
+ * A configuration of a run, told from its namesake in another run: by the name that each verb
+ * takes; of a run that stands elsewhere by its folder, or its id where the folders have one name.
  */
 export function nameIn(run: Place, name: string, other: Place): string {
   const [own, others] = [run, other].map(({ dir }) => basename(resolve(dir)))
-  const told = own === others || isTemporary(run.dir) ? run.manifest.id : (own as string)
+  const [near = ''] = namesOfFolder(run.dir)
+  const apart = own === others ? run.manifest.id : (own as string)
+  const told = isTemporary(run.dir) ? run.manifest.id : isAbsolute(near) ? apart : near
   return `${name} of ${foreign(told, 64)}`
 }
 
