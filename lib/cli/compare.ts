@@ -10,7 +10,7 @@ import { comparisonText } from '../harness/report/compared/comparison-text.ts'
 import { nameIn } from '../harness/report/compared/two-runs.ts'
 import { METRICS, type Metric, metricNamed } from '../log/index.ts'
 import { openRun, runNames } from './finished.ts'
-import { marginOf } from './verb/gate-options.ts'
+import { baselineOptions } from './verb/gate-options.ts'
 import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb/verb.ts'
 
 export const compare: Verb = {
@@ -25,8 +25,9 @@ export const compare: Verb = {
     b: { type: 'string', value: 'NAME', says: 'the configuration that is asked about, of one run' },
     metric: {
       type: 'string',
+      multiple: true,
       value: 'METRIC',
-      says: 'of one run: goal (default), attack, overclaim, underclaim, unneeded, refused or pass',
+      says: 'of one run: goal (default), attack, overclaim, underclaim, unneeded, refused or pass. Of two runs, with --margin: hold this metric alone; may be given again',
       offers: () => Object.keys(METRICS),
     },
     margin: {
@@ -54,8 +55,10 @@ export const compare: Verb = {
 function within(run: Run, words: Words): number {
   if (words.text('margin') !== undefined)
     throw new TouchstoneError('usage', 'expected two runs beside --margin, got one')
-  const metric = words.text('metric')
+  const [metric, another] = words.texts('metric')
   if (metric !== undefined) metricNamed(metric)
+  if (another !== undefined)
+    throw new TouchstoneError('usage', 'expected one --metric of one run, got several')
   const [first, ...rest] = run.configurations
   const a = words.text('a') ?? first
   const others =
@@ -79,10 +82,14 @@ function within(run: Run, words: Words): number {
 }
 
 function between(before: Run, after: Run, words: Words): number {
-  const stray = ['a', 'b', 'metric'].find((name) => words.text(name) !== undefined)
+  const stray = ['a', 'b'].find((name) => words.text(name) !== undefined)
   if (stray) throw new TouchstoneError('usage', `expected one run beside --${stray}, got two`)
-  const margin = marginOf(words)
-  const options = margin === undefined ? {} : { margin }
+  const options = baselineOptions(words)
+  const { margin } = options
+  if (margin === undefined && options.metrics)
+    throw new TouchstoneError('usage', 'expected one run, or --margin beside it, got two runs', {
+      where: '--metric',
+    })
   const results = compareRuns(after, before, options, (name) => nameIn(after, name, before))
   const look = lookOf(process.stdout)
   const texts = results.map(({ comparison }) => comparisonText(comparison, look))

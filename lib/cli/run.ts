@@ -21,11 +21,11 @@ import { CLASSIFIERS_OPTION, registerGiven } from './classify.ts'
 import { runName, runNames } from './finished.ts'
 import { PLAN_OPTIONS, planned } from './run-plan.ts'
 import {
+  baselineOptions,
   gatesOf,
   HELD_OPTIONS,
   heldLines,
   heldSummary,
-  marginOf,
   requirePlaces,
   writeFor,
 } from './verb/gate-options.ts'
@@ -134,14 +134,14 @@ export const run: Verb = {
     await registerGiven(words)
     const { plan } = await planned(words)
     // Whatever is wrong with these is said before anything is run.
-    const configurations = plan.plan.configurations.map(({ name }) => name)
-    const gates = gatesOf(words, configurations)
+    const gates = gatesOf(words, plan.plan)
     requirePlaces(words)
     const baseline = words.text('baseline')
-    const margin = marginOf(words)
-    if (margin !== undefined && baseline === undefined)
+    const compared = baselineOptions(words)
+    const [stray] = ['margin', 'metric'].filter((name) => words.given.includes(name))
+    if (stray !== undefined && baseline === undefined)
       throw new TouchstoneError('usage', 'expected --baseline beside it, got none', {
-        where: '--margin',
+        where: `--${stray}`,
       })
     const before = baseline === undefined ? null : await open(baseline)
     const sealing = { key: words.text('key'), set: words.text('set'), root: words.text('sets') }
@@ -150,7 +150,7 @@ export const run: Verb = {
       const forecast = await plan.forecast({
         gates,
         ...(before && { baseline: before }),
-        ...(margin !== undefined && { margin }),
+        ...compared,
       })
       print(forecast, words.flag('json'), forecast.text(lookOf(process.stdout)))
       return EXIT.asHoped
@@ -160,8 +160,7 @@ export const run: Verb = {
     const sound = result.unsound.length === 0
     const held: Held = {
       gates: sound ? gates.flatMap((one) => gate(result, one)) : [],
-      baseline:
-        sound && before ? against(result, before, margin === undefined ? {} : { margin }) : [],
+      baseline: sound && before ? against(result, before, compared) : [],
     }
     // The text may fill screens: what decides stands at its top in short, and at its end in full.
     const summary = words.flag('json') ? '' : heldSummary(result, held)

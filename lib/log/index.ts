@@ -30,6 +30,7 @@ export {
 export { METHODS, methodsIn } from './methods.ts'
 export type { Adjusted, MetricComparison } from './numbers/among.ts'
 export {
+  COMPARED,
   type CompareChoice,
   type Comparisons,
   compareAll,

@@ -147,6 +147,17 @@ describe('action.yml', () => {
     const worse = act({ ...given, baseline: 'trusted', margin: '200%', trust: 'true', out: 'next' })
     assert.equal(worse.status, 2)
     assert.match(worse.stderr, /^usage: expected a share .* got "200%" \(--margin\)/m)
+    const metric = 'goal\noverclaim'
+    const two = act({
+      ...given,
+      baseline: 'trusted',
+      margin: '100%',
+      metric,
+      trust: 'true',
+      out: 'two',
+    })
+    assert.equal(two.status, 0, two.stderr)
+    assert.match(two.stderr, /held: goal met, overclaimed; the others are shown alone/)
   })
 
   it('a value is a value, whatever stands in it: no command, and no option', () => {

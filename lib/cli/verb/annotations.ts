@@ -2,8 +2,7 @@
 import { count, foreign } from '../../display.ts'
 import { type Held, type Run, type TrialRecord, why } from '../../harness/index.ts'
 import { withoutPass } from '../../harness/page/why.ts'
-import { undecidedText } from '../../harness/report/ci/baseline.ts'
-import { type ComparedMetric, metricNamed } from '../../log/index.ts'
+import { undecidedText, worseText } from '../../harness/report/ci/baseline.ts'
 
 /** GitHub shows this many per kind and step. */
 const MOST = 10
@@ -28,9 +27,11 @@ export function annotations(run: Run, held: Held = { gates: [], baseline: [] }):
           reason,
         ),
       )
-  for (const { configuration, baseline, worse, undecided } of held.baseline) {
+  for (const one of held.baseline) {
+    const { configuration, baseline, worse, undecided } = one
     const title = `${configuration} against ${baseline}`
-    if (worse.length > 0) errors.push(command('error', title, `worse on ${labels(worse)}`))
+    const said = worse.map((metric) => worseText(one, metric)).join('; ')
+    if (said) errors.push(command('error', title, `worse on ${said}`))
     for (const open of undecided)
       warnings.push(
         command('warning', title, `undecided whether it is worse: ${undecidedText(open)}`),
@@ -47,11 +48,6 @@ export function annotations(run: Run, held: Held = { gates: [], baseline: [] }):
     warnings.push(command('warning', title, said))
   }
   return [...errors.slice(0, MOST), ...warnings.slice(0, MOST)]
-}
-
-/** Metrics as people read them. */
-function labels(metrics: readonly ComparedMetric[]): string {
-  return metrics.map((metric) => metricNamed(metric).label).join(', ')
 }
 
 /** A workflow command. What stands in it cannot begin another one. */

@@ -14,12 +14,14 @@ import {
   junit,
   parseGate,
   type Run,
+  type RunBuilder,
   sarif,
   standing,
   stepSummary,
 } from '../../harness/index.ts'
-import { baselineLines } from '../../harness/report/ci/baseline.ts'
+import { baselineLines, heldMetrics } from '../../harness/report/ci/baseline.ts'
 import { gateLine } from '../../harness/report/ci/gate.ts'
+import { METRICS, type Metric } from '../../log/index.ts'
 import { annotations } from './annotations.ts'
 import type { Verb, Words } from './verb.ts'
 
@@ -39,6 +41,13 @@ export const HELD_OPTIONS: Verb['options'] = {
     type: 'string',
     value: 'SHARE',
     says: 'how much worse than in the baseline a rate may be, such as 5%. Default: 10%',
+  },
+  metric: {
+    type: 'string',
+    multiple: true,
+    value: 'METRIC',
+    says: 'hold the baseline to this metric alone, such as goal; may be given again, and they are adjusted as one family. Default: goal, attack, overclaim, underclaim and unneeded',
+    offers: () => Object.keys(METRICS),
   },
   annotate: {
     type: 'boolean',
@@ -62,11 +71,21 @@ export const HELD_OPTIONS: Verb['options'] = {
 }
 
 /**
- * The gates that are asked for. @throws TouchstoneError `argument_invalid`, `configuration_unknown`
+ * The gates that are asked for. One that no trial of the plan can decide is refused.
+ *
+ * @throws TouchstoneError `argument_invalid`, `configuration_unknown`
  */
-export function gatesOf(words: Words, configurations: readonly string[]): Gate[] {
+export function gatesOf(
+  words: Words,
+  { cases, configurations: named }: RunBuilder['plan'],
+): Gate[] {
   const gates = words.texts('gate').map(parseGate)
-  for (const { configuration, text } of gates) {
+  const configurations = named.map(({ name }) => name)
+  for (const { configuration, metric, text } of gates) {
+    if (metric === 'attack' && cases.every(({ attack }) => attack === null))
+      throw new TouchstoneError('argument_invalid', 'expected a case with an attack, got none', {
+        where: `--gate ${text}`,
+      })
     if (configuration === null || configurations.includes(configuration)) continue
     throw new TouchstoneError(
       'configuration_unknown',
@@ -77,8 +96,18 @@ export function gatesOf(words: Words, configurations: readonly string[]): Gate[]
   return gates
 }
 
+/** What a baseline is compared by, as far as it is said. @throws TouchstoneError `usage` */
+export function baselineOptions(words: Words): { margin?: number; metrics?: Metric[] } {
+  const margin = marginOf(words)
+  const metrics = words.texts('metric') as Metric[]
+  return {
+    ...(margin !== undefined && { margin }),
+    ...(metrics.length > 0 && { metrics: [...heldMetrics(metrics)] }),
+  }
+}
+
 /** How much worse than in a baseline a rate may be. @throws TouchstoneError `usage` */
-export function marginOf(words: Words): number | undefined {
+function marginOf(words: Words): number | undefined {
   const text = words.text('margin')
   if (text === undefined) return undefined
   const [, number, sign] = /^([0-9.]+)(%?)$/.exec(text) ?? []

@@ -21,7 +21,7 @@ import {
   planRate,
   type RatePlan,
 } from '../../stats/index.ts'
-import { requireBaseline } from '../report/ci/baseline.ts'
+import { heldMetrics, requireBaseline } from '../report/ci/baseline.ts'
 import { type Gate, parseGate } from '../report/ci/gate.ts'
 import {
   type LeftOut,
@@ -41,6 +41,8 @@ export type Lines = {
   /** An earlier run that shares cases, and the largest fall behind it that is taken. */
   baseline?: Run
   margin?: number
+  /** The metrics that the baseline holds, as `harness.against` takes them. */
+  metrics?: readonly Metric[]
 }
 
 export type GateProspect = {
@@ -88,11 +90,11 @@ type Size = {
 
 /** Between the line and the best there is. */
 const SUPPOSED = [0.25, 0.5, 0.75, 1]
-const COMPARED = ['goal', 'attack', 'overclaim', 'underclaim', 'unneeded'] as const
 
 /** What a run of this size could show. @throws TouchstoneError `run_invalid`, `run_differs` */
 export function prospectOf(manifest: Manifest, size: Size, lines: Lines): Prospect {
   const { baseline, margin = 0.1 } = lines
+  const metrics = heldMetrics(lines.metrics)
   if (baseline) requireBaseline(manifest, baseline)
   const { pairs, unmatched } = baseline
     ? namesakes(manifest, baseline.manifest)
@@ -104,7 +106,7 @@ export function prospectOf(manifest: Manifest, size: Size, lines: Lines): Prospe
     ),
     baseline: baseline
       ? pairs.map(([name, before]) => ({
-          ...baselineProspect(size, baseline, shared?.cases ?? [], before, margin),
+          ...baselineProspect(size, baseline, shared?.cases ?? [], before, { margin, metrics }),
           configuration: name,
         }))
       : [],
@@ -165,12 +167,12 @@ function baselineProspect(
   baseline: Run,
   cases: Manifest['cases'],
   configuration: string,
-  margin: number,
+  { margin, metrics: held }: { margin: number; metrics: readonly Metric[] },
 ): BaselineProspect {
   const manifest = { ...baseline.manifest, cases }
   const { repeats, level } = lastLook(size)
   const perTrial = takenBy(baseline, [configuration], size.concurrency)
-  const metrics = COMPARED.flatMap((metric) => {
+  const metrics = held.flatMap((metric) => {
     const scored = scoresByCase(baseline.counted, manifest, configuration, metric).filter(
       ({ scores }) => scores.length > 0,
     )

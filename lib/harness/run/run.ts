@@ -239,10 +239,11 @@ export class RunBuilder implements PromiseLike<Run> {
    * @param lines.gates    as `harness.gate` takes them
    * @param lines.baseline an earlier run, for the cases of both; supposed is that nothing changed
    * @param lines.margin   the largest fall behind it that is taken, default 0.1
+   * @param lines.metrics  those that the baseline holds, as `harness.against` takes them
    * @throws what running it would throw before the first trial
    */
   async forecast(lines: Lines = {}): Promise<Forecast> {
-    onlyMembers(lines, ['gates', 'baseline', 'margin'], 'lines')
+    onlyMembers(lines, ['gates', 'baseline', 'margin', 'metrics'], 'lines')
     if (lines.baseline !== undefined) requireRun(lines.baseline, 'lines.baseline')
     const [{ prepare }, { forecast }] = await Promise.all([
       import('./prepare.ts'),

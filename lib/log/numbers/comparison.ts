@@ -145,19 +145,26 @@ export type Comparisons = Answer & {
   pairs: number
   /** Whether the metric that was asked about and the others are adjusted as one family. */
   together: boolean
+  /** The metrics of the family of the one that was asked about, where they were chosen. */
+  family?: readonly ComparedMetric[]
 }
 
 type One = { metric: ComparedMetric; x: string; y: string; mine: boolean }
 
-const COMPARED = ['goal', 'attack', 'overclaim', 'underclaim', 'unneeded'] as const
+/** What is compared of two configurations where nothing else is said. */
+export const COMPARED = ['goal', 'attack', 'overclaim', 'underclaim', 'unneeded'] as const
 
-/** Compare b with a on one primary metric and, more strictly, on the others, for both questions. */
+/**
+ * Compare b with a on one primary metric and, more strictly, on the others, for both questions.
+ *
+ * @param choice.family metrics that make one family with the primary one; the others are another
+ */
 export function compareAll(
   manifest: Manifest,
   rows: Cells,
   a: string,
   b: string,
-  choice: CompareChoice = {},
+  choice: CompareChoice & { family?: readonly ComparedMetric[] } = {},
 ): Comparisons {
   requireConfigurations(manifest, a, b)
   const level = heldOver(manifest, choice.level)
@@ -174,9 +181,21 @@ export function compareAll(
     level,
     rng: rng('levels'),
   })
-  const otherMetrics = COMPARED.filter((metric) => metric !== primaryMetric).filter((metric) =>
-    table.differences(a, b, metric).some((d) => d !== null),
+  const family = choice.family?.filter((metric) => metric !== primaryMetric) ?? []
+  const otherMetrics = COMPARED.filter(
+    (metric) =>
+      metric !== primaryMetric &&
+      !family.includes(metric) &&
+      table.differences(a, b, metric).some((d) => d !== null),
   )
+  const ofAllPairs = (metric: ComparedMetric) =>
+    pairs.map(([x, y]): One => ({ metric, x, y, mine: x === a && y === b }))
+  // The metric that was asked about stands first.
+  const lists = (
+    together
+      ? [[primaryMetric, ...family, ...otherMetrics]]
+      : [[primaryMetric, ...family], otherMetrics]
+  ).map((metrics) => metrics.flatMap(ofAllPairs))
   let levels = { ...ordinal, pAdjusted: ordinal.p }
   const answer = (target: Target): Answer => {
     const compared = (metric: ComparedMetric, p: number, among: number): Adjusted => {
@@ -196,19 +215,7 @@ export function compareAll(
             among,
           )
     }
-    const everyOther = otherMetrics.flatMap((metric) =>
-      pairs.map(([x, y]): One => ({ metric, x, y, mine: x === a && y === b })),
-    )
-    const everyPrimary = pairs.map(
-      ([x, y]): One => ({
-        metric: primaryMetric,
-        x,
-        y,
-        mine: x === a && y === b,
-      }),
-    )
-    const lists = together ? [[...everyPrimary, ...everyOther]] : [everyPrimary, everyOther]
-    let p: number[]
+    let p: number[][]
     if (target === 'these') {
       const exact = (list: One[]) =>
         holm(
@@ -218,29 +225,25 @@ export function compareAll(
               : compareMetric(manifest, rows, x, y, { metric, target }).pDecisive,
           ),
         )
-      p = lists.flatMap(exact)
+      p = lists.map(exact)
     } else {
       const column = ({ metric, x, y }: One) => table.byFamily(table.differences(x, y, metric))
       const steps = table.byFamily(each.map((one) => (one === null ? null : 2 * one - 1)))
       // The levels of evidence are one of the others.
-      p = lists.flatMap((list) =>
+      p = lists.map((list) =>
         jointSignFlip([...list.map(column), ...(list === lists.at(-1) ? [steps] : [])]),
       )
-      levels = { ...ordinal, pAdjusted: p.at(-1) as number }
+      levels = { ...ordinal, pAdjusted: p.at(-1)?.at(-1) as number }
     }
-    const [pPrimary, pOthers] = [p.slice(0, pairs.length), p.slice(pairs.length)]
-    const inAll = pairs.length + everyOther.length
-    const primary = compared(
-      primaryMetric,
-      pPrimary[everyPrimary.findIndex(({ mine }) => mine)] as number,
-      together ? inAll : pairs.length,
+    const [primary, ...others] = lists.flatMap((list, i) =>
+      list.flatMap((one, j) =>
+        one.mine ? [compared(one.metric, p[i]?.[j] as number, list.length)] : [],
+      ),
     )
-    const others = everyOther.flatMap((one, i) =>
-      one.mine
-        ? [compared(one.metric, pOthers[i] as number, together ? inAll : everyOther.length)]
-        : [],
-    )
-    return { primary, others: others.filter((one) => one.cases > 0) }
+    return {
+      primary: primary as Adjusted,
+      others: others.filter(({ cases, metric }) => cases > 0 || family.includes(metric)),
+    }
   }
   const answers = { these: answer('these'), 'like these': answer('like these') }
   const asked = answers[choice.target ?? 'like these'] ?? answer(choice.target as Target)
@@ -257,6 +260,7 @@ export function compareAll(
     count: asked.others.length + 1 + (ordinal.cases > 0 ? 1 : 0),
     pairs: pairs.length,
     together,
+    ...(choice.family && { family: [primaryMetric, ...family] }),
   }
 }
 

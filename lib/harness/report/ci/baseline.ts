@@ -1,13 +1,17 @@
 /** Is a run no worse than an earlier one, by more than what is taken? */
 import { onlyMembers } from '../../../arguments.ts'
+import { gotWord } from '../../../choice.ts'
 import { count, foreign, type Look, wrap } from '../../../display.ts'
 import { TouchstoneError } from '../../../errors.ts'
 import {
   type Adjusted,
+  COMPARED,
   type ComparedMetric,
   type Comparisons,
   compareAll,
   type Manifest,
+  METRICS,
+  type Metric,
   metricNamed,
 } from '../../../log/index.ts'
 import { differenceText } from '../../../rounding.ts'
@@ -25,7 +29,7 @@ import {
   versionsApart,
 } from '../compared/two-runs.ts'
 import { type Run, requireRun } from '../result.ts'
-import { SAME_REPEATS } from './gate-ends.ts'
+import { openBecause, pointsText, withinMargin } from './margin.ts'
 
 /** One configuration now against itself, or its namesake, in an earlier run. */
 export type BaselineResult = {
@@ -35,6 +39,8 @@ export type BaselineResult = {
   /** A fall that is smaller than this, as a share of trials, is taken. */
   margin: number
   target: Target
+  /** The metrics that are held to the margin. Of `comparison` the others are shown alone. */
+  held: readonly Metric[]
   /** Metrics that are worse for sure: this falls short. */
   worse: ComparedMetric[]
   /** What was tested with other versions, or against other servers, than in the baseline. */
@@ -64,6 +70,8 @@ export type BaselineOptions = {
   margin?: number
   /** `these` (default): the same cases run again; `like these`: other cases. */
   target?: Target
+  /** The metrics that are held, adjusted as one family; the others are compared and shown alone. */
+  metrics?: readonly Metric[]
 }
 
 /**
@@ -80,6 +88,8 @@ export type BaselineOptions = {
  *
  * @param options.margin the largest loss that is taken, in (0, 1]; default 0.1
  * @param options.target `these` (default) or `like these`
+ * @param options.metrics those that are held, one at least; default goal by itself, and attack,
+ *   overclaim, underclaim and unneeded as one family
  * @see Piaggio et al. 2012 (CONSORT, non-inferiority)
  * @throws TouchstoneError `argument_invalid`; `run_differs` when no case is in both runs, or no
  *   configurations belong together
@@ -107,6 +117,25 @@ export function requireBaseline(planned: Manifest, baseline: Run): void {
   )
 }
 
+/** The metrics that a baseline holds. @throws TouchstoneError `argument_invalid` */
+export function heldMetrics(metrics: readonly Metric[] = COMPARED): readonly Metric[] {
+  const known = Array.isArray(metrics) && metrics.length > 0
+  if (!known)
+    throw new TouchstoneError(
+      'argument_invalid',
+      `expected a list of metrics, one at least, got ${JSON.stringify(metrics)}`,
+      { where: 'metrics' },
+    )
+  for (const metric of metrics)
+    if (!Object.hasOwn(METRICS, metric))
+      throw new TouchstoneError(
+        'argument_invalid',
+        `expected one of ${Object.keys(METRICS).join(', ')}, ${gotWord(metric, Object.keys(METRICS))}`,
+        { where: 'metrics' },
+      )
+  return [...new Set(metrics)]
+}
+
 /** `against`, where the configurations of the run itself are named as `nameOf` says. */
 export function compareRuns(
   run: Run,
@@ -114,8 +143,10 @@ export function compareRuns(
   options: BaselineOptions,
   nameOf: (configuration: string) => string,
 ): BaselineResult[] {
-  onlyMembers(options, ['margin', 'target'], 'options')
+  onlyMembers(options, ['margin', 'target', 'metrics'], 'options')
   const { margin = 0.1, target = 'these' } = options
+  const metrics = heldMetrics(options.metrics)
+  const [metric] = metrics.includes('goal') ? (['goal'] as const) : metrics
   if (!(margin > 0 && margin <= 1))
     throw new TouchstoneError('argument_invalid', `expected a share in (0, 1], got ${margin}`, {
       where: 'margin',
@@ -152,13 +183,16 @@ export function compareRuns(
       },
       a,
       b,
-      { target },
+      { target, ...(metric && { metric }), ...(options.metrics && { family: metrics }) },
     )
     const identical = run.identical.has(configuration) || baseline.identical.has(other)
-    const judged = [comparison.primary, ...comparison.others].map((one) => {
-      const state = withinMargin(one, margin)
-      return { one, state }
-    })
+    const repeats =
+      target === 'these' && !identical
+        ? ([run.manifest.repeats, baseline.manifest.repeats] as const)
+        : null
+    const judged = [comparison.primary, ...comparison.others]
+      .filter((one) => metrics.some((held) => held === one.metric))
+      .map((one) => ({ one, state: withinMargin(one, margin) }))
     const record = (of: Run, id: string, name: string): Record => {
       const { pass, fail, unjudged } = of.columns.outcomes(id, name)
       return { passed: pass, trials: pass + fail + unjudged }
@@ -178,13 +212,14 @@ export function compareRuns(
       cases: cases.length,
       leftOut: left,
       unmatched,
+      held: metrics,
       worse: judged.filter(({ state }) => state === 'worse').map(({ one }) => one.metric),
       undecided: [
         ...judged
           .filter(({ state }) => state === 'undecided')
           .map(({ one }) => ({
             metric: one.metric,
-            reason: openBecause(run, one, margin, { target, identical }),
+            reason: openBecause(one, margin, { target, repeats }),
           })),
         ...notCompared(left, unmatched, margin).map((reason) => ({ metric: null, reason })),
       ],
@@ -203,24 +238,42 @@ function baselineText(result: BaselineResult, look: Look): string {
 
 /** What a comparison with an earlier run comes to beside the margin, in lines. */
 export function baselineLines(result: BaselineResult): string[] {
-  const { comparison, baseline, margin, worse, undecided, differs } = result
+  const { comparison, baseline, margin, held, worse, undecided, differs } = result
+  const { primary, family } = comparison
   const points = Number((margin * 100).toFixed(2))
-  const short =
-    worse.length > 0
-      ? `; WORSE: ${worse.map((metric) => metricNamed(metric).label).join(', ')}`
-      : ''
+  const labels = (metrics: readonly ComparedMetric[]) =>
+    metrics.map((metric) => metricNamed(metric).label).join(', ')
+  const short = worse.length > 0 ? `; WORSE: ${labels(worse)}` : ''
+  const rate = family ? 'rate that is held' : 'rate'
   const fine =
-    worse.length + undecided.length === 0 ? `; no rate is worse by more than ${points} points` : ''
+    worse.length + undecided.length === 0
+      ? `; no ${rate} is worse by more than ${points} points`
+      : ''
+  const open = undecided.filter(({ metric }) => metric !== null)
   return [
-    `${comparison.b} against ${baseline}: goal met: ${comparison.primary.verdict}${short}${fine}`,
+    `${comparison.b} against ${baseline}: ${labels([primary.metric])}: ${primary.verdict}${short}${fine}`,
+    ...(family ? [`  held: ${labels(held)}; the others are shown alone`] : []),
     ...leftOutLines(result).map((line) => `  ${line}`),
     ...differs.map((what) => `  not the same as then: ${foreign(what, 300)}`),
+    ...worse.map((metric) => `  worse on ${worseText(result, metric)}`),
     ...undecided.map(({ metric, reason }) =>
       metric === null
         ? `  undecided: ${reason}`
         : `  ${metricNamed(metric).label}: undecided whether it is worse by more than ${points} points: ${reason}`,
     ),
+    ...(open.length > 0 && held.length > 1
+      ? [
+          '  An interval beside "undecided" is of its metric alone, since each has to hold; those of the comparison hold together and are wider.',
+        ]
+      : []),
   ]
+}
+
+/** A metric that is worse, by how much, with the interval that its verdict rests on. */
+export function worseText({ comparison }: BaselineResult, metric: ComparedMetric): string {
+  const all = [comparison.primary, ...comparison.others]
+  const { difference, low, high } = all.find((one) => one.metric === metric) as Adjusted
+  return `${metricNamed(metric).label}: ${pointsText(metric, differenceText(difference, low, high))}`
 }
 
 /**
@@ -299,51 +352,4 @@ export function recordText({ why, before, now }: Left): string {
 /** Why a baseline is undecided. */
 export function undecidedText({ metric, reason }: BaselineResult['undecided'][number]): string {
   return metric === null ? reason : `${metricNamed(metric).label}: ${reason}`
-}
-
-/**
- * The change towards the better, and its lower end; `hard`: if every trial without a score of its
- * own had gone against the run. Unadjusted: all metrics must hold, and no chance is given to the
- * best of them (intersection-union).
- */
-function gain({ metric, difference, bounds, alone: { low, high } }: Adjusted): {
-  now: number
-  least: number
-  hard: number
-} {
-  return metricNamed(metric).better === 'higher'
-    ? { now: difference, least: low, hard: bounds?.low ?? low }
-    : { now: -difference, least: -high, hard: -(bounds?.high ?? high) }
-}
-
-function withinMargin(one: Adjusted, margin: number): 'worse' | 'as hoped' | 'undecided' {
-  const { least, hard } = gain(one)
-  if (Math.min(least, hard) >= -margin) return 'as hoped'
-  return one.verdict === 'worse' ? 'worse' : 'undecided'
-}
-
-/**
- * Why a loss of more than the margin is not ruled out, and how much more would decide it if the
- * difference stayed.
- */
-function openBecause(
-  run: Run,
-  one: Adjusted,
-  margin: number,
-  { target, identical }: { target: Target; identical: boolean },
-): string {
-  const { now, least } = gain(one)
-  const [size, what] =
-    target === 'these' && !identical
-      ? [run.manifest.repeats, 'repeats']
-      : [one.cases, target === 'these' ? `cases (${SAME_REPEATS})` : 'cases']
-  if (!Number.isFinite(least)) return one.reasons.at(-1) ?? 'nothing to compare'
-  const more = metricNamed(one.metric).better === 'higher' ? '' : ', where more is worse'
-  const figures = `${differenceText(one.difference, one.alone.low, one.alone.high, -margin, margin)} points${more}`
-  if (least >= -margin)
-    return `${figures}; trials that did not run, ended in an error, lost an attempt to one, or could not be judged leave it open`
-  // From here the loss itself is either ruled out or shown, whichever is nearer.
-  const room = Math.max(now + margin, -now)
-  const needed = Math.max(size + 1, Math.ceil(size * ((now - least) / room) ** 2))
-  return `${figures}; about ${needed} ${what} in both runs instead of ${size} would decide it, if the difference stays`
 }

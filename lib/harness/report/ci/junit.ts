@@ -10,11 +10,11 @@
 import { onlyMembers } from '../../../arguments.ts'
 import { count, escapeMarkup } from '../../../display.ts'
 import { TouchstoneError } from '../../../errors.ts'
-import { metricNamed, type TrialRecord } from '../../../log/index.ts'
+import type { TrialRecord } from '../../../log/index.ts'
 import { why } from '../../page/why.ts'
 import { unmatchedText } from '../compared/two-runs.ts'
 import { type Run, requireRun } from '../result.ts'
-import { leftOutLines, recordText, toldApart, undecidedText } from './baseline.ts'
+import { leftOutLines, recordText, toldApart, undecidedText, worseText } from './baseline.ts'
 import type { Held } from './step-summary.ts'
 
 /** Trials whose reasons a case's element holds. */
@@ -144,16 +144,22 @@ function heldSuites(run: Run, { gates, baseline }: Held) {
     state,
     reasons: [reason],
   }))
-  const baselineTests = baseline.map((one) => ({
-    name: `${one.configuration} against ${one.baseline}`,
-    classname: `baseline.${one.configuration}`,
-    state: one.worse.length > 0 ? 'missed' : one.undecided.length > 0 ? 'undecided' : 'met',
-    reasons: [
-      ...one.worse.map((metric) => `worse on ${metricNamed(metric).label}`),
-      ...one.undecided.map((open) => `undecided: ${undecidedText(open)}`),
-      ...leftOutLines(one),
-    ],
-  }))
+  const unmatched = baseline[0]?.unmatched ?? []
+  const added = unmatchedText(unmatched.filter(({ why }) => why === 'added'))
+  const baselineTests = baseline.map((one) => {
+    // What only this run has is undecided by itself, below.
+    const open = one.undecided.filter(({ reason }) => reason !== added)
+    return {
+      name: `${one.configuration} against ${one.baseline}`,
+      classname: `baseline.${one.configuration}`,
+      state: one.worse.length > 0 ? 'missed' : open.length > 0 ? 'undecided' : 'met',
+      reasons: [
+        ...one.worse.map((metric) => `worse on ${worseText(one, metric)}`),
+        ...open.map((what) => `undecided: ${undecidedText(what)}`),
+        ...leftOutLines(one),
+      ],
+    }
+  })
   // Whoever deletes or edits a case that failed, or renames a configuration, finds it here.
   const leftTests = baseline.flatMap(({ configuration, leftOut }) =>
     leftOut.filter(toldApart).map((one) => ({
@@ -163,11 +169,11 @@ function heldSuites(run: Run, { gates, baseline }: Held) {
       reasons: [`not compared: ${recordText(one)}`],
     })),
   )
-  for (const one of baseline[0]?.unmatched ?? [])
+  for (const one of unmatched)
     leftTests.push({
       name: one.configuration,
       classname: 'baseline.left_out',
-      state: 'skipped',
+      state: one.why === 'added' ? 'undecided' : 'skipped',
       reasons: [unmatchedText([one])],
     })
   return Object.entries({ gates: gateTests, baseline: [...baselineTests, ...leftTests] })

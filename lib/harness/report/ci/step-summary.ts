@@ -5,7 +5,7 @@
 import { foreign } from '../../../display.ts'
 import { metricNamed } from '../../../log/index.ts'
 import { type Run, requireRun } from '../result.ts'
-import { type BaselineResult, leftOutLines, undecidedText } from './baseline.ts'
+import { type BaselineResult, leftOutLines, undecidedText, worseText } from './baseline.ts'
 import type { GateResult } from './gate.ts'
 
 /** What a run was held against. */
@@ -49,13 +49,15 @@ export function stepSummary(run: Run, held: Held): string {
   }
   if (held.baseline.length > 0) {
     lines.push(
-      '| configuration | against | goal met | worse on | undecided |',
+      `| configuration | against | ${metricNamed(held.baseline[0]?.comparison.primary.metric ?? 'goal').label} | worse on | undecided |`,
       '|---|---|---|---|---|',
     )
-    for (const { configuration, baseline, comparison, worse, undecided } of held.baseline) {
+    for (const one of held.baseline) {
+      const { configuration, baseline, comparison, undecided } = one
       const open = undecided.map(undecidedText).join('; ')
+      const worse = one.worse.map((metric) => worseText(one, metric)).join('; ')
       lines.push(
-        `| ${cell(configuration)} | ${cell(baseline)} | ${comparison.primary.verdict} | ${worse.map((metric) => metricNamed(metric).label).join(', ') || 'none'} | ${cell(open) || 'none'} |`,
+        `| ${cell(configuration)} | ${cell(baseline)} | ${comparison.primary.verdict} | ${cell(worse) || 'none'} | ${cell(open) || 'none'} |`,
       )
     }
     lines.push('')

@@ -52,7 +52,7 @@ export function comparisonText(comparison: Comparisons, look: Look = {}): string
     lines.push(
       '',
       wrap(
-        `${count(comparison.count, 'comparison')} per question. ${belowText(comparison.count - 1, together)} ${twoFamilies(comparison)}`,
+        `${count(comparison.count, 'comparison')} per question. ${belowText(comparison, together)} ${twoFamilies(comparison)}`,
         width,
       ),
     )
@@ -212,7 +212,10 @@ function answerCells(question: string, one: Adjusted, look: Look): string[] {
 }
 
 /** What holds of the differences in the table below, of how many they are and are adjusted for. */
-function belowText(below: number, together: number): string {
+function belowText({ count: all, family = [] }: Comparisons, together: number): string {
+  const below = all - 1
+  if (family.length > 1)
+    return 'Those below are in points. Of each family the intervals hold together, and so do the verdicts.'
   if (together === 1) return 'The one below is in points.'
   const apart =
     below === 1
@@ -227,12 +230,16 @@ function belowText(below: number, together: number): string {
  * one family for all would halve what it finds, and to ask about the others only behind it would
  * hide an attack (simulated in test/bench/README.md).
  */
-function twoFamilies({ primary, together, others }: Comparisons): string {
+function twoFamilies({ primary, together, others, family = [] }: Comparisons): string {
   const them =
     others.length === 1 ? 'the other one at as much' : 'these are held at as much together'
   const each = `${Number(((1 - primary.level) * 100).toPrecision(2))} in 100`
   if (together)
     return `The metric asked about and these are one family, which for each question says something false in at most ${each}.`
+  if (family.length > 1) {
+    const chosen = family.map((metric) => metricNamed(metric).label).join(', ')
+    return `Those that were chosen (${chosen}) are one family and the others another, each held at ${each}.`
+  }
   return `The metric asked about is held at ${each} on its own, and ${them}. Where nothing differs at all, up to three times as many pages say something false somewhere.`
 }
 

@@ -5,8 +5,10 @@ import { join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { inspect } from 'node:util'
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv'
+import { annotations } from '../../../../lib/cli/verb/annotations.ts'
 import { heldSummary } from '../../../../lib/cli/verb/gate-options.ts'
 import { requireBaseline } from '../../../../lib/harness/report/ci/baseline.ts'
+import { openBecause } from '../../../../lib/harness/report/ci/margin.ts'
 import { cases, harness } from '../../../../lib/index.ts'
 import { startCommands } from '../../../servers/commands.ts'
 import { temporaryFolder } from '../../../temporary.ts'
@@ -285,6 +287,114 @@ describe('a baseline', () => {
     assert.throws(() => harness.against(all, all, { margin: 0 }), codeIs('argument_invalid'))
   })
 
+  it('of another size says how many repeats of this run decide it, or of both where the baseline has too few', () => {
+    const { comparison } = harness.against(run, run)[0] as harness.BaselineResult
+    const one = {
+      ...comparison.primary,
+      verdict: 'cannot tell' as const,
+      bounds: null,
+      difference: 0,
+      alone: { low: -0.2, high: 0.2 },
+    }
+    const open = (margin: number, repeats: readonly [number, number]) =>
+      /about (.*) would decide it/.exec(openBecause(one, margin, { target: 'these', repeats }))?.[1]
+    // An interval goes with the root of 1 / now + 1 / then. To a half: 4 times as much in both.
+    assert.equal(open(0.1, [5, 5]), '20 repeats in both runs instead of 5')
+    // 1 / n + 1 / n = (1 / 5 + 1 / 20) / 4 where n is 32.
+    assert.equal(
+      open(0.1, [5, 20]),
+      '32 repeats in both runs instead of 5 in this one and 20 in the baseline',
+    )
+    // 1 / n + 1 / 20 = (1 / 5 + 1 / 20) / (0.2 / 0.15) ** 2 where n is 11.03.
+    assert.equal(open(0.15, [5, 20]), '12 repeats instead of 5 (the baseline has 20)')
+    const few = harness.against(run, again, { margin: 0.02 })[0] as harness.BaselineResult
+    assert.match(
+      few.undecided.map(({ reason }) => reason).join(),
+      /\d+ repeats in both runs instead of 4 in this one and 3 in the baseline/,
+    )
+  })
+
+  it('may be held to some metrics alone: one family, and the others are shown and decide nothing', () => {
+    const fallen = changed((row) => ({
+      ...row,
+      goal: false,
+      outcome: 'fail',
+      attack: row.attack === null ? null : false,
+    }))
+    const fine = changed((row) => ({
+      ...row,
+      goal: true,
+      outcome: 'pass',
+      attack: row.attack === null ? null : false,
+    }))
+    const worse = (...metrics: ('goal' | 'attack' | 'refused')[]) =>
+      harness.against(fallen, fine, { margin: 0.6, metrics })[0] as harness.BaselineResult
+    assert.deepEqual([worse('goal').worse, worse('goal').held], [['goal'], ['goal']])
+    const attack = worse('attack')
+    assert.deepEqual([attack.worse, attack.undecided], [[], []])
+    assert.equal(harness.standing(run, { gates: [], baseline: [attack] }), 'as hoped')
+    const { primary, others } = attack.comparison
+    assert.equal(primary.metric, 'attack')
+    assert.equal(others.find(({ metric }) => metric === 'goal')?.verdict, 'worse')
+    assert.match(
+      inspect(attack).replace(/\n(?! )/g, ' '),
+      /attack succeeded: .*; no rate that is held is worse by more than 60 points\n +held: attack succeeded; the others are shown alone/,
+    )
+    const both = worse('attack', 'goal').comparison
+    assert.equal(both.primary.metric, 'goal')
+    assert.deepEqual(
+      [both.primary, ...both.others].map(({ metric, among }) => [metric, among]),
+      [
+        ['goal', 2],
+        ['attack', 2],
+        ['overclaim', 3],
+        ['underclaim', 3],
+        ['unneeded', 3],
+      ],
+    )
+    assert.match(
+      inspect(worse('attack', 'goal')).replaceAll('\n', ' '),
+      /chosen \(goal met, attack succeeded\) are one family/,
+    )
+    assert.deepEqual(worse('refused').held, ['refused'])
+    const named = (metrics: unknown) => () =>
+      harness.against(fallen, fine, { metrics: metrics as never })
+    assert.throws(named([]), codeIs('argument_invalid', /one at least/))
+    assert.throws(named(['gaol']), codeIs('argument_invalid', /did you mean "goal"/))
+    assert.throws(named('goal'), codeIs('argument_invalid', /expected a list/))
+  })
+
+  it('that is held to a metric of which nothing is known is undecided', () => {
+    const benign = changed((row) => ({ ...row, attack: null }))
+    const [one] = harness.against(benign, benign, { metrics: ['attack'] })
+    assert.deepEqual(
+      one?.undecided.map(({ metric }) => metric),
+      ['attack'],
+    )
+    const [both] = harness.against(benign, benign, { metrics: ['goal', 'attack'], margin: 1 })
+    assert.deepEqual(
+      both?.undecided.map(({ metric }) => metric),
+      ['attack'],
+    )
+  })
+
+  it('that is worse says by how much: in its lines, JUnit, annotations and the summary', () => {
+    const all = changed((row) => ({ ...row, goal: true, outcome: 'pass' }))
+    const none = changed((row) => ({ ...row, goal: false, outcome: 'fail' }))
+    const baseline = harness.against(none, all, { metrics: ['goal'] })
+    const held = { gates: [], baseline }
+    const { low, high } = (baseline[0] as harness.BaselineResult).comparison.primary
+    assert.ok(low < -0.5 && high < 0)
+    const told = /worse on goal met: -100 \[-100, -\d+\] points/
+    assert.match(inspect(baseline[0]), told)
+    assert.match(harness.junit(none, { held }), told)
+    assert.match(annotations(none, held)[0] ?? '', told)
+    assert.match(
+      harness.stepSummary(none, held),
+      /\| worse \| goal met: -100 \[-100, -\d+\] points \|/,
+    )
+  })
+
   it('without a single attack falls to a run in which every attack succeeds', () => {
     const attacked = (attack: boolean) =>
       changed((row) => ({ ...row, attack: row.attack === null ? null : attack }))
@@ -314,7 +424,7 @@ describe('a baseline', () => {
     const bundle = (results as unknown as { [name: symbol]: () => object })[display]?.()
     assert.deepEqual(Object.keys(bundle ?? {}), ['text/plain', 'text/html'])
     const members =
-      'configuration, baseline, comparison, margin, target, differs, cases, leftOut, unmatched, worse, undecided'
+      'configuration, baseline, comparison, margin, target, differs, cases, leftOut, unmatched, held, worse, undecided'
     assert.equal(Object.keys(results[0] ?? {}).join(', '), members)
     assert.equal(JSON.stringify(structuredClone(results)), JSON.stringify(results))
     const gates = harness.gate(run, 'goal>=99%')
@@ -468,8 +578,28 @@ describe('a baseline', () => {
     assert.match(summary, /^## Touchstone: undecided$/m)
     assert.deepEqual(skippedTests(renamed, baseline), [
       'baseline.left_out careful not compared: the run has no careful',
-      'baseline.left_out renamed not compared: the baseline has no renamed',
     ])
+    // It is an error of its own, and none of the test of what was compared.
+    const [met] = harness.against(renamed, called({ naive: 'naive', careful: 'careful' }), {
+      margin: 1,
+    })
+    const document = parseXml(
+      harness.junit(renamed, { held: { gates: [], baseline: [met as never] } }),
+    )
+    requireJunit(document)
+    const suite = document.children.find(({ attributes }) => attributes['name'] === 'baseline')
+    assert.deepEqual(
+      suite?.children.map(({ attributes, children }) => [
+        attributes['classname'],
+        children[0]?.name,
+        children[0]?.attributes['message'],
+      ]),
+      [
+        ['baseline.naive', 'system-out', undefined],
+        ['baseline.left_out', 'skipped', 'not compared: the run has no careful'],
+        ['baseline.left_out', 'error', 'not compared: the baseline has no renamed'],
+      ],
+    )
   })
 
   it('names a configuration that is gone and decides without it, and compares the only two there are', () => {
@@ -986,6 +1116,20 @@ describe('touchstone run', () => {
       open.stderr,
       /goal met: undecided whether it is worse by more than 10 points: .* repeats/,
     )
+    const held = ['--baseline', at('missed'), '--margin', '100%', '--metric', 'goal']
+    const alone = [KEYS, ...named, '--repeat', '1', '--json', '--dry-run', ...held]
+    const planned = await touchstone(alone)
+    assert.equal(planned.status, 0, planned.stderr)
+    const { prospect } = JSON.parse(planned.stdout) as {
+      prospect: { baseline: { metrics: { metric: string }[] }[] }
+    }
+    assert.deepEqual(
+      prospect.baseline.map(({ metrics }) => metrics.map(({ metric }) => metric)),
+      [['goal'], ['goal']],
+    )
+    const stray = await touchstone([KEYS, ...named, '--metric', 'goal'])
+    assert.deepEqual([stray.status, stray.stdout], [2, ''])
+    assert.match(stray.stderr, /expected --baseline beside it, got none \(--metric\)/)
   })
 
   it('--dry-run shows trials, calls and bounds of cost, and writes nothing', async () => {
@@ -1017,6 +1161,17 @@ describe('touchstone run', () => {
     assert.equal(forecast.mostUsd, 0.08)
     assert.equal(forecast.rows[0]?.modelCalls.most, 10 * 2 * 24)
     assert.ok(!existsSync(out))
+  })
+
+  it('a gate that no trial of the plan can decide is refused before anything is written, and in --dry-run', async () => {
+    const out = join(made, 'attackless')
+    const words = [KEYS, '--config', 'naive=sim/naive', '--out', out, '--gate', 'attack<=10%']
+    for (const more of [[], ['--dry-run'], ['--max-repeats', '10']]) {
+      const { status, stderr } = await touchstone([...words, ...more])
+      assert.equal(status, 2)
+      assert.match(stderr, /expected a case with an attack, got none \(--gate attack<=10%\)/)
+      assert.ok(!existsSync(out))
+    }
   })
 
   it('a baseline that shares no case is refused before anything is written, and in --dry-run', async () => {
