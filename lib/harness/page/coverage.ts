@@ -84,7 +84,13 @@ export function coverageShown(
   return {
     heads,
     rows,
-    notes: [EXPLAINED, ...spentText(coverage), ...unsaidText(coverage), ...usersText(coverage)],
+    notes: [
+      EXPLAINED,
+      ...lateText(coverage),
+      ...spentText(coverage),
+      ...unsaidText(coverage),
+      ...usersText(coverage),
+    ],
   }
 }
 
@@ -96,6 +102,15 @@ const costText = ({ cost_usd: cost, attempts }: Spent) =>
 function atLeast(sum: string, { unknown }: { unknown: number }, attempts: number): string {
   if (unknown === attempts) return 'unknown'
   return unknown === 0 ? sum : `at least ${sum}`
+}
+
+/** Why a time may be above the limit of a trial. */
+function lateText(coverage: readonly Coverage[]): string[] {
+  return coverage.some(({ endings }) => endings.some(([ending]) => ending === 'timeout'))
+    ? [
+        'The time of a trial that its limit ended (timeout) is above that limit by what it took until all that its agent had started was gone: up to a few seconds.',
+      ]
+    : []
 }
 
 /** Where more was spent than on the trials of the table. */

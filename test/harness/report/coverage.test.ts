@@ -304,6 +304,19 @@ describe('a run with trials that were not finished', () => {
     assert.doesNotMatch(free?.reason ?? '', /limit/)
   })
 
+  it('says that a time may be above the limit where that limit ended a trial, and only there', async () => {
+    const run = await limited(8)
+    const note = /The time of a trial that its limit ended \(timeout\) is above that limit/
+    assert.doesNotMatch(run.text({ width: 400 }), note)
+    const late = new harness.Run({
+      dir: run.dir,
+      manifest: run.manifest,
+      trials: run.trials.map((row, i) => (i === 0 ? { ...row, ending: 'timeout' } : row)),
+    })
+    assert.match(late.text({ width: 400 }), note)
+    assert.ok(JSON.stringify(await late.page()).includes('its limit ended (timeout)'))
+  })
+
   it('names the three most frequent causes in its text, with how many trials each took', async () => {
     const causes = [
       'no database',
