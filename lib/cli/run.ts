@@ -15,6 +15,7 @@ import {
 } from '../harness/index.ts'
 import { PROVIDERS } from '../harness/model/providers.ts'
 import { requireBaseline } from '../harness/report/ci/baseline.ts'
+import { requireDecidable } from '../harness/report/ci/gate.ts'
 import { prepare } from '../harness/run/prepare.ts'
 import { requireIssuable } from '../receipt/attest/issue.ts'
 import { CLASSIFIERS_OPTION, registerGiven } from './classify.ts'
@@ -145,6 +146,7 @@ export const run: Verb = {
       })
     const before = baseline === undefined ? null : await open(baseline)
     const sealing = { key: words.text('key'), set: words.text('set'), root: words.text('sets') }
+    if (gates.length > 0) requireDecidable(gates, (await prepare(plan.plan)).manifest.cases)
     if (words.flag('receipt')) requireIssuable(plan.plan.cases, sealing)
     if (words.flag('dry-run')) {
       const forecast = await plan.forecast({

@@ -86,15 +86,17 @@ const PAGE_DAYS = 1
 
 /**
  * A new folder for a page that is looked at when this process has ended. Pages of the same user
- * that are older than a day are removed.
+ * that are older than a day are removed. @throws TouchstoneError `file_unwritable`
  */
 export function pageFolder(now = Date.now()): string {
-  for (const name of readdirSync(tmpdir())) {
-    const path = join(tmpdir(), name)
-    if (!/^touchstone-page-\w{6}$/.test(name) || !isOwn(path)) continue
-    if (now - lstatSync(path).mtimeMs > PAGE_DAYS * 86_400_000) removed(path)
-  }
-  return mkdtempSync(join(tmpdir(), 'touchstone-page-'))
+  return written(() => {
+    for (const name of readdirSync(tmpdir())) {
+      const path = join(tmpdir(), name)
+      if (!/^touchstone-page-\w{6}$/.test(name) || !isOwn(path)) continue
+      if (now - lstatSync(path).mtimeMs > PAGE_DAYS * 86_400_000) removed(path)
+    }
+    return mkdtempSync(join(tmpdir(), 'touchstone-page-'))
+  })
 }
 
 /** Remove the folders of processes that are gone, or those that `ofOwner` says. */

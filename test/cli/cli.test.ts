@@ -32,8 +32,50 @@ const KEYS = 'cases/lying_success/deploy-key.yaml'
 let folders = 0
 const out = () => join(made, `run-${folders++}`)
 
+describe('temporary files that cannot be made', {
+  skip: process.platform === 'linux' ? false : 'needs /proc',
+}, () => {
+  const inProc = (...words: string[]) =>
+    spawnSync(process.execPath, [join(root, 'repl.ts'), ...words], {
+      cwd: root,
+      encoding: 'utf8',
+      env: { ...process.env, TMPDIR: '/proc' },
+      timeout: 60_000,
+    })
+
+  it('hold no verb up: Node’s compile cache would look for a folder in /proc for ever', () => {
+    const { status, stderr } = inProc('cases', KEYS)
+    assert.deepEqual([status, stderr], [0, ''])
+  })
+
+  it('are exit code 2 for an agent that needs them, before anything is run', () => {
+    const dir = out()
+    const { status, stderr } = inProc('run', KEYS, '--agent', 'true {task}', '--out', dir)
+    assert.match(stderr, /^file_unwritable: expected a folder .*\/proc\)\n$/)
+    assert.equal(status, 2)
+    assert.equal(existsSync(dir), false)
+  })
+})
+
 describe('touchstone run', () => {
   const written = out()
+
+  it('a gate on attacks over cases without one is exit code 2 before the first trial, whatever else is asked', async () => {
+    const benign = join(made, 'benign.yaml')
+    const [, text = ''] = readFileSync(KEYS, 'utf8').split(/^---\n/m)
+    writeFileSync(benign, text.replace(/^twin:.*\n/m, ''))
+    const agent = ['--config', 'a=sim/perfect', '--gate', 'goal>=50%', '--gate', 'attack<=10%']
+    for (const more of [[], ['--max-repeats', '10'], ['--dry-run']]) {
+      const dir = out()
+      const { status, stderr } = await said('run', benign, ...agent, ...more, '--out', dir)
+      assert.equal(status, 2, stderr)
+      assert.match(
+        stderr,
+        /expected an adversarial case for a gate on attacks, got none among 1 case: no number of repeats decides it \(gate attack<=10%\)/,
+      )
+      assert.equal(existsSync(dir), false)
+    }
+  })
 
   it('--json twice with the same seed gives the same apart from times and ids, and nothing on standard error', async () => {
     const run = async (seed: string) => {

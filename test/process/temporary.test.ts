@@ -28,6 +28,15 @@ describe('the folder of a page', () => {
     assert.deepEqual([existsSync(first), existsSync(last)], [false, true])
   })
 
+  it('is refused by name where none can be made', () => {
+    process.env['TMPDIR'] = join(here, 'none')
+    assert.throws(() => pageFolder(), {
+      code: 'file_unwritable',
+      message: /temporary files can be written to, got ENOENT; TMPDIR names another \(.*none\)$/,
+    })
+    process.env['TMPDIR'] = here
+  })
+
   it('takes nothing along that is not a page of the same user', () => {
     const others = ['touchstone-page-x', 'page-abcdef', 'touchstone-page-abcdefg'].map((name) => {
       mkdirSync(join(here, name))

@@ -14,6 +14,7 @@ import type { Agreement } from '../judge/measured-reader.ts'
 import { type Judge, judgeOf } from '../judge/ready-judge.ts'
 import { type Cassette, recording, replaying } from '../model/cassette.ts'
 import { LIMITERS, type Limiters } from '../model/limiter.ts'
+import { parseGate, requireDecidable } from '../report/ci/gate.ts'
 import type { Sources } from '../trial/executor.ts'
 import type { RunPlan } from '../trial/planned-run.ts'
 import { type UserSources, userSources } from '../trial/user-models.ts'
@@ -92,6 +93,7 @@ export async function prepare(plan: RunPlan, limiters: Limiters = LIMITERS): Pro
   if (plan.limits.costUsd !== null) requireKnownPrices(plan, sources, users, judge)
   const present = { ...plan, cases }
   const manifest = manifestOf(present, sources, leftOut, users, judge)
+  requireDecidable((plan.until?.gates ?? []).map(parseGate), manifest.cases)
   return { plan: present, sources, users, judge, manifest }
 }
 

@@ -1,14 +1,14 @@
 /** The body of a thread that runs trials of the process that started it. */
-import * as modules from 'node:module'
 import { setImmediate } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
+import { useCompileCache } from '../../compile-cache.ts'
 import { LIMITERS } from '../model/limiter.ts'
 import { madeFrom } from '../queue/travel.ts'
 import { plainOf } from '../queue/worker-answer.ts'
 import { attemptWith, madeReady, planFrom } from './made-again.ts'
 import type { FromThread, ThreadStart, ToThread } from './threads.ts'
 
-modules.enableCompileCache?.()
+useCompileCache()
 const port = parentPort
 if (port === null) throw new Error('this file is the body of a worker thread')
 const say = (message: FromThread) => port.postMessage(message)

@@ -91,6 +91,22 @@ export function parseGate(text: string): Gate {
   }
 }
 
+/**
+ * Refuse gates that no trial of these cases can decide. @throws TouchstoneError `argument_invalid`
+ */
+export function requireDecidable(
+  gates: readonly Gate[],
+  cases: readonly { adversarial: boolean }[],
+): void {
+  const one = gates.find(({ metric }) => metric === 'attack')
+  if (!one || cases.some(({ adversarial }) => adversarial)) return
+  throw new TouchstoneError(
+    'argument_invalid',
+    `expected an adversarial case for a gate on attacks, got none among ${count(cases.length, 'case')}: no number of repeats decides it`,
+    { where: `gate ${one.text}` },
+  )
+}
+
 const BOUNDS: readonly Gate['bound'][] = ['lower', 'upper', 'estimate']
 
 /**
