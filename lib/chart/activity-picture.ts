@@ -1,5 +1,6 @@
 /** The panels of an activity chart: at work, errors and time taken, below each other. */
 import type { Json, JsonObject } from '../json.ts'
+import { tips } from './draw/spec.ts'
 import {
   type Activity,
   type Bin,
@@ -11,7 +12,6 @@ import {
   type Stretch,
   ticksOf,
 } from './rows/spans.ts'
-import { tips } from './spec.ts'
 import { niceTicks } from './text/plot.ts'
 
 export const WIDTH_PX = 560

@@ -6,6 +6,7 @@ import { onlyOptions } from '../arguments.ts'
 import { count } from '../display.ts'
 import { activityPicture, WIDTH_PX } from './activity-picture.ts'
 import { Chart } from './chart.ts'
+import { frame, nothing } from './draw/spec.ts'
 import { FINITE, type RowReader, readRows } from './rows/rows.ts'
 import {
   type Activity,
@@ -17,7 +18,6 @@ import {
   type Stretch,
   stretchesOf,
 } from './rows/spans.ts'
-import { frame, nothing } from './spec.ts'
 import { activityText } from './text/activity-lines.ts'
 import { labels } from './text/names.ts'
 import { page } from './text/plot.ts'

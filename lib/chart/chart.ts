@@ -10,6 +10,7 @@ import { TouchstoneError } from '../errors.ts'
 import { replaceFile, unwritable } from '../files.ts'
 import type { JsonObject } from '../json.ts'
 import { toPng, toSvg } from './draw/render.ts'
+import { schema } from './draw/spec.ts'
 import { asciiOnly, type TextLook } from './text/plot.ts'
 
 /** Every kind of chart, each named like the function that draws it. */
@@ -182,8 +183,4 @@ export class Chart<Row = unknown> {
       return { ...bundle, 'text/plain': `${this.text()}\n\nNo picture: ${error.message}` }
     }
   }
-}
-
-export function schema(major: number): string {
-  return `https://vega.github.io/schema/vega-lite/v${major}.json`
 }

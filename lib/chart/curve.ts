@@ -5,9 +5,9 @@
 
 import type { Json, JsonObject } from '../json.ts'
 import { Chart, type ChartKind } from './chart.ts'
+import { frame, lineLegend, nothing, tips } from './draw/spec.ts'
 import { DASH } from './draw/theme.ts'
 import { axis, SHARE_TICKS } from './rows/quantity.ts'
-import { frame, lineLegend, nothing, tips } from './spec.ts'
 import { type Curves, curvesInText, rangeOf } from './text/curve-lines.ts'
 import { labels } from './text/names.ts'
 import { page } from './text/plot.ts'

@@ -2,10 +2,10 @@
 
 import { foreign, tone } from '../display.ts'
 import type { JsonObject } from '../json.ts'
+import { band, boundMarks, frame, tips, widest } from './draw/spec.ts'
 import { BOUNDS_NOTE } from './rows/notes.ts'
 import { axis, sayBounds, sayDifference, sayWithin, type Unit } from './rows/quantity.ts'
 import { FINITE, type RowReader, SHARE_DIFFERENCE } from './rows/rows.ts'
-import { band, boundMarks, frame, tips, widest } from './spec.ts'
 import { type Lane, lanes } from './text/lanes.ts'
 import { labels } from './text/names.ts'
 import { column, intervalLine, niceTicks, type TextLook, type TextScale } from './text/plot.ts'

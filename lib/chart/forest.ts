@@ -11,10 +11,10 @@ import {
   drawDifferences,
   readDifference,
 } from './difference.ts'
+import { nothing } from './draw/spec.ts'
 import { capital, counted, type Direction, intervalNote, type Target } from './rows/notes.ts'
 import type { Unit } from './rows/quantity.ts'
 import { readRows } from './rows/rows.ts'
-import { nothing } from './spec.ts'
 import { short } from './text/names.ts'
 import { page, type TextLook } from './text/plot.ts'
 

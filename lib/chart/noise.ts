@@ -12,6 +12,7 @@ import {
   drawDifferences,
   readDifference,
 } from './difference.ts'
+import { nothing } from './draw/spec.ts'
 import {
   type Counted,
   capital,
@@ -22,7 +23,6 @@ import {
 } from './rows/notes.ts'
 import type { Unit } from './rows/quantity.ts'
 import { readRows } from './rows/rows.ts'
-import { nothing } from './spec.ts'
 import { short } from './text/names.ts'
 import { page, type TextLook } from './text/plot.ts'
 

@@ -8,7 +8,7 @@ import { type Column, foreign, table, textWidth } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { Chart } from './chart.ts'
-import { frame, nothing } from './spec.ts'
+import { frame, nothing } from './draw/spec.ts'
 import { short } from './text/names.ts'
 import { page, type TextLook } from './text/plot.ts'
 

@@ -9,6 +9,7 @@ import { onlyOptions } from '../arguments.ts'
 import { count, foreign, pad, tone } from '../display.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { Chart } from './chart.ts'
+import { boundMarks, frame, lineLegend, nothing, offsetBy, tips, widest } from './draw/spec.ts'
 import { BETTER, SAME, WORSE } from './draw/theme.ts'
 import {
   BOUNDS_NOTE,
@@ -21,7 +22,6 @@ import {
 } from './rows/notes.ts'
 import { axis, SHARE_TICKS, say, sayBounds, sayDifference } from './rows/quantity.ts'
 import { readRows, SHARE } from './rows/rows.ts'
-import { boundMarks, frame, lineLegend, nothing, offsetBy, tips, widest } from './spec.ts'
 import { type Lane, lanes } from './text/lanes.ts'
 import { labels, short } from './text/names.ts'
 import { boundsUnder, column, Line, page, type TextLook } from './text/plot.ts'

@@ -5,11 +5,11 @@
 
 import { type Column, count, foreign, table, textWidth, tone, wrap } from '../display.ts'
 import type { Json, JsonObject } from '../json.ts'
+import { frame } from './draw/spec.ts'
 import { BETTER, SAME, WORSE } from './draw/theme.ts'
 import { TONES, TURNS, turn } from './rows/notes.ts'
 import { say } from './rows/quantity.ts'
 import type { Pairs } from './slope.ts'
-import { frame } from './spec.ts'
 import type { TextLook } from './text/plot.ts'
 
 /** Distinct shares up to which each has a row of its own. */

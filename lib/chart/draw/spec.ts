@@ -2,10 +2,13 @@
  * The frame that all specs share: schema, theme, heading, data inside; and what is drawn where
  * there is nothing to draw.
  */
-import type { Json, JsonObject } from '../json.ts'
-import { schema } from './chart.ts'
-import { measure } from './draw/font.ts'
-import { config, heading } from './draw/theme.ts'
+import type { Json, JsonObject } from '../../json.ts'
+import { measure } from './font.ts'
+import { config, heading } from './theme.ts'
+
+export function schema(major: number): string {
+  return `https://vega.github.io/schema/vega-lite/v${major}.json`
+}
 
 /**
  * A whole Vega-Lite spec: heading and theme round what a kind of chart draws.
