@@ -97,7 +97,7 @@ export const verify: Verb = {
   },
   exits: {
     0: 'every step holds, every call reaches --min-level, the bundle is valid',
-    1: 'something does not hold',
+    1: 'something does not hold; of a bundle also: it cannot be read',
     3: 'nothing failed, and a step of a receipt could not be checked, or a line of the decisions could not be read',
   },
   examples: [

@@ -199,6 +199,10 @@ describe('touchstone compare', () => {
     assert.equal((await touchstone('compare', id, 'other', '--margin', '5%')).status, 4)
     const json = JSON.parse((await touchstone('compare', id, 'other', '--json')).stdout)
     assert.equal(json.length, 2)
+    const held = ['--margin', '100%', '--metric', 'goal', '--metric', 'overclaim']
+    const two = await touchstone('compare', id, 'other', ...held)
+    assert.equal(two.status, 0, two.stdout)
+    assert.match(two.stdout, /held: goal met, overclaimed; the others are shown alone/)
   })
 
   it('a value that begins with a dash is told how it is given, and one below 0 is no cost', async () => {
@@ -214,6 +218,9 @@ describe('touchstone compare', () => {
       ['compare', '--margin', '5%'],
       ['compare', 'other', 'other', '--a', 'naive'],
       ['compare', '--metric', 'gaol'],
+      ['compare', '--metric', 'goal', '--metric', 'attack'],
+      ['compare', 'other', 'other', '--metric', 'goal'],
+      ['compare', 'other', 'other', '--margin', '5%', '--metric', 'gaol'],
     ])
       assert.equal((await touchstone(...words)).status, 2, words.join(' '))
   })
