@@ -13,6 +13,12 @@ const SPENDING = ['late', 'even'] as const
 export type Spending = (typeof SPENDING)[number]
 
 /**
+ * A look at a tenth of the information or less may err so seldom that its level would round to 1,
+ * which is no level: an interval of it would hold whatever is true.
+ */
+const MOST_SURE = 1 - 1e-14
+
+/**
  * How much of the error may be spent by a share of the planned information (Lan and DeMets 1983).
  */
 function spent(at: number, alpha: number, spending: Spending): number {
@@ -32,7 +38,7 @@ function spent(at: number, alpha: number, spending: Spending): number {
  * @param shares           the share of the planned information at each look, ascending, in (0, 1]
  * @param options.level    confidence over all looks, in (0, 1), default 0.95
  * @param options.spending `late` (default): for verdicts; `even`: for widths
- * @returns                one level per look, each at least `level`
+ * @returns                one level per look, each at least `level` and below 1
  * @throws                 `argument_invalid` for shares that do not ascend
  * @see                    Lan & DeMets 1983; Armitage, McPherson & Rowe 1969 for the recursion;
  *   Jennison & Turnbull 1989 for the repeated intervals; known answers: fixtures/stats/looks.json
@@ -78,7 +84,7 @@ export function looks(
       if (beyond(middle) > ends) low = middle
       else high = middle
     }
-    levels.push(1 - 2 * normalCdf(-high))
+    levels.push(Math.min(MOST_SURE, 1 - 2 * normalCdf(-high)))
     const limit = high * Math.sqrt(at)
     const { points, weights } = grid(limit)
     const held: Density | null = density

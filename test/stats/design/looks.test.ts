@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { compare, lookAt, looks, rng, type Spending } from '../../../lib/stats/index.ts'
+import { compare, lookAt, looks, rate, rng, type Spending } from '../../../lib/stats/index.ts'
 import { close, known } from '../known.ts'
 
 describe('looks at results while they come in', () => {
@@ -23,6 +23,25 @@ describe('looks at results while they come in', () => {
     for (const spending of ['late', 'even'] as const)
       for (const level of looks([0.1, 0.2, 0.6, 1], { spending, level: 0.9 }))
         assert.ok(level >= 0.9)
+  })
+
+  it('a look at very little of all that is planned has a level below 1, and an interval', () => {
+    for (const [first, most] of [
+      [5, 100],
+      [2, 40],
+      [1, 1000],
+    ] as const)
+      for (const level of looks(lookAt(first, most).map((repeats) => repeats / most))) {
+        assert.ok(level >= 0.95 && level < 1, `${level}`)
+        const { low, high } = rate(
+          [
+            [1, 0, 1, 1, 0],
+            [1, 1, 1, 1, 0],
+          ],
+          { level },
+        )
+        assert.ok(low >= 0 && low < 0.7 && high > 0.7 && high <= 1, `${level}: [${low}, ${high}]`)
+      }
   })
 
   it('one look at the end is no look before it', () =>
