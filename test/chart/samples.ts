@@ -98,6 +98,8 @@ export const samples: Record<string, () => chart.Chart<unknown>> = {
           againHigh: 0.59,
           boundLow: 0.12,
           boundHigh: 0.9,
+          againBoundLow: 0.34,
+          againBoundHigh: 0.66,
           runs: runs(0.45, 0.55),
         },
         {

@@ -79,9 +79,10 @@ export class Line {
     return this
   }
 
-  /** Fill what is still blank. */
-  under(from: number, to: number, character: string): this {
-    for (let at = from; at <= to; at++) if (this.cells[at] === ' ') this.set(at, character)
+  /** Fill what is still blank; `blank`: the characters that count as that. */
+  under(from: number, to: number, character: string, blank = ' '): this {
+    for (let at = from; at <= to; at++)
+      if (blank.includes(this.cells[at] ?? '?')) this.set(at, character)
     return this
   }
 
@@ -129,16 +130,20 @@ export function intervalLine(
   return boundsUnder(line, row, scale, look)
 }
 
-/** Bounds in brackets, where nothing else stands. */
+/** Bounds in brackets, where nothing else stands but what they may be set `over`. */
 export function boundsUnder(
   line: Line,
   { boundLow: low, boundHigh: high }: BoundEnds,
   scale: TextScale,
   look: TextLook,
+  over = '',
 ): Line {
   if (low == null || high == null) return line
   const [from, to] = [column(low, scale), column(high, scale)]
-  return line.under(from, from, '(').under(to, to, ')').under(from, to, glyphs(look).bounds)
+  const g = glyphs(look)
+  const blank = ` ${over}`
+  line.under(from, from, '(', blank).under(to, to, ')', blank)
+  return line.under(from, to, g.bounds)
 }
 
 /**

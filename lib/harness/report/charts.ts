@@ -68,9 +68,11 @@ const KINDS: { [kind in PlotKind]: Drawing } = {
         high,
         againLow: again.low,
         againHigh: again.high,
-        // Without an interval for other cases, that for these.
-        ...(boundsOf(could?.none.low, could?.all.high) ??
-          boundsOf(could?.none.again.low, could?.all.again.high)),
+        ...boundsOf(could?.none.low, could?.all.high),
+        ...(could && {
+          againBoundLow: could.none.again.low,
+          againBoundHigh: could.all.again.high,
+        }),
         runs: repeats.map((value) => ({ value })),
         ...(reason !== undefined && { reason }),
       }
