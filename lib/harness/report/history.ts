@@ -257,7 +257,7 @@ function seriesOf(
   const unlessWorse = (runs: readonly Scored[]) => runs.filter((_, j) => points[j]?.is !== 'worse')
   for (const [i, one] of scored.entries()) {
     const before = ofItsCases(one, unlessWorse(scored.slice(0, i)))
-    const held = { better, unchanged: unchangedIn(before), level: each }
+    const held = { better, unchanged: unchangedIn(before), level: each, shown: level }
     points.push(pointOf(name, metric, one, before, { ...held, first: i === 0 }))
   }
   const kept = unlessWorse(scored)
@@ -296,10 +296,18 @@ function pointOf(
   metric: Metric,
   scored: Scored,
   before: readonly Scored[],
-  held: { better: 'higher' | 'lower'; unchanged: RunScores[][]; level: number; first: boolean },
+  held: {
+    better: 'higher' | 'lower'
+    unchanged: RunScores[][]
+    level: number
+    shown: number
+    first: boolean
+  },
 ): HistoryPoint {
   const { run, digest, cases, lost, absent, shaken } = scored
-  const rates = run.summary().find(({ configuration }) => configuration === name)?.rates[metric]
+  const rates = run
+    .summary({ level: held.shown })
+    .find(({ configuration }) => configuration === name)?.rates[metric]
   const could = rates?.lost ?? rates?.open
   const point: HistoryPoint = {
     run: run.id,

@@ -19,13 +19,19 @@ type Spread = (trials: readonly number[]) => number
  * that no spread is 0.
  */
 function spreadOver(runs: readonly RunScores[]): Spread {
-  const cases = (runs[0] as RunScores).map((_, c) => runs.flatMap((run) => run[c] as number[]))
-  const trials = cases.reduce((sum, { length }) => sum + length, 0)
-  const overall = (cases.reduce((sum, scores) => sum + total(scores), 0) + 1) / (trials + 2)
-  const spreads = cases.map((scores) => {
-    const rate = (total(scores) + overall) / (scores.length + 1)
+  const cases = (runs[0] as RunScores).map((_, c) => {
+    const scores = runs.map((run) => run[c] as readonly number[])
+    return {
+      trials: scores.reduce((sum, { length }) => sum + length, 0),
+      passed: scores.reduce((sum, one) => sum + total(one), 0),
+    }
+  })
+  const all = cases.reduce((sum, { trials }) => sum + trials, 0)
+  const overall = (cases.reduce((sum, { passed }) => sum + passed, 0) + 1) / (all + 2)
+  const spreads = cases.map(({ trials, passed }) => {
+    const rate = (passed + overall) / (trials + 1)
     // (n + 1) / n: about its own mean a sample spreads less than about the true one.
-    return (rate * (1 - rate) * (scores.length + 1)) / scores.length
+    return (rate * (1 - rate) * (trials + 1)) / trials
   })
   return (counts) =>
     spreads.reduce((sum, spread, c) => sum + spread / (counts[c] as number), 0) / cases.length ** 2

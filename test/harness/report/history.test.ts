@@ -77,6 +77,16 @@ describe('harness.history', () => {
     }
   })
 
+  it('gives each interval at the level that it was asked for, and says which', async () => {
+    const width = (past: harness.History) => {
+      const { low = 0, high = 0 } = past.series[0]?.points[1]?.again ?? {}
+      return high - low
+    }
+    const [usual, less] = [await harness.history(runs), await harness.history(runs, { level: 0.5 })]
+    assert.ok(width(less) < width(usual))
+    assert.match(less.text(), /with 50% intervals/)
+  })
+
   it('names the first run that is worse beyond the noise, and not those behind it again as new', async () => {
     await madeOn(5, 'sim/naive', 5, 20)
     await madeOn(6, 'sim/naive', 6, 20)
