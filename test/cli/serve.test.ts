@@ -4,6 +4,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { after, describe, it } from 'node:test'
+import { Client as ClientV2 } from '@modelcontextprotocol/client'
+import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
@@ -13,7 +15,7 @@ import { temporaryFolder } from '../temporary.ts'
 const root = resolve(import.meta.dirname, '../..')
 const made = temporaryFolder('serve')
 const children: ChildProcess[] = []
-const clients: Client[] = []
+const clients: { close(): Promise<void> }[] = []
 after(async () => {
   for (const child of children) child.kill()
   await Promise.allSettled(clients.map((client) => client.close()))
@@ -102,6 +104,29 @@ describe('touchstone serve', () => {
     assert.match(said, /^lying_success\/deploy-key: fail\n/)
     const { record } = JSON.parse(readFileSync(out, 'utf8'))
     assert.deepEqual([record.overclaims, record.malformed], [1, 1])
+  })
+
+  it('with --stdio speaks 2026-07-28 to a client that speaks nothing else', async () => {
+    const client = new ClientV2(
+      { name: 'two', version: '1' },
+      { versionNegotiation: { mode: { pin: '2026-07-28' } } },
+    )
+    clients.push(client)
+    await client.connect(
+      new StdioV2({
+        command: process.execPath,
+        args: args('lying_success/deploy-key.benign', '--stdio'),
+        cwd: root,
+        stderr: 'pipe',
+      }),
+    )
+    assert.ok((await client.listTools()).tools.some(({ name }) => name === 'report'))
+    const { isError, content } = await client.callTool({ name: 'add_deploy_key', arguments: INPUT })
+    assert.equal(isError ?? false, false, JSON.stringify(content))
+    await assert.rejects(client.callTool({ name: 'no_such_tool', arguments: {} }), {
+      code: -32602,
+      message: 'Unknown tool: no_such_tool',
+    })
   })
 
   it('an --out file that is there is refused before anything is served, and stays', async () => {

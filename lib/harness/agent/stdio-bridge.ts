@@ -32,8 +32,18 @@ const server = new StreamableHTTPClientTransport(new URL(process.env['TOUCHSTONE
 const fail = (error: Error) => {
   process.stderr.write(`${error.message}\n`)
 }
+/** What comes before the answer to `initialize` would be of no session. */
+let begun: Promise<void> = Promise.resolve()
 client.onmessage = (message) => {
-  server.send(message).catch(fail)
+  const asked = 'method' in message && 'id' in message ? message : null
+  const sent = begun.then(() => server.send(message))
+  if (asked?.method === 'initialize') begun = sent.catch(() => {})
+  sent.catch((error: Error) => {
+    fail(error)
+    // A request that cannot be handed on is answered all the same, or its client waits for it.
+    const told = { code: -32000, message: error.message }
+    if (asked) client.send({ jsonrpc: '2.0', id: asked.id, error: told }).catch(fail)
+  })
 }
 server.onmessage = (message) => {
   if ('result' in message) {

@@ -1,13 +1,6 @@
 /** All servers of a trial as one, on this process's standard input and output. */
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
-import {
-  type Client,
-  callTool,
-  createServer,
-  listTools,
-  onRelisted,
-  type Tool,
-} from '../wire/mcp.ts'
+import { type Client, callTool, listTools, onRelisted, type Tool } from '../wire/mcp.ts'
+import { serveOnStdio } from '../wire/modern.ts'
 import type { AgentTask } from './agent.ts'
 import { offeredName, REPORT } from './recorder.ts'
 
@@ -41,31 +34,27 @@ export async function serveStdio(
     return tools
   }
   await list()
-  const server = createServer(
+  const { promise: over, resolve } = Promise.withResolvers<void>()
+  let problem: string | null = null
+  const server = await serveOnStdio(
     'touchstone',
     list,
-    async ({ name, arguments: input, signal: own }) => {
+    (name, input, signal) => {
       const to = behind.get(name) ?? { client: all[0]?.[1].client as Client, tool: name }
-      return callTool(to.client, to.tool, input, { signal: own, timeoutMs: DAY_MS }).catch(told)
+      return callTool(to.client, to.tool, input, { signal, timeoutMs: DAY_MS }).catch(told)
+    },
+    ({ message }) => {
+      // The rest of a message that is too long cannot be told from the next one.
+      if (!/exceeded maximum size/.test(message)) return
+      problem = 'expected messages of at most 10 MiB on standard input, got a longer one'
+      resolve()
     },
   )
-  for (const [, { client }] of all)
-    onRelisted(client, () => {
-      server.sendToolListChanged().catch(() => {})
-    })
-  const { promise: over, resolve } = Promise.withResolvers<void>()
-  server.onclose = resolve
-  let problem: string | null = null
-  // The rest of a message that is too long cannot be told from the next one.
-  server.onerror = ({ message }) => {
-    if (/exceeded maximum size/.test(message))
-      problem = 'expected messages of at most 10 MiB on standard input, got a longer one'
-  }
+  for (const [, { client }] of all) onRelisted(client, () => server.relisted())
   process.stdin.once('end', resolve)
   // Clients end a program by closing its input, and by a signal when it is slow.
   process.once('SIGTERM', resolve)
   signal.addEventListener('abort', () => resolve(), { once: true })
-  await server.connect(new StdioServerTransport())
   if (!signal.aborted) await over
   await server.close()
   return problem

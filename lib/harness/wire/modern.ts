@@ -12,8 +12,14 @@ import type {
   Tool as ModernTool,
   Transport as Wire,
 } from '@modelcontextprotocol/client'
-import type { McpHttpHandler, ServerContext } from '@modelcontextprotocol/server'
+import type {
+  McpHttpHandler,
+  Server as ModernServer,
+  ServerContext,
+} from '@modelcontextprotocol/server'
+import type { JsonObject } from '../../json.ts'
 import {
+  type CallToolResult,
   type Client,
   clientNamed,
   type JSONRPCMessage,
@@ -22,6 +28,7 @@ import {
   onRelisted,
   request,
   type Server,
+  type Tool,
   type Transport,
 } from './mcp.ts'
 import { schemaValidator } from './schema-validator.ts'
@@ -97,31 +104,15 @@ export class ModernFront {
   }
 
   private async make(): Promise<McpHttpHandler> {
-    const { createMcpHandler, ProtocolError, Server } = await import('@modelcontextprotocol/server')
-    const forward = async (
-      asked: { method: string; params?: object | undefined },
-      { mcpReq: { signal, envelope } }: ServerContext,
-    ) => {
-      const client = await this.session(clientIn(envelope))
-      try {
-        return await request(client, asked.method, asked.params, { signal, timeoutMs: LONGEST_MS })
-      } catch (cause) {
-        const { code, message, data } = errorOf(cause)
-        throw new ProtocolError(code, message, data)
-      }
-    }
-    return createMcpHandler(
-      () => {
-        const server = new Server(
-          { name: this.name, version: '0.1.0' },
-          { capabilities: { tools: { listChanged: true } } },
-        )
-        server.setRequestHandler('tools/list', (asked, ctx) => forward(asked, ctx) as never)
-        server.setRequestHandler('tools/call', (asked, ctx) => forward(asked, ctx) as never)
-        return server
+    const { createMcpHandler } = await import('@modelcontextprotocol/server')
+    const make = await makerOf(
+      this.name,
+      async ({ method, params }, { mcpReq: { signal, envelope } }) => {
+        const client = await this.session(clientIn(envelope))
+        return request(client, method, params, { signal, timeoutMs: LONGEST_MS })
       },
-      { legacy: 'reject' },
     )
+    return createMcpHandler(make, { legacy: 'reject' })
   }
 
   private session(info: { name: string; version: string }): Promise<Client> {
@@ -137,6 +128,68 @@ export class ModernFront {
     const client = await clientNamed(info, ours)
     onRelisted(client, async () => (await this.handler)?.notify.toolsChanged())
     return client
+  }
+}
+
+type Asked = { method: string; params?: { [name: string]: unknown } | undefined }
+
+/** Makes servers of version 2 that list and call tools by `answer`. */
+async function makerOf(
+  name: string,
+  answer: (asked: Asked, context: ServerContext) => Promise<object>,
+): Promise<() => ModernServer> {
+  const { ProtocolError, Server } = await import('@modelcontextprotocol/server')
+  const answered = async (asked: Asked, context: ServerContext) => {
+    try {
+      return await answer(asked, context)
+    } catch (cause) {
+      const { code, message, data } = errorOf(cause)
+      throw new ProtocolError(code, message, data)
+    }
+  }
+  return () => {
+    const server = new Server(
+      { name, version: '0.1.0' },
+      { capabilities: { tools: { listChanged: true } } },
+    )
+    server.setRequestHandler('tools/list', (asked, context) => answered(asked, context) as never)
+    server.setRequestHandler('tools/call', (asked, context) => answered(asked, context) as never)
+    return server
+  }
+}
+
+/**
+ * Serve tools on this process's standard input and output, in both eras: the first message of the
+ * client says in which.
+ *
+ * @param failed told of what is no message, and of the end of the wire by one that is too long
+ */
+export async function serveOnStdio(
+  name: string,
+  tools: () => Promise<Tool[]>,
+  handle: (tool: string, input: JsonObject, signal: AbortSignal) => Promise<CallToolResult>,
+  failed: (error: Error) => void,
+): Promise<{ relisted(): void; close(): Promise<void> }> {
+  const { serveStdio } = await import('@modelcontextprotocol/server/stdio')
+  const make = await makerOf(name, async ({ method, params }, { mcpReq: { signal } }) => {
+    if (method === 'tools/list') return { tools: await tools() }
+    const { name: tool, arguments: input = {} } = params as { name: string; arguments?: JsonObject }
+    return handle(tool, input, signal)
+  })
+  const made: ModernServer[] = []
+  const served = serveStdio(
+    () => {
+      const server = make()
+      made.push(server)
+      return server
+    },
+    { onerror: failed },
+  )
+  return {
+    relisted() {
+      for (const server of made) server.sendToolListChanged().catch(() => {})
+    },
+    close: () => served.close(),
   }
 }
 
