@@ -167,7 +167,7 @@ export const run: Verb = {
     // The text may fill screens: what decides stands at its top in short, and at its end in full.
     const summary = words.flag('json') ? '' : heldSummary(result, held)
     if (summary) process.stderr.write(`${summary}\n`)
-    await finish(result, words.flag('json'))
+    await finish(result, words.flag('json'), held)
     result.requireSound()
     for (const line of heldLines(held)) process.stderr.write(`${line}\n`)
     await writeFor(words, result, held)
@@ -217,8 +217,15 @@ function howToGoOn(result: Run): string {
   return `${result.halted === null ? '' : `The run stopped: ${foreign(result.halted, 300)}\n`}Go on with it: ${command}`
 }
 
-/** Print a run and write its report. */
-async function finish(result: Run, json: boolean): Promise<void> {
+/**
+ * Print a run and write its report. @param held what it was held against, which its JSON has beside
+ * what it came to so
+ */
+async function finish(
+  result: Run,
+  json: boolean,
+  held: Held = { gates: [], baseline: [] },
+): Promise<void> {
   const report = await writeReport(result)
   const look = lookOf(process.stdout)
   const strip = json || result.unsound.length > 0 ? '' : (await result.plot('strip')).text(look)
@@ -226,7 +233,14 @@ async function finish(result: Run, json: boolean): Promise<void> {
   const lines = [`Report: ${near(report)}`, `Page, from each number to its trials: ${page}`]
   if (result.trials.some(({ outcome }) => outcome !== 'pass'))
     lines.push(`Why one did not pass: ${oneTrial(result)}`)
-  print(result, json, [result.text(look), strip, lines.join('\n')].filter(Boolean).join('\n\n'))
+  const all = {
+    toJSON: () => ({
+      ...result.toJSON(),
+      standing: result.unsound.length > 0 ? null : standing(result, held),
+      ...held,
+    }),
+  }
+  print(all, json, [result.text(look), strip, lines.join('\n')].filter(Boolean).join('\n\n'))
 }
 
 /** The command that shows the first trial that did not pass. */

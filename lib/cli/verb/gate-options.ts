@@ -124,11 +124,7 @@ export function heldSummary(result: Run, held: Held): string {
   if (gates.length + baseline.length === 0) return ''
   const lines = [
     ...gates.map((one) => ({ ...one, what: one.gate })),
-    ...baseline.map((one) => ({
-      what: 'the baseline',
-      configuration: one.configuration,
-      state: one.worse.length > 0 ? 'missed' : one.undecided.length > 0 ? 'undecided' : 'met',
-    })),
+    ...baseline.map((one) => ({ ...one, what: 'the baseline' })),
   ]
   const parts = (['missed', 'undecided'] as const).flatMap((state) => {
     const some = lines.filter((one) => one.state === state)

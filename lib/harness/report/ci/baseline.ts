@@ -29,6 +29,7 @@ import {
   versionsApart,
 } from '../compared/two-runs.ts'
 import { type Run, requireRun } from '../result.ts'
+import type { GateState } from './gate.ts'
 import { openBecause, pointsText, withinMargin } from './margin.ts'
 
 /** One configuration now against itself, or its namesake, in an earlier run. */
@@ -39,6 +40,8 @@ export type BaselineResult = {
   /** A fall that is smaller than this, as a share of trials, is taken. */
   margin: number
   target: Target
+  /** `missed`: some metric is worse; `undecided`: none is, and some may be. */
+  state: GateState
   /** The metrics that are held to the margin. Of `comparison` the others are shown alone. */
   held: readonly Metric[]
   /** Metrics that are worse for sure: this falls short. */
@@ -202,7 +205,7 @@ export function compareRuns(
       before: one.why === 'added' ? null : record(baseline, one.case, other),
       now: one.why === 'gone' ? null : record(run, one.case, configuration),
     }))
-    const result: BaselineResult = {
+    const found: Omit<BaselineResult, 'state'> = {
       configuration,
       baseline: a,
       comparison,
@@ -224,6 +227,9 @@ export function compareRuns(
         ...notCompared(left, unmatched, margin).map((reason) => ({ metric: null, reason })),
       ],
     }
+    const state =
+      found.worse.length > 0 ? 'missed' : found.undecided.length > 0 ? 'undecided' : 'met'
+    const result: BaselineResult = { ...found, state }
     return shownAs(result, (look) => baselineText(result, look))
   })
   return shownAs(results, (look) => results.map((one) => baselineText(one, look)).join('\n\n'))

@@ -27,12 +27,23 @@ export type Gate = {
 export type GateResult = {
   gate: string
   configuration: string
+  metric: Metric
+  /** Which question was asked: run again on these cases, or other cases like these. */
+  target: Target
+  /** The rate, in [0, 1]; null where there is none. */
+  estimate: number | null
+  /** Its 95 % interval for that question; null where there is none. */
+  interval: [low: number, high: number] | null
+  /** The value of the gate, in [0, 1]. */
+  line: number
   /** The bound that was held against the gate, or null where the run says nothing about it. */
   value: number | null
   met: boolean
   /** `undecided`: the interval holds both what would meet the gate and what would not. */
   state: GateState
   reason: string
+  /** About how many repeats or cases would decide it, if the rate stays; null where none would. */
+  needed: { of: 'repeats' | 'cases'; now: number; about: number } | null
 }
 
 export type GateState = 'met' | 'missed' | 'undecided'
@@ -142,7 +153,17 @@ export function gate(run: Run, wanted: string | Gate): GateResult[] {
       const { low, high } = one.target === 'these' ? rate.again : rate
       const value = { estimate: rate.estimate, lower: low, upper: high }[one.bound]
       const label = METRICS[one.metric].label
-      const result = { gate: one.text, configuration }
+      const known = (of: number) => (Number.isFinite(of) ? of : null)
+      const result = {
+        gate: one.text,
+        configuration,
+        metric: one.metric,
+        target: one.target,
+        estimate: known(rate.estimate),
+        interval: known(high - low) === null ? null : ([low, high] as [number, number]),
+        line: one.value,
+        needed: null as GateResult['needed'],
+      }
       const { open, lost: erred } = rate
       // What is not known of trials may all speak against the gate, or all for it.
       const unknown = erred ?? open
@@ -203,8 +224,11 @@ export function gate(run: Run, wanted: string | Gate): GateResult[] {
         const tells = finished && among?.trials !== 0
         if (tells && among && !holds(among.estimate, one))
           figures.push('no number of repeats or cases meets it while that rate stays')
-        else if (tells && (among || !holds(value, one)))
-          figures.push(wouldDecide(run, configuration, { ...rate, ...among }, one))
+        else if (tells && (among || !holds(value, one))) {
+          const more = wouldDecide(run, configuration, { ...rate, ...among }, one)
+          figures.push(more.text)
+          result.needed = more.needed
+        }
       }
       const crashed = met ? null : earlyCrashText(run, configuration)
       if (crashed) figures.push(crashed)
@@ -232,17 +256,24 @@ function wouldDecide(
   configuration: string,
   { estimate, cases, ...ends }: Ends & { cases: number },
   { value: line, target }: Gate,
-): string {
+): { text: string; needed: GateResult['needed'] } {
   const { low, high } = target === 'these' ? ends.again : ends
   const reach = estimate > line ? estimate - low : high - estimate
   const factor = (reach / Math.abs(estimate - line)) ** 2
   const same = target === 'these' && run.identical.has(configuration)
-  const [now, what] =
-    target === 'these' && !same ? [run.manifest.repeats, 'repeats'] : [cases, 'cases']
+  const [now, of] =
+    target === 'these' && !same
+      ? ([run.manifest.repeats, 'repeats'] as const)
+      : ([cases, 'cases'] as const)
   const because = same ? `; ${SAME_REPEATS}` : ''
-  if (!(factor * now <= 100_000))
-    return `the rate is so close to ${percentage(line, digitsFor(NaN, line))}% that no number of ${what} is likely to decide it${because}`
-  return `about ${Math.max(now + 1, Math.ceil(factor * now))} ${what} instead of ${now} would decide it, if the rate stays${because}`
+  if (!(factor * now <= 100_000)) {
+    const close = percentage(line, digitsFor(NaN, line))
+    const text = `the rate is so close to ${close}% that no number of ${of} is likely to decide it${because}`
+    return { text, needed: null }
+  }
+  const about = Math.max(now + 1, Math.ceil(factor * now))
+  const text = `about ${about} ${of} instead of ${now} would decide it, if the rate stays${because}`
+  return { text, needed: { of, now, about } }
 }
 
 function holds(value: number, { operator, value: line }: Gate): boolean {

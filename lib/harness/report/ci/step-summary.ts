@@ -21,14 +21,10 @@ export function standing(
 ): 'as hoped' | 'fell short' | 'undecided' | 'incomplete' {
   requireRun(run)
   if (run.unsound.length > 0) return 'incomplete'
-  const short =
-    gates.some(({ state }) => state === 'missed') || baseline.some(({ worse }) => worse.length > 0)
-  if (short) return 'fell short'
+  const states = [...gates, ...baseline].map(({ state }) => state)
+  if (states.includes('missed')) return 'fell short'
   if (!run.complete) return 'incomplete'
-  const open =
-    gates.some(({ state }) => state === 'undecided') ||
-    baseline.some(({ undecided }) => undecided.length > 0)
-  return open ? 'undecided' : 'as hoped'
+  return states.includes('undecided') ? 'undecided' : 'as hoped'
 }
 
 /**

@@ -205,6 +205,8 @@ describe('a gate knows three answers', () => {
     const open = stateOf(`naive:goal>=${inside.toFixed(4)}`)
     assert.equal(open?.state, 'undecided')
     assert.match(open?.reason ?? '', /about \d+ repeats instead of 4 would decide it/)
+    const about = Number(/about (\d+)/.exec(open?.reason ?? '')?.[1])
+    assert.deepEqual(open?.needed, { of: 'repeats', now: 4, about })
     assert.equal(harness.standing(run, { gates: [open as never], baseline: [] }), 'undecided')
     assert.equal(stateOf(`naive:goal>=${inside.toFixed(4)}@estimate`)?.state, 'met')
   })
@@ -424,7 +426,7 @@ describe('a baseline', () => {
     const bundle = (results as unknown as { [name: symbol]: () => object })[display]?.()
     assert.deepEqual(Object.keys(bundle ?? {}), ['text/plain', 'text/html'])
     const members =
-      'configuration, baseline, comparison, margin, target, differs, cases, leftOut, unmatched, held, worse, undecided'
+      'configuration, baseline, comparison, margin, target, differs, cases, leftOut, unmatched, held, worse, undecided, state'
     assert.equal(Object.keys(results[0] ?? {}).join(', '), members)
     assert.equal(JSON.stringify(structuredClone(results)), JSON.stringify(results))
     const gates = harness.gate(run, 'goal>=99%')
@@ -1010,10 +1012,16 @@ it('the summary cannot be left by a name with backticks or bars in it', () => {
       {
         gate: 'goal>=0.5',
         configuration: 'a|b',
+        metric: 'goal',
+        target: 'these',
+        estimate: null,
+        interval: null,
+        line: 0.5,
         value: null,
         met: false,
         state: 'missed',
         reason: '```\n## forged',
+        needed: null,
       },
     ],
     baseline: [],
@@ -1077,6 +1085,27 @@ describe('touchstone run', () => {
     const missed = await touchstone([...words, '--out', at('missed'), '--gate', 'goal>=1@estimate'])
     assert.equal(missed.status, 1, missed.stderr)
     assert.match(missed.stderr, /^Gate goal>=1@estimate, naive: MISSED/)
+    // What the other files say stands in the JSON as data.
+    const { gates, standing, baseline } = JSON.parse(missed.stdout) as {
+      gates: harness.GateResult[]
+      standing: string
+      baseline: unknown[]
+    }
+    assert.equal(standing, 'fell short')
+    assert.deepEqual(baseline, [])
+    for (const { gate, configuration, state, reason } of gates)
+      assert.ok(
+        missed.stderr.includes(
+          `Gate ${gate}, ${configuration}: ${state === 'missed' ? 'MISSED' : state} (${reason})`,
+        ),
+      )
+    assert.deepEqual(
+      gates.map(({ metric, target, line }) => [metric, target, line]),
+      [
+        ['goal', 'these', 1],
+        ['goal', 'these', 1],
+      ],
+    )
     requireJunit(parseXml(readFileSync(at('j.xml'), 'utf8')))
     assert.equal(
       (JSON.parse(readFileSync(at('s.json'), 'utf8')) as { version: string }).version,
@@ -1099,6 +1128,7 @@ describe('touchstone run', () => {
       '100%',
     ])
     assert.equal(met.status, 0, met.stderr)
+    assert.equal(JSON.parse(met.stdout).standing, 'as hoped')
     assert.match(met.stderr, /naive against naive of .*; no rate is worse by more than 100 points/)
     const open = await touchstone([
       KEYS,
@@ -1116,6 +1146,20 @@ describe('touchstone run', () => {
       open.stderr,
       /goal met: undecided whether it is worse by more than 10 points: .* repeats/,
     )
+    const said = JSON.parse(open.stdout) as {
+      standing: string
+      baseline: { configuration: string; state: string; undecided: { reason: string }[] }[]
+    }
+    assert.equal(said.standing, 'undecided')
+    assert.deepEqual(
+      said.baseline.map(({ configuration, state }) => [configuration, state]),
+      [
+        ['naive', 'undecided'],
+        ['careful', 'undecided'],
+      ],
+    )
+    for (const { reason } of said.baseline.flatMap(({ undecided }) => undecided))
+      assert.ok(open.stderr.includes(reason), reason)
     const held = ['--baseline', at('missed'), '--margin', '100%', '--metric', 'goal']
     const alone = [KEYS, ...named, '--repeat', '1', '--json', '--dry-run', ...held]
     const planned = await touchstone(alone)
