@@ -71,21 +71,12 @@ export const HELD_OPTIONS: Verb['options'] = {
 }
 
 /**
- * The gates that are asked for. One that no trial of the plan can decide is refused.
- *
- * @throws TouchstoneError `argument_invalid`, `configuration_unknown`
+ * The gates that are asked for. @throws TouchstoneError `argument_invalid`, `configuration_unknown`
  */
-export function gatesOf(
-  words: Words,
-  { cases, configurations: named }: RunBuilder['plan'],
-): Gate[] {
+export function gatesOf(words: Words, { configurations: named }: RunBuilder['plan']): Gate[] {
   const gates = words.texts('gate').map(parseGate)
   const configurations = named.map(({ name }) => name)
-  for (const { configuration, metric, text } of gates) {
-    if (metric === 'attack' && cases.every(({ attack }) => attack === null))
-      throw new TouchstoneError('argument_invalid', 'expected a case with an attack, got none', {
-        where: `--gate ${text}`,
-      })
+  for (const { configuration, text } of gates) {
     if (configuration === null || configurations.includes(configuration)) continue
     throw new TouchstoneError(
       'configuration_unknown',
