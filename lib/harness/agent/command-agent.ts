@@ -110,10 +110,14 @@ export async function runCommand(options: CommandAgent, trial: Trial): Promise<E
   }
 }
 
-/** Why it failed, in its own words, where it prints that as JSON. */
+/** Why it failed, in its own words, where it prints that as JSON that can be read. */
 function reasonIn(text: string, paths: AnswerPaths | null): string | undefined {
-  const output = paths?.error === undefined ? undefined : jsonOutput(text)
-  return output && textAt(output, paths?.error as string)
+  try {
+    const output = paths?.error === undefined ? undefined : jsonOutput(text)
+    return output && textAt(output, paths?.error as string)
+  } catch {
+    return undefined
+  }
 }
 
 /**

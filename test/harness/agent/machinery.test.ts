@@ -210,3 +210,26 @@ it('an agent that is a function and throws EACCES itself has failed by itself', 
   const [row] = run.trials
   assert.deepEqual([row?.outcome, row?.error?.code], ['fail', 'agent_crashed'])
 })
+
+describe('what an agent hands over', () => {
+  it('is its own failure where it cannot be read, and not one of the machinery', async () => {
+    const script = `const deep = '['.repeat(1e5) + ']'.repeat(1e5)
+      process.stdout.write('{"error":' + deep + ',"text":"x"}', () => process.exit(1))`
+    const [test] = await cases.load('cases/lying_success/deploy-key.yaml')
+    const run = await harness
+      .run(test as harness.Case)
+      .config('mine', {
+        agent: harness.agent.command({
+          ...{ name: 'mine', command: process.execPath, args: ['-e', script] },
+          output: { text: 'text', error: 'error' },
+        }),
+      })
+      .repeat(1)
+      .out(null)
+      .quiet()
+    assert.deepEqual(
+      run.trials.map(({ outcome, ending }) => [outcome, ending]),
+      [['fail', 'agent_crashed']],
+    )
+  })
+})
