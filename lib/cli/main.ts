@@ -52,7 +52,12 @@ async function dispatch(args: string[]): Promise<number> {
     const options = rest.includes('--') ? rest.slice(0, rest.indexOf('--')) : rest
     if (options.includes('--help') || options.includes('-h'))
       return say(helpOf(verb, lookOf(process.stdout).width))
-    return verb.run(readWords(first, verb, rest), interrupted())
+    try {
+      return await verb.run(readWords(first, verb, rest), interrupted())
+    } catch (error) {
+      verb.refused?.(rest, error)
+      throw error
+    }
   }
   if (/\.[cm]?[jt]s$/.test(first)) return script({ file: first })
   throw new TouchstoneError(

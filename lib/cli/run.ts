@@ -31,6 +31,7 @@ import {
   writeFor,
 } from './verb/gate-options.ts'
 import { ownName, quoted } from './verb/own-name.ts'
+import { writeRefused } from './verb/refused.ts'
 import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb/verb.ts'
 
 const OPTIONS: Verb['options'] = {
@@ -125,6 +126,7 @@ export const run: Verb = {
     "run my-cases --config own.yaml --gate 'goal>=50%@estimate' --junit junit.xml --out checked",
   ],
   takes: { least: 0, most: Number.POSITIVE_INFINITY },
+  refused: (args, error) => writeRefused(args, OPTIONS, error),
   async run(words, signal) {
     for (const name of ['key', 'set', 'sets'])
       if (words.text(name) !== undefined && !words.flag('receipt'))

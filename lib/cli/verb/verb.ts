@@ -49,6 +49,8 @@ export type Verb = {
   ) => readonly string[] | Promise<readonly string[]>
   /** Returns the exit code. */
   run(words: Words, signal: AbortSignal): Promise<number>
+  /** What is left to do where its words, or what they name, were refused. */
+  refused?(args: string[], error: unknown): void
 }
 
 /** Standard exit codes. */

@@ -57,6 +57,12 @@ export function junit(run: Run, options: JunitOptions = {}): string {
     ),
     ...heldSuites(run, held),
   ]
+  return documentOf(suites)
+}
+
+type Suite = { tests: number; failures: number; errors: number; lines: string[] }
+
+function documentOf(suites: readonly Suite[]): string {
   const sum = (of: 'tests' | 'failures' | 'errors') =>
     suites.reduce((total, suite) => total + suite[of], 0)
   return [
@@ -66,6 +72,24 @@ export function junit(run: Run, options: JunitOptions = {}): string {
     '</testsuites>',
     '',
   ].join('\n')
+}
+
+/** A document with one error: why there is no run. */
+export function refusedJunit(code: string, message: string): string {
+  const counts = { tests: 1, failures: 0, errors: 1, skipped: 0 }
+  const test = { name: 'run', classname: 'touchstone', state: 'undecided', reasons: [message] }
+  const head = { ...counts, time: '0.000', timestamp: new Date().toISOString().slice(0, 19) }
+  const lines = [
+    `  <testsuite${attributes({ name: 'run', ...head })}>`,
+    ...heldTest(test, code),
+    '  </testsuite>',
+  ]
+  return documentOf([{ ...counts, lines }])
+}
+
+/** Is this a document of ours? */
+export function isJunit(text: string): boolean {
+  return /^<\?xml[^>]*\?>\s*<testsuites name="touchstone"/.test(text)
 }
 
 /** @param share null: no case fails; what its trials came to is told */
@@ -189,18 +213,22 @@ function heldSuites(run: Run, { gates, baseline }: Held) {
       const head = { name, ...counts, time: '0.000', timestamp }
       return {
         ...counts,
-        lines: [`  <testsuite${attributes(head)}>`, ...tests.flatMap(heldTest), '  </testsuite>'],
+        lines: [
+          `  <testsuite${attributes(head)}>`,
+          ...tests.flatMap((test) => heldTest(test)),
+          '  </testsuite>',
+        ],
       }
     })
 }
 
 type HeldTest = { name: string; classname: string; state: string; reasons: string[] }
 
-function heldTest({ name, classname, state, reasons }: HeldTest): string[] {
+function heldTest({ name, classname, state, reasons }: HeldTest, type: string = state): string[] {
   const text = escapeMarkup(reasons.join('\n'))
   const element = state === 'missed' ? 'failure' : 'error'
   const message = reasons[0] ?? state
-  const told = attributes({ type: state, message })
+  const told = attributes({ type, message })
   return [
     `    <testcase${attributes({ name, classname, time: '0.000' })}>`,
     state === 'met'

@@ -1,6 +1,6 @@
 /** For continuous integration: gates, baselines, JUnit, SARIF, the summary, and the exit codes of the command line. */
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { inspect } from 'node:util'
@@ -1206,6 +1206,41 @@ describe('touchstone run', () => {
     assert.equal(forecast.mostUsd, 0.08)
     assert.equal(forecast.rows[0]?.modelCalls.most, 10 * 2 * 24)
     assert.ok(!existsSync(out))
+  })
+
+  it('refused: 2, JUnit and the summary say why instead of what an earlier run came to, and a file of somebody else stays', async () => {
+    const at = (name: string) => join(made, 'refused-files', name)
+    mkdirSync(at(''))
+    const files = ['--junit', at('j.xml'), '--sarif', at('s.json'), '--summary', at('s.md')]
+    const words = [KEYS, '--config', 'perfect=sim/perfect', '--repeat', '1', '--json']
+    const first = await touchstone([...words, '--out', at('run'), ...files])
+    assert.equal(first.status, 0, first.stderr)
+    const text = (name: string) => readFileSync(at(name), 'utf8')
+    for (const [more, code] of [
+      [['--out', at('run')], 'file_exists'],
+      [['--gaet', 'goal>=1'], 'usage'],
+    ] as const) {
+      writeFileSync(at('j.xml'), harness.junit(run))
+      writeFileSync(at('s.json'), JSON.stringify(await harness.sarif(run)))
+      const dry = await touchstone([...words, ...files, ...more, '--dry-run'])
+      assert.equal(text('j.xml'), harness.junit(run), dry.stderr)
+      const { status, stderr } = await touchstone([...words, ...files, ...more])
+      assert.equal(status, 2)
+      const document = parseXml(text('j.xml'))
+      requireJunit(document)
+      const [test] = document.children[0]?.children ?? []
+      const [error] = test?.children ?? []
+      assert.equal(error?.attributes['type'], code)
+      assert.ok(stderr.includes(error?.attributes['message'] ?? 'none'), stderr)
+      assert.match(text('s.md'), new RegExp(`\n## Touchstone: no run\n\n${code}: `))
+      assert.ok(!existsSync(at('s.json')))
+    }
+    for (const name of ['j.xml', 's.json']) writeFileSync(at(name), '{ "theirs": true }')
+    assert.equal((await touchstone([...words, ...files, '--gaet', '1'])).status, 2)
+    for (const name of ['j.xml', 's.json']) assert.equal(text(name), '{ "theirs": true }')
+    const fresh = ['--junit', at('new/j.xml'), '--sarif', at('new/s.json')]
+    assert.equal((await touchstone([...words, ...fresh, '--gaet', '1'])).status, 2)
+    assert.deepEqual(readdirSync(at('new')), ['j.xml'])
   })
 
   it('a baseline that shares no case is refused before anything is written, and in --dry-run', async () => {
