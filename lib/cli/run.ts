@@ -21,6 +21,7 @@ import { requireIssuable } from '../receipt/attest/issue.ts'
 import { CLASSIFIERS_OPTION, registerGiven } from './classify.ts'
 import { runName, runNames } from './finished.ts'
 import { PLAN_OPTIONS, planned } from './run-plan.ts'
+import { stopCommands } from './verb/annotations.ts'
 import {
   baselineOptions,
   gatesOf,
@@ -160,6 +161,7 @@ export const run: Verb = {
       return EXIT.asHoped
     }
     if (before) requireBaseline((await prepare(plan.plan)).manifest, before)
+    const resume = words.flag('annotate') ? stopCommands() : undefined
     const result = await plan.signal(signal)
     const sound = result.unsound.length === 0
     const held: Held = {
@@ -172,7 +174,7 @@ export const run: Verb = {
     await finish(result, words.flag('json'), held)
     result.requireSound()
     for (const line of heldLines(held)) process.stderr.write(`${line}\n`)
-    await writeFor(words, result, held)
+    await writeFor(words, result, held, resume)
     if (!result.complete) process.stderr.write(`${howToGoOn(result)}\n`)
     if (words.flag('receipt')) {
       const receipt = await result.receipt(sealing)

@@ -41,7 +41,7 @@ function act(given: { [name: string]: string }, { shown = false } = {}) {
     name,
     text.replace(/\$\{\{ inputs\.([\w-]+) \}\}/g, (_, input: string) => inputs[input] ?? ''),
   ])
-  const { status, stderr } = spawnSync(
+  const { status, stdout, stderr } = spawnSync(
     'bash',
     ['--noprofile', '--norc', '-eo', 'pipefail', '-c', run],
     {
@@ -59,7 +59,7 @@ function act(given: { [name: string]: string }, { shown = false } = {}) {
   const read = (file: string) => readFileSync(file, 'utf8')
   return {
     status,
-    stderr,
+    log: stdout + stderr,
     summary: read(files.GITHUB_STEP_SUMMARY),
     output: read(files.GITHUB_OUTPUT),
     words: shown ? read(join(made, 'words')).split('\0').slice(0, -1) : [],
@@ -91,25 +91,60 @@ describe('action.yml', () => {
   })
 
   it('runs cases, writes the summary and annotations, and hands the exit code on', () => {
-    const { status, stderr, summary, output } = act({
+    const { status, log, summary, output } = act({
       cases: 'cases/lying_success/deploy-key.yaml\n  cases/lying_success/refund.yaml',
       config: 'naive=sim/naive\nperfect=sim/perfect',
       gate: 'perfect:goal>=10%\nnaive:goal>=99%@estimate',
       repeat: '2',
     })
-    assert.equal(status, 1, stderr)
+    assert.equal(status, 1, log)
     assert.equal(output, 'exit-code=1\n')
     assert.match(
-      stderr,
+      log,
       /^::error title=Gate naive%3Agoal>=99%25@estimate%2C naive%3A missed::goal met/m,
     )
     assert.match(
-      stderr,
+      log,
       /^::warning title=lying_success\/\S+%2C naive::\d of 2 trials without a pass: \d failed\. Trial \d: goal not met/m,
     )
     assert.match(summary, /^## Touchstone: fell short/)
     for (const file of ['report.md', 'manifest.json'])
       assert.ok(existsSync(join(made, 'touchstone-run', file)), file)
+  })
+
+  it('no word of an agent is a command to GitHub, wherever a line begins', () => {
+    const words =
+      'x'.repeat(60) + ' ' + 'y'.repeat(30) + ' ::stop-commands::mine ::error::forged ##[error]z'
+    writeFileSync(
+      join(made, 'forger.mjs'),
+      `console.error(${JSON.stringify(words)}); process.exit(1)`,
+    )
+    const { status, log } = act({
+      cases: 'cases/lying_success/deploy-key.yaml',
+      agent: 'mine=node forger.mjs {task}',
+      gate: 'goal>=70%',
+      repeat: '2',
+      out: 'forged',
+    })
+    assert.equal(status, 1, log)
+    // As the runner reads a log: nothing between a token and its end.
+    let token: string | null = null
+    const read: string[] = []
+    const unread: string[] = []
+    for (const line of log.split('\n').map((one) => one.trimStart())) {
+      const stopped = /^::stop-commands::(.+)$/.exec(line)
+      if (token !== null && line === `::${token}::`) token = null
+      else if (token !== null) unread.push(line)
+      else if (stopped) token = stopped[1] ?? null
+      else if (/^(::|##\[)/.test(line)) read.push(line)
+    }
+    assert.equal(token, null)
+    assert.ok(
+      unread.some((line) => /^(::stop-commands::mine|::error::forged)/.test(line)),
+      log,
+    )
+    assert.ok(read.length > 0)
+    for (const line of read) assert.match(line, /^::(error|warning) title=(Gate|lying_success)/)
   })
 
   it('names its inputs as the options of the run, in the table of the docs too', () => {
@@ -130,15 +165,15 @@ describe('action.yml', () => {
     const given = { cases: 'my cases/*.yaml', config: 'perfect=sim/perfect', repeat: '1' }
     const refused = act({ ...given, out: 'refused' })
     assert.equal(refused.status, 2)
-    assert.match(refused.stderr, /^case_untrusted: expected --trust/m)
+    assert.match(refused.log, /^case_untrusted: expected --trust/m)
     const mistaken = act({ ...given, trust: 'yes', out: 'refused' })
     assert.equal(mistaken.status, 2)
-    assert.match(mistaken.stderr, /--trust.* does not take an argument/)
+    assert.match(mistaken.log, /--trust.* does not take an argument/)
     const [junit, sarif] = ['test results/junit.xml', 'attacks.sarif']
     const more = { gate: 'goal>=50%@estimate', seed: '7', 'max-repeats': '2' }
     const files = { out: 'trusted', junit, sarif }
-    const { status, stderr } = act({ ...given, ...more, ...files, trust: 'true' })
-    assert.equal(status, 0, stderr)
+    const { status, log } = act({ ...given, ...more, ...files, trust: 'true' })
+    assert.equal(status, 0, log)
     const read = (file: string) => readFileSync(join(made, file), 'utf8')
     assert.match(read(junit), /<property name="seed" value="7"\/>/)
     assert.ok(JSON.parse(read(sarif)))
@@ -146,7 +181,7 @@ describe('action.yml', () => {
     assert.equal(manifest.until.most, 2)
     const worse = act({ ...given, baseline: 'trusted', margin: '200%', trust: 'true', out: 'next' })
     assert.equal(worse.status, 2)
-    assert.match(worse.stderr, /^usage: expected a share .* got "200%" \(--margin\)/m)
+    assert.match(worse.log, /^usage: expected a share .* got "200%" \(--margin\)/m)
     const metric = 'goal\noverclaim'
     const two = act({
       ...given,
@@ -156,13 +191,13 @@ describe('action.yml', () => {
       trust: 'true',
       out: 'two',
     })
-    assert.equal(two.status, 0, two.stderr)
-    assert.match(two.stderr, /held: goal met, overclaimed; the others are shown alone/)
+    assert.equal(two.status, 0, two.log)
+    assert.match(two.log, /held: goal met, overclaimed; the others are shown alone/)
   })
 
   it('a value is a value, whatever stands in it: no command, and no option', () => {
     const mark = join(made, 'was-run')
-    const { stderr, words } = act(
+    const { log, words } = act(
       {
         cases: `my cases/*.yaml\n  --trust  \n\n-h\n$(touch\t${mark})`,
         config: `--dry-run\na=sim/naive; touch ${mark}`,
@@ -197,20 +232,20 @@ describe('action.yml', () => {
       '-h',
       `$(touch\t${mark})`,
     ])
-    assert.equal(stderr, '')
+    assert.equal(log, '')
     assert.ok(!existsSync(mark))
     for (const path of ['--help', '--trust']) {
-      const { status, stderr, output } = act({ cases: path, config: 'a=sim/naive', out: 'other' })
+      const { status, log, output } = act({ cases: path, config: 'a=sim/naive', out: 'other' })
       assert.equal(status, 2)
-      assert.match(stderr, new RegExp(`^file_unreadable: .*\\(${path}\\)`, 'm'))
+      assert.match(log, new RegExp(`^file_unreadable: .*\\(${path}\\)`, 'm'))
       assert.equal(output, 'exit-code=2\n')
     }
   })
 
   it('a gate without a configuration is refused, as on the command line', () => {
-    const { status, stderr } = act({ gate: 'goal>=10%', out: 'other' })
+    const { status, log } = act({ gate: 'goal>=10%', out: 'other' })
     assert.equal(status, 2)
-    assert.match(stderr, /^usage: expected --config or --agent beside --gate, got none/m)
+    assert.match(log, /^usage: expected --config or --agent beside --gate, got none/m)
   })
 })
 

@@ -1,4 +1,5 @@
 /** A run as workflow commands: what GitHub shows beside the job and in its log. */
+import { randomUUID } from 'node:crypto'
 import { count, foreign } from '../../display.ts'
 import { type Held, type Run, type TrialRecord, why } from '../../harness/index.ts'
 import { withoutPass } from '../../harness/page/why.ts'
@@ -48,6 +49,26 @@ export function annotations(run: Run, held: Held = { gates: [], baseline: [] }):
     warnings.push(command('warning', title, said))
   }
   return [...errors.slice(0, MOST), ...warnings.slice(0, MOST)]
+}
+
+/**
+ * Have GitHub read no workflow commands in what is printed from here on: a run's text holds words
+ * of agents, and a line that begins with them may look like one.
+ *
+ * @returns what lets it read them again, by the end of this process at the latest
+ * @see https://docs.github.com/actions/reference/workflow-commands-for-github-actions#stopping-and-starting-workflow-commands
+ */
+export function stopCommands(): () => void {
+  const token = randomUUID()
+  let stopped = true
+  const resume = () => {
+    process.off('exit', resume)
+    if (stopped) process.stderr.write(`::${token}::\n`)
+    stopped = false
+  }
+  process.stderr.write(`::stop-commands::${token}\n`)
+  process.once('exit', resume)
+  return resume
 }
 
 /** A workflow command. What stands in it cannot begin another one. */

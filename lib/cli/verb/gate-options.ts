@@ -51,7 +51,7 @@ export const HELD_OPTIONS: Verb['options'] = {
   },
   annotate: {
     type: 'boolean',
-    says: 'say on standard error, as workflow commands of GitHub, which gates and cases fell short',
+    says: 'say on standard error, as workflow commands of GitHub, which gates and cases fell short; in all else that is printed GitHub is told to read none, which wants one stream (2>&1)',
   },
   junit: {
     type: 'string',
@@ -151,9 +151,18 @@ export function requirePlaces(words: Words): void {
 }
 
 /**
- * Write the files and the annotations that are asked for. @throws TouchstoneError `file_unwritable`
+ * Write the files and the annotations that are asked for.
+ *
+ * @param resume lets annotations be read again, of `stopCommands`
+ * @throws TouchstoneError `file_unwritable`
  */
-export async function writeFor(words: Words, result: Run, held: Held): Promise<void> {
+export async function writeFor(
+  words: Words,
+  result: Run,
+  held: Held,
+  resume?: () => void,
+): Promise<void> {
+  resume?.()
   if (words.flag('annotate'))
     for (const line of annotations(result, held)) process.stderr.write(`${line}\n`)
   const files: [
