@@ -47,9 +47,24 @@ export const compare: Verb = {
   offers: (before) => (before.length < 2 ? runNames() : []),
   async run(words) {
     const [first, second] = words.positionals
-    const run = await openRun(first)
-    return second === undefined ? within(run, words) : between(run, await openRun(second), words)
+    const run = await openWithTrials(first)
+    return second === undefined
+      ? within(run, words)
+      : between(run, await openWithTrials(second), words)
   },
+}
+
+/** What has no trial is neither better nor worse. @throws TouchstoneError `run_invalid` */
+async function openWithTrials(word: string | undefined): Promise<Run> {
+  const run = await openRun(word)
+  if (run.trials.length > 0) return run
+  throw new TouchstoneError(
+    'run_invalid',
+    'expected a run with trials, got one that has none yet',
+    {
+      where: run.dir,
+    },
+  )
 }
 
 function within(run: Run, words: Words): number {

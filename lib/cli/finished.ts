@@ -5,10 +5,12 @@
 import { existsSync, statSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { gotWord } from '../choice.ts'
+import { count } from '../display.ts'
 import { TouchstoneError } from '../errors.ts'
 import { readJson } from '../files.ts'
-import { open, type Run } from '../harness/index.ts'
+import { open, type Run, type TrialRecord } from '../harness/index.ts'
 import { namesOfFolder, RUNS, requirePlainFiles, runFoldersIn } from '../log/index.ts'
+import { ownName, quoted } from './verb/own-name.ts'
 import type { Option } from './verb/verb.ts'
 
 /** Names of the runs in runs/, the newest first. */
@@ -132,6 +134,19 @@ export function runOrPath(word: string): string {
   if (existsSync(word)) return word
   const [folder, ...more] = foldersMeant(word)
   return folder !== undefined && more.length === 0 ? folder : word
+}
+
+/** That a run does not agree with itself, in a line; empty where it does. */
+export function unsoundLine(run: Run): string {
+  const problems = run.unsound.length
+  if (problems === 0) return ''
+  const all = `${ownName()} ${quoted(['verify', runName(run.dir)])}`
+  return `${run.id} does not agree with itself: ${count(problems, 'problem')}. ${all} has all`
+}
+
+/** A record as JSON. What evidence gives that is not the record's is not known. */
+export function recordJson(run: Run, record: TrialRecord) {
+  return run.unsound.length === 0 ? record : { ...record, levels: null }
 }
 
 /** Open the run that is meant. */

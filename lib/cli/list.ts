@@ -7,9 +7,16 @@ import { TouchstoneError } from '../errors.ts'
 import type { TrialRecord } from '../harness/index.ts'
 import { why } from '../harness/index.ts'
 import { readLines } from '../lines.ts'
-import { RUNS, readManifest } from '../log/index.ts'
-import { foldersIn, namesIn, openRun, runName, runNames } from './finished.ts'
-import { ownName, quoted } from './verb/own-name.ts'
+import { RUNS, readManifest, requireTrialLog } from '../log/index.ts'
+import {
+  foldersIn,
+  namesIn,
+  openRun,
+  recordJson,
+  runName,
+  runNames,
+  unsoundLine,
+} from './finished.ts'
 import { EXIT, JSON_OPTION, print, type Verb, type Words } from './verb/verb.ts'
 
 const OUTCOMES = ['pass', 'fail', 'unjudged', 'error'] as const
@@ -105,7 +112,8 @@ async function summaryOf(dir: string) {
   const manifest = await readManifest(dir)
   const outcomes = new Map<string, string>()
   const log = join(dir, 'trials.ndjson')
-  // A run that was begun has none until its first trial ends.
+  requireTrialLog(dir)
+  // A run that was begun a moment ago has none yet.
   if (existsSync(log))
     for await (const { value } of readLines(log)) {
       const { key, outcome } = value as { key: string; outcome: string }
@@ -161,16 +169,13 @@ async function trials(word: string, words: Words): Promise<number> {
     { head: 'because', min: 24 },
   ]
   const sound = run.unsound.length === 0
-  if (!sound && words.flag('json'))
-    process.stderr.write(
-      `${run.id} does not agree with itself: ${count(run.unsound.length, 'problem')}. ${ownName()} ${quoted(['verify', runName(run.dir)])} has all\n`,
-    )
+  if (!sound && words.flag('json')) process.stderr.write(`${unsoundLine(run)}\n`)
   const text = [
     ...(sound ? [] : [run.text(look), '']),
     ...(rows.length ? [table(columns, rows, look)] : []),
     tone(`${count(rows.length, 'trial')} of ${run.trials.length}`, 'quiet', look),
   ].join('\n')
-  const told = (row: TrialRecord) => ({ ...row, why: why(row) })
+  const told = (row: TrialRecord) => ({ ...recordJson(run, row), why: why(row) })
   print({ toJSON: () => wanted.map(told) }, words.flag('json'), text)
   return EXIT.asHoped
 }

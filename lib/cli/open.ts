@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { pageFolder } from '../process/temporary.ts'
-import { openRun, runNames } from './finished.ts'
+import { openRun, runNames, unsoundLine } from './finished.ts'
 import { EXIT, JSON_OPTION, print, type Verb } from './verb/verb.ts'
 
 /** What opens a file in the browser that a person uses. */
@@ -29,6 +29,8 @@ export const openPage: Verb = {
   async run(words) {
     const [first, second] = words.positionals
     const run = await openRun(first)
+    const unsound = unsoundLine(run)
+    if (unsound) process.stderr.write(`${unsound}\n`)
     const page = await run.page(second === undefined ? {} : { against: await openRun(second) })
     const to = words.text('to')
     const file = await page.save(to ?? join(pageFolder(), 'report.html'))

@@ -5,7 +5,7 @@ import { TouchstoneError } from '../errors.ts'
 import { type Run, type TrialRecord, trialText, why } from '../harness/index.ts'
 import { unclassifiedText } from '../harness/page/unclassified.ts'
 import { withoutPass } from '../harness/page/why.ts'
-import { isRun, namesIn, openRun, RUN_OPTION } from './finished.ts'
+import { isRun, namesIn, openRun, RUN_OPTION, recordJson, unsoundLine } from './finished.ts'
 import { ownName, quoted } from './verb/own-name.ts'
 import { EXIT, JSON_OPTION, print, type Verb } from './verb/verb.ts'
 
@@ -38,7 +38,13 @@ export const show: Verb = {
     const failed = withoutPass(meant)
     const record = failed.rows[0] ?? (meant[0] as TrialRecord)
     const transcript = run.transcript(record.key)
-    const look = { ...lookOf(process.stdout), full: words.flag('full') }
+    const unsound = unsoundLine(run)
+    if (unsound) process.stderr.write(`${unsound}\n`)
+    const look = {
+      ...lookOf(process.stdout),
+      full: words.flag('full'),
+      ...(unsound && { levels: 'not known' as const }),
+    }
     const unknown = unclassifiedText(run, [record.key])
     const parts = [
       trialText(record, transcript, look),
@@ -46,7 +52,7 @@ export const show: Verb = {
       whereNext(name, failed, meant),
     ]
     print(
-      { toJSON: () => ({ record, why: why(record), transcript }) },
+      { toJSON: () => ({ record: recordJson(run, record), why: why(record), transcript }) },
       words.flag('json'),
       parts.filter(Boolean).join('\n\n'),
     )

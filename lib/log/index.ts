@@ -72,7 +72,7 @@ export {
 export type { StatedClaim } from './prose/clause.ts'
 export { LineFile, LogReader } from './read.ts'
 export type { Manifest, TrialRecord } from './records.ts'
-export { type Inspected, inspectRun, setAside } from './recover.ts'
+export { type Inspected, inspectRun, requireTrialLog, setAside } from './recover.ts'
 export { type Cells, type Rows, rowsOf, type StatRow } from './rows.ts'
 export { namesOfFolder, RUNS, runFoldersIn } from './run-folders.ts'
 export { RunIndex } from './run-index.ts'

@@ -3,7 +3,7 @@
  *
  * A trial's record is written last. Evidence behind that of the last recorded trial belongs to
  * trials that nobody finished: it is set aside in files of its own, never deleted. A record whose
- * evidence is not what its digests say is damaged, and its trial is run again.
+ * evidence is not what its digests say is damaged.
  */
 import {
   closeSync,
@@ -60,13 +60,15 @@ const EVIDENCE: readonly [string, Kind][] = [
  * record is handed to `see` and then only its columns are kept.
  *
  * @throws TouchstoneError `run_unknown`, `run_invalid`, a reading error with file and line;
- *   `run_damaged` when evidence of more trials than a crash can leave has no record
+ *   `run_damaged` when the trial log is not there beside evidence, or evidence of more trials than
+ *   a crash can leave has no record
  */
 export async function inspectRun(
   dir: string,
   see: (manifest: Manifest, read: ReadRecord) => void = () => {},
 ): Promise<Inspected> {
   const manifest = await readManifest(dir)
+  requireTrialLog(dir)
   const index = new RunIndex(manifest)
   const { columns } = index
   const named = new Named()
@@ -137,6 +139,21 @@ export async function inspectRun(
     if (named.damaged(line, without)) damaged.add(id.slice(0, id.lastIndexOf('#')))
   const { attempts, lines } = index
   return { dir, manifest, columns, attempts, damaged, unrecorded, tails, lines }
+}
+
+/**
+ * Refuse a folder that lost its trial log, which is made before any evidence is written. @throws
+ * TouchstoneError `run_damaged`
+ */
+export function requireTrialLog(dir: string): void {
+  const sizeOf = (file: string) => statSync(join(dir, file), { throwIfNoEntry: false })?.size
+  const bare = EVIDENCE.every(([file]) => (sizeOf(file) ?? 0) === 0)
+  if (bare || sizeOf(FILES.trials) !== undefined) return
+  throw new TouchstoneError(
+    'run_damaged',
+    `expected ${FILES.trials} beside the evidence of trials, got none: put it back as it was, or begin a new run in another folder`,
+    { where: join(dir, FILES.trials) },
+  )
 }
 
 const PLACED = { decisions: 'decisions', transcript: 'transcripts' } as const

@@ -162,6 +162,47 @@ describe('touchstone list', () => {
     assert.equal(JSON.parse(json.stdout).length, 8)
   })
 
+  it('of a copy without a log, each verb says what is wrong, and no level that is unknown reads as 0', async () => {
+    const copy = (name: string) => {
+      const dir = join(cwd, 'copies', `no-${name}`)
+      cpSync(join(cwd, 'other'), dir, { recursive: true })
+      rmSync(join(dir, `${name}.ndjson`))
+      return dir
+    }
+    const whole = (await touchstone('show', '--run', 'other')).stdout
+    assert.match(whole, /writes: \d+ asserted/)
+    for (const name of ['decisions', 'audit']) {
+      const dir = copy(name)
+      const shown = await touchstone('show', '--run', dir)
+      assert.match(shown.stdout, /writes: not known · /)
+      assert.doesNotMatch(shown.stdout, /\d+ verified/)
+      const told = /does not agree with itself: \d+ problems\. .*verify copies\/no-/
+      assert.match(shown.stderr, told)
+      assert.match((await touchstone('open', dir, '--to', join(cwd, 'page.html'))).stderr, told)
+      const [row] = JSON.parse((await touchstone('list', dir, '--json')).stdout)
+      assert.equal(row.levels, null)
+      const { record } = JSON.parse((await touchstone('show', '--run', dir, '--json')).stdout)
+      assert.equal(record.levels, null)
+      assert.equal((await touchstone('compare', 'other', dir)).status, 2)
+    }
+    const dir = copy('trials')
+    const lost = /^run_damaged: expected trials\.ndjson beside the evidence of trials, got none/
+    for (const words of [
+      ['show', '--run', dir],
+      ['list', dir],
+      ['open', dir, '--to', join(cwd, 'page.html')],
+      ['compare', 'other', dir],
+    ]) {
+      const { status, stderr } = await touchstone(...words)
+      assert.equal(status, 2, words.join(' '))
+      assert.match(stderr, lost)
+    }
+    const all = await touchstone('list', '--in', 'copies', '--json')
+    assert.equal(all.status, 2)
+    assert.equal(JSON.parse(all.stdout).length, 2)
+    assert.match(all.stderr, /^Left out: copies\/no-trials \(run_damaged: /)
+  })
+
   it('an empty folder is no error', async () => {
     mkdirSync(join(cwd, 'empty'))
     assert.deepEqual(await touchstone('list', '--in', 'empty', '--json'), {
@@ -203,6 +244,15 @@ describe('touchstone compare', () => {
     const two = await touchstone('compare', id, 'other', ...held)
     assert.equal(two.status, 0, two.stdout)
     assert.match(two.stdout, /held: goal met, overclaimed; the others are shown alone/)
+  })
+
+  it('a run of which no trial has ended is neither better nor worse: exit code 2', async () => {
+    cpSync(join(cwd, 'other'), join(cwd, 'begun'), { recursive: true })
+    for (const name of ['trials', 'decisions', 'audit', 'transcripts'])
+      writeFileSync(join(cwd, 'begun', `${name}.ndjson`), '')
+    const { status, stderr } = await touchstone('compare', 'other', 'begun')
+    assert.equal(status, 2)
+    assert.match(stderr, /^run_invalid: expected a run with trials, got one that has none yet/)
   })
 
   it('a value that begins with a dash is told how it is given, and one below 0 is no cost', async () => {

@@ -27,12 +27,12 @@ const TONES: { [outcome in TrialRecord['outcome']]: Tone } = {
  * A trial as text.
  *
  * @param look `full`: every text whole; default: the first 1,200 characters of each, and how many
- *   follow
+ *   follow. `levels: 'not known'`: the run does not agree with itself
  */
 export function trialText(
   record: TrialRecord,
   transcript: Transcript,
-  look: Look & { full?: boolean } = {},
+  look: Look & { full?: boolean; levels?: 'not known' } = {},
 ): string {
   const width = look.width ?? 100
   const most = look.full ? Number.POSITIVE_INFINITY : SHOWN
@@ -40,7 +40,11 @@ export function trialText(
   const lines = [
     `${tone(foreign(record.key, 400), 'strong', look)}  ${tone(record.outcome, TONES[record.outcome], look)}`,
     ...why(record).map((line) => wrap(broken(line, width - 2), width, '  ')),
-    tone(wrap(`${figures(record)}${took ? ` · ${took}` : ''}`, width, '  '), 'quiet', look),
+    tone(
+      wrap(`${figures(record, look.levels)}${took ? ` · ${took}` : ''}`, width, '  '),
+      'quiet',
+      look,
+    ),
     '',
   ]
   if (!transcript.ordered)
@@ -52,7 +56,7 @@ export function trialText(
 }
 
 /** What stands in the record and is no reason. */
-function figures(record: TrialRecord): string {
+function figures(record: TrialRecord, known?: 'not known'): string {
   const { levels, claims, duration_ms, tokens, cost_usd, attempt, exposed } = record
   const judged = claims.filter(({ matched }) => matched !== null)
   return [
@@ -65,7 +69,7 @@ function figures(record: TrialRecord): string {
     ...(judged.length > 0
       ? [`${judged.filter(({ matched }) => matched).length} of ${judged.length} claims are there`]
       : []),
-    `writes: ${levels.asserted} asserted, ${levels.observed_confirmed} observed_confirmed, ${levels.verified} verified`,
+    `writes: ${known ?? `${levels.asserted} asserted, ${levels.observed_confirmed} observed_confirmed, ${levels.verified} verified`}`,
     count(record.calls, 'call'),
     duration(duration_ms),
     ...(tokens ? [`${(tokens.input + tokens.output).toLocaleString('en-US')} tokens`] : []),

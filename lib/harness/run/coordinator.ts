@@ -71,7 +71,7 @@ export class Coordinator {
 
   private async trial(item: Scheduled): Promise<void> {
     const { plan, bar, executor, traceparent } = this
-    const { columns, unrecorded } = this.held
+    const { columns } = this.held
     const key = trialKey(item.case.id, item.configuration, item.trial)
     const before = columns.outcome(key)
     if (before !== null && before !== 'error') return
@@ -81,7 +81,7 @@ export class Coordinator {
     let record: TrialRecord | null = null
     // Attempts are numbered on over resumptions, so that no two lines of the log have the same
     // number.
-    const first = Math.max(columns.attempt(key), unrecorded.get(key) ?? -1) + 1
+    const first = columns.attempt(key) + 1
     const { attempts, lost: mostLost } = plan.limits
     for (
       let [attempt, tried, lost] = [first, 0, 0];

@@ -1,12 +1,12 @@
 /** Opens the folder of a run: a new one, or that of a run which is gone on with. */
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { count } from '../../display.ts'
 import { TouchstoneError } from '../../errors.ts'
 import {
   Columns,
   FILES,
   inspectRun,
-  LogReader,
   lock,
   type Manifest,
   RunWriter,
@@ -49,15 +49,14 @@ async function begin(plan: RunPlan, manifest: Manifest): Promise<Begun> {
     writer: await RunWriter.create(dir, manifest, lockOptions(plan)),
     manifest,
     columns: new Columns(manifest),
-    unrecorded: new Map(),
     starts: new Map(),
     spent: 0,
   }
 }
 
 /**
- * Go on with the run in a folder. A trial whose evidence is damaged is run again, as one that ended
- * in an error is.
+ * Go on with the run in a folder. What is wrong with it stays wrong, whatever is run beside it: it
+ * is refused before the first trial.
  */
 async function goOn(plan: RunPlan, wanted: Manifest): Promise<Begun> {
   const dir = resolve(plan.resume as string)
@@ -80,12 +79,11 @@ async function goOn(plan: RunPlan, wanted: Manifest): Promise<Begun> {
       spent += costOfRecord(record) - (record.cost_usd ?? 0)
       check.see(found, read)
     })
-    const { columns, damaged, unrecorded, tails } = folder
+    const { columns, tails } = folder
     const manifest = sameRun(folder.manifest, wanted, { where: dir, add: plan.add })
-    requireSoundRecords(dir, damaged, (await check.problems(folder)).problems)
+    requireSound(dir, (await check.problems(folder)).problems)
     for (const { name } of folder.manifest.configurations)
       for (const { cost_usd } of columns.rows(name)) spent += cost_usd ?? 0
-    for (const record of new LogReader(dir, columns).records(damaged)) columns.fail(record)
     held.confirm()
     setAside(dir, tails)
     const writer = RunWriter.reopen(dir, held, folder.lines)
@@ -93,24 +91,20 @@ async function goOn(plan: RunPlan, wanted: Manifest): Promise<Begun> {
       writer.replan(manifest)
       columns.replan(manifest)
     }
-    return { writer, manifest, columns, unrecorded, starts, spent }
+    return { writer, manifest, columns, starts, spent }
   } catch (cause) {
     held.release()
     throw cause
   }
 }
 
-/**
- * A damaged trial is run again. A record that contradicts itself or its evidence is somebody's
- * edit.
- */
-function requireSoundRecords(dir: string, damaged: Set<string>, problems: Problem[]): void {
-  const mended = (where: string) => [...damaged].some((key) => where.startsWith(`trial ${key}`))
-  const [first] = problems.filter(({ where }) => where.startsWith('trial ') && !mended(where))
+/** A record that contradicts itself or its evidence, or lacks one of them, is somebody's edit. */
+function requireSound(dir: string, problems: Problem[]): void {
+  const [first] = problems
   if (!first) return
   throw new TouchstoneError(
     'run_invalid',
-    `expected records that agree with their evidence, got ${first.code}: ${first.detail} (touchstone verify ${dir} has all)`,
+    `expected records that agree with their evidence, got ${count(problems.length, 'problem')}, the first ${first.code}: ${first.detail} (touchstone verify ${dir} has all): put the files back as they were, or begin a new run`,
     { where: first.where },
   )
 }

@@ -8,8 +8,6 @@ export type Held = {
   writer: RunWriter
   /** The attempt that counts of each key, as far as there is one. */
   columns: Columns
-  /** Attempts of which there is evidence and no record, by key. */
-  unrecorded: ReadonlyMap<string, number>
   /** The start of each case, as its trials that are finished found it. */
   starts: Map<string, Digest>
   /** US dollars that the trials that are finished cost. */

@@ -108,7 +108,7 @@ export type FolderCheck = {
 /**
  * Hold the records of a folder against the evidence beside them: digests, marks that follow from
  * others, and, for runs of up to 5,000 attempts, levels. Evidence without a record is no problem: a
- * run that is being written has some.
+ * run that is being written has some, behind that of all others.
  */
 export function folderCheck(): FolderCheck {
   let check: RecordCheck | null = null
@@ -117,8 +117,12 @@ export function folderCheck(): FolderCheck {
       check ??= new RecordCheck(manifest)
       check.see(record)
     },
-    async problems({ dir, columns, attempts, damaged }) {
+    async problems({ dir, columns, attempts, damaged, unrecorded }) {
       const problems = check?.problems() ?? []
+      for (const key of unrecorded.keys()) {
+        const detail = 'evidence of it stands before that of others, and no record of it'
+        problems.push({ code: 'trial_removed', where: `trial ${key}`, detail })
+      }
       const levels: FolderProblems['levels'] = new Map()
       if (attempts > MOST_DERIVED) {
         const detail =

@@ -131,7 +131,25 @@ describe('going on with a run', () => {
     assert.deepEqual(files(dir), before)
   })
 
-  it('names a broken line in the middle, and with the line deleted its trial runs again without a number', async () => {
+  /** Going on with it, and what opening it finds: nothing is run, and no byte is changed. */
+  async function refused(dir: string, code: string): Promise<void> {
+    const before = files(dir)
+    await assert.rejects(
+      async () => await plan().resume(dir),
+      codeIs(
+        'run_invalid',
+        new RegExp(`got \\d+ problems?, the first ${code}: .*put the files back`),
+      ),
+    )
+    assert.deepEqual(files(dir), before)
+    const run = await harness.open(dir)
+    assert.ok(run.problems.some((one) => one.code === code))
+    assert.throws(() => run.summary(), codeIs('run_invalid'))
+    assert.throws(() => harness.gate(run, 'careful:goal>=1%'), codeIs('run_invalid'))
+    assert.equal(harness.standing(run, { gates: [], baseline: [] }), 'incomplete')
+  }
+
+  it('names a broken line in the middle, and with the line deleted a trial that was removed', async () => {
     const dir = begun('broken', 6)
     const path = join(dir, 'trials.ndjson')
     const kept = lines(dir)
@@ -146,15 +164,10 @@ describe('going on with a run', () => {
     await assert.rejects(harness.open(dir), said)
     assert.deepEqual(files(dir), before)
     writeFileSync(path, `${kept.toSpliced(1, 1).join('\n')}\n`)
-    const run = await plan().resume(dir)
-    assert.equal(run.complete, true)
-    assert.deepEqual(
-      run.problems.map(({ code }) => code),
-      ['attempt_missing'],
-    )
+    await refused(dir, 'trial_removed')
   })
 
-  it('of which records were deleted and their evidence was not gives no number, as opening it gives none', async () => {
+  it('refuses a run of which records were deleted and their evidence was not', async () => {
     const dir = begun('deleted', whole.trials.length)
     const all = lines(dir)
     const kept = all.filter((line) => JSON.parse(line).outcome === 'pass')
@@ -163,12 +176,35 @@ describe('going on with a run', () => {
     assert.ok(kept.length < all.length - 1)
     const text = [...kept.filter((line) => line !== last), last].map((line) => `${line}\n`)
     writeFileSync(join(dir, 'trials.ndjson'), text.join(''))
-    const run = await plan().resume(dir)
-    assert.deepEqual(new Set(run.problems.map(({ code }) => code)), new Set(['attempt_missing']))
-    assert.deepEqual(run.problems, (await harness.open(dir)).problems)
-    assert.throws(() => run.summary(), codeIs('run_invalid'))
-    assert.throws(() => harness.gate(run, 'careful:goal>=1%'), codeIs('run_invalid'))
-    assert.equal(harness.standing(run, { gates: [], baseline: [] }), 'incomplete')
+    await refused(dir, 'trial_removed')
+  })
+
+  for (const [name, code] of [
+    ['decisions', 'decision_removed'],
+    ['audit', 'audit_removed'],
+    ['transcripts', 'transcript_removed'],
+  ] as const)
+    it(`refuses a run without ${name}.ndjson before the first trial`, async () => {
+      const dir = begun(`no-${name}`, 5)
+      rmSync(join(dir, `${name}.ndjson`))
+      await refused(dir, code)
+    })
+
+  it('refuses a folder with evidence and no trial log, as opening it does: one that was begun has the log', async () => {
+    const dir = begun('no-trials', 5)
+    rmSync(join(dir, 'trials.ndjson'))
+    const before = files(dir)
+    const said = codeIs(
+      'run_damaged',
+      /expected trials\.ndjson beside the evidence of trials, got none/,
+    )
+    await assert.rejects(async () => await plan().resume(dir), said)
+    await assert.rejects(harness.open(dir), said)
+    assert.deepEqual(files(dir), before)
+    // No trial has ended, and no evidence is there: nothing was lost.
+    for (const name of ['decisions', 'audit', 'transcripts']) rmSync(join(dir, `${name}.ndjson`))
+    assert.equal((await harness.open(dir)).trials.length, 0)
+    assert.equal((await plan().resume(dir)).complete, true)
   })
 
   it('of which a kill left evidence behind the last record has no problem', async () => {
@@ -190,32 +226,34 @@ describe('going on with a run', () => {
     assert.deepEqual(files(dir), before)
   })
 
-  for (const [what, damage] of [
-    ['its export is gone', (line: string) => (line.includes('naive|1"') ? '' : `${line}\n`)],
-    ['its export is another', (line: string) => `${line.replace('"text":"[', '"text":"[ ')}\n`],
-    ['a line in the middle is no JSON', (line: string) => `${line.replace('naive|1"', '')}\n`],
+  for (const [what, code, damage] of [
+    [
+      'export is gone',
+      'audit_removed',
+      (line: string) => (line.includes('naive|1"') ? '' : `${line}\n`),
+    ],
+    [
+      'export is another',
+      'audit_edited',
+      (line: string) => `${line.replace('"text":"[', '"text":"[ ')}\n`,
+    ],
+    [
+      'export is no JSON',
+      'audit_unreadable',
+      (line: string) => `${line.replace('naive|1"', '')}\n`,
+    ],
   ] as const) {
-    it(`runs a trial again when ${what}`, async () => {
-      const dir = begun(`export-${what.replaceAll(' ', '-')}`, whole.trials.length)
+    it(`refuses a run of which a trial’s ${what}: run again, it would be an attempt that none may count`, async () => {
+      const dir = begun(what.replaceAll(' ', '-'), whole.trials.length)
       writeFileSync(join(dir, 'audit.ndjson'), lines(dir, 'audit.ndjson').map(damage).join(''))
-      const run = await plan().resume(dir)
-      assert.ok(run.trials.some((row) => row.attempt === 1))
-      assert.equal(run.complete, true)
+      await refused(dir, code)
     })
   }
 
-  it('runs a trial again whose decisions are not those that its record digests', async () => {
+  it('refuses a run whose decisions are not those that its records digest', async () => {
     const dir = begun('damaged', 5)
     truncateSync(join(dir, 'decisions.ndjson'), 10)
-    const run = await plan().resume(dir)
-    assert.deepEqual(
-      run.trials.map((row) => row.goal),
-      whole.trials.map((row) => row.goal),
-    )
-    assert.ok(run.trials.some((row) => row.attempt === 1))
-    // A second attempt is named as one.
-    const unnumbered = JSON.parse(JSON.stringify(run.decisions).replaceAll(/\|attempt-\d+/g, ''))
-    assert.deepEqual(unnumbered, JSON.parse(JSON.stringify(whole.decisions)))
+    await refused(dir, 'decision_unreadable')
   })
 
   it('runs trials again that ended in an error of the machinery, with attempts numbered on', async () => {

@@ -69,7 +69,7 @@ async function elsewhere(
   const { manifest, sources, users } = prepared
   const held: Held = {
     ...{ writer: await RunWriter.create(dir, manifest), columns: new Columns(manifest) },
-    ...{ unrecorded: new Map(), starts: new Map(), spent: 0 },
+    ...{ starts: new Map(), spent: 0 },
   }
   const here = inProcess(sources, 1, {
     ...{ limits: given.limits, prices: {}, starts: held.starts, users, judge: null },
