@@ -66,7 +66,12 @@ function ofRun([run = '']: readonly string[]) {
 }
 
 async function runs(words: Words): Promise<number> {
-  const folder = words.text('in') ?? RUNS
+  const given = words.text('in')
+  if (given !== undefined && !existsSync(`${given}/.`))
+    throw new TouchstoneError('file_unreadable', 'expected a folder with runs, got none', {
+      where: given,
+    })
+  const folder = given ?? RUNS
   const all: Awaited<ReturnType<typeof summaryOf>>[] = []
   const leftOut: string[] = []
   for (const dir of foldersIn(folder))

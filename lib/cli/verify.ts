@@ -97,7 +97,7 @@ export const verify: Verb = {
   },
   exits: {
     0: 'every step holds, every call reaches --min-level, the bundle is valid',
-    1: 'something does not hold; of a bundle also: it cannot be read',
+    1: 'something does not hold; of a bundle also: it is not whole',
     3: 'nothing failed, and a step of a receipt could not be checked, or a line of the decisions could not be read',
   },
   examples: [
@@ -226,10 +226,10 @@ async function verifyBundle(words: Words, signal: AbortSignal): Promise<number> 
     const evidence = { audit, ...(ledger !== undefined && { ledger }) }
     const both = receipt.beside(report, decisions, evidence)
     print(both, words.flag('json'), both.text(lookOf(process.stdout)))
-    return report.ok ? EXIT.asHoped : EXIT.fellShort
-  }
-  print(report, words.flag('json'), report.text(lookOf(process.stdout)))
-  return report.ok ? EXIT.asHoped : EXIT.fellShort
+  } else print(report, words.flag('json'), report.text(lookOf(process.stdout)))
+  if (report.ok) return EXIT.asHoped
+  // A path with nothing to read says nothing about any bundle.
+  return report.toJSON().reason_code === 'bundle_unreadable' ? EXIT.badUsage : EXIT.fellShort
 }
 
 /** Options that say how levels are derived: a receipt's are derived from its own run. */

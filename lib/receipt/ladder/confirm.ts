@@ -3,13 +3,13 @@
  *
  * The level rests on the first read after the write that shows its effect, and on everything up to
  * that read: the sequence has no gap from the first call of the run, nothing took the effect back
- * in between, and no read before the call showed the same or may have done so. What comes later
- * contradicts, and does not take the level back: an effect may not last. So a level never rises
- * because a decision was left out.
+ * in between, no read before the call showed the same or may have done so, and where both have a
+ * time, the read was not answered before the call. What comes later contradicts, and does not take
+ * the level back: an effect may not last. So a level never rises because a decision was left out.
  *
  * Every lookup is a map and a binary search, so the cost is O(n log n) in calls and shown items.
  */
-import { type Form, formOf, type Observed, ReadIndex, type Write } from './read-index.ts'
+import { type Form, formOf, type Observed, ReadIndex, timeOf, type Write } from './read-index.ts'
 import { after, before, countOf, last } from './series.ts'
 
 export type Contradiction = {
@@ -46,6 +46,7 @@ export type Confirmation = {
     | 'no_read_after'
     | 'read_not_whole'
     | 'earlier_read_unclear'
+    | 'order_disputed'
     | null
 }
 
@@ -110,6 +111,8 @@ function judge(index: ReadIndex, call: Write, form: Form, gap: number): Confirma
     ...found.contradictions,
     ...laterThan(about, form, found.by ?? seq, undo, found.by !== null),
   ]
+  if (found.by !== null && isDatedBefore(index, call, found.by))
+    return { ...not('order_disputed'), contradictions }
   if (found.by !== null || contradictions.length > 0)
     return { confirmed: found.by !== null, by: found.by, contradictions, reason: null }
   if (found.unclear) return not('earlier_read_unclear')
@@ -122,6 +125,15 @@ function judge(index: ReadIndex, call: Write, form: Form, gap: number): Confirma
   if (undo < Infinity && last(about.seen, Infinity) > undo)
     return no('undone_before_read', undo, 'a later call took the effect back before any read')
   return not(last(about.seen, undo) > seq ? 'read_not_whole' : 'no_read_after')
+}
+
+/**
+ * Whether a read was answered before the call was, by their times, though its number is a later
+ * one: then it may be a read before the call, which shows nothing of its effect.
+ */
+function isDatedBefore(index: ReadIndex, call: Write, seq: number): boolean {
+  const [read, own] = [index.timeOf(call, seq), timeOf(call)]
+  return read !== null && own !== null && read < own
 }
 
 type About = ReturnType<ReadIndex['about']>

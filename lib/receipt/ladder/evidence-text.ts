@@ -64,11 +64,12 @@ export function evidenceLines(
       ...leftOutLines(others, width, look),
     )
   const byReason = Map.groupBy(ignored, ({ reason }) => kindOf(reason))
-  for (const [reason, files] of [...byReason].sort(([, a], [, b]) => b.length - a.length)) {
-    const { name } = files[0] as (typeof files)[number]
+  for (const files of [...byReason.values()].sort((a, b) => b.length - a.length)) {
+    // The first of them with its place: the line that cannot be read, say.
+    const { name, reason } = files[0] as (typeof files)[number]
     const what =
       files.length === 1 ? tailOf(name) : `${files.length} files, such as ${tailOf(name)}`
-    lines.push(wrap(`not used ${what}: ${reason}`, width, '  '))
+    lines.push(wrap(`not used ${what}: ${foreign(reason, 300)}`, width, '  '))
   }
   return lines
 }

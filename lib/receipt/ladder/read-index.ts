@@ -56,6 +56,8 @@ export class ReadIndex {
   private readonly writes = new Map<string, Series>()
   private readonly undone = new Map<string, Series>()
   private readonly links = new Map<string, { seqs: number[]; keys: string[] }>()
+  /** When reads were answered, by run and number. */
+  private readonly times = new Map<string, number>()
   private readonly names = new Map<string, string>()
   private readonly count: (steps: number) => void
 
@@ -75,6 +77,8 @@ export class ReadIndex {
     const { observation, action } = decision
     if (!observation || typeof action.resource_type !== 'string') return
     if (!isReadVerb(action.resource_type, action.verb)) return
+    const at = timeOf(call)
+    if (at !== null) this.times.set(`${observation.run_id}\n${observation.seq}`, at)
     const name = this.nameOf(decision)
     const asked = isObject(action.target) ? action.target : {}
     const forms = [...(this.forms.get(action.resource_type)?.values() ?? [])].filter(
@@ -120,6 +124,11 @@ export class ReadIndex {
       variants.known.set(text, found)
       add(new Map([['', found.series]]), '', seq)
     }
+  }
+
+  /** When the read of that number in the call's run was answered; null where it is not told. */
+  timeOf({ decision: { observation } }: Write, seq: number): number | null {
+    return this.times.get(`${observation?.run_id}\n${seq}`) ?? null
   }
 
   write(call: Write): void {
@@ -205,6 +214,11 @@ export class ReadIndex {
     this.names.set(key, known)
     return known
   }
+}
+
+/** When a call was answered, in milliseconds; null where it does not say so. */
+export function timeOf({ decision: { observation } }: Observed): number | null {
+  return observation?.at === undefined ? null : Date.parse(observation.at)
 }
 
 export function formOf(call: Write): Form | null {

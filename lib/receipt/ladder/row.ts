@@ -147,6 +147,8 @@ function findingsOf(
     add('warning', 'bound_by_action', 'the record names the action; nothing in it names this call')
   if (seen?.reason === 'sequence_gap')
     add('warning', 'sequence_gap', 'a call before the read is missing from the run')
+  if (seen?.reason === 'order_disputed')
+    add('warning', 'order_disputed', 'the read that shows the effect is dated before the call')
   if (repeated)
     add('warning', 'sequence_repeated', 'another decision claims the same place in the run')
   const grave =
@@ -181,6 +183,8 @@ function whyNot(
     if (seen.reason === 'read_not_whole') reasons.push('later reads showed only part of the list')
     if (seen.reason === 'earlier_read_unclear')
       reasons.push('a read before the call may have shown the same')
+    if (seen.reason === 'order_disputed')
+      reasons.push('the read that shows it is dated before the call')
     if (seen.reason === 'no_run') reasons.push('the decision names no run and sequence')
     if (seen.reason === 'place_disputed')
       reasons.push('another decision claims its place in the run')

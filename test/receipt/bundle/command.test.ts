@@ -32,10 +32,16 @@ test('1 for a bundle that is not valid under the profile, with the reason for pe
   assert.match(stdout, /schema_unknown at events\.ndjson:2/)
 })
 
-test('1 for a path that cannot be read and for a folder: a report, not an error', async () => {
-  for (const path of [folder, join(folder, 'none.tar.gz')]) {
+test('2 for a path that cannot be read and for a folder, 1 for an empty file: each a report', async () => {
+  const empty = join(folder, 'empty.tar.gz')
+  writeFileSync(empty, '')
+  for (const [path, code] of [
+    [folder, 2],
+    [join(folder, 'none.tar.gz'), 2],
+    [empty, 1],
+  ] as const) {
     const { status, stdout, stderr } = await touchstone('verify', path, '--profile', V0, '--json')
-    assert.equal(status, 1)
+    assert.equal(status, code)
     assert.equal(stderr, '')
     assert.equal(JSON.parse(stdout).bundle_integrity, 'fail')
   }

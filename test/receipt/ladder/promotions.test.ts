@@ -160,6 +160,11 @@ const promote: Step = {
 }
 const promoted = { steps: [promote, roles([{ user: 'bob', role: 'admin' }])] }
 
+/** The write and reads that show it, answered at these times. */
+const dated = (write: string, ...reads: string[]): Told => ({
+  steps: [{ ...key, at: write }, ...reads.map((at) => ({ ...keys([listedKey('ci-key')]), at }))],
+})
+
 describe('what was not understood is not absent', () => {
   prove('observed_confirmed', [
     [
@@ -357,6 +362,30 @@ describe('a read that shows something else confirms nothing', () => {
       { steps: [key, { ...keys([listedKey('ci-key')]), seq: 2 }] },
       keyed,
       'sequence_gap',
+    ],
+    [
+      'a read that is numbered after the write and dated a millisecond before it',
+      dated('2026-01-01T00:10:00.000Z', '2026-01-01T00:09:59.999Z'),
+      dated('2026-01-01T00:10:00.000Z', '2026-01-01T00:10:00.000Z'),
+      'order_disputed',
+    ],
+    [
+      'such a read, whatever a later one shows: the target may have been there already',
+      dated('2026-01-01T00:10:00Z', '2026-01-01T00:00:00Z', '2026-01-01T00:11:00Z'),
+      dated('2026-01-01T00:10:00Z', '2026-01-01T00:10:30Z', '2026-01-01T00:11:00Z'),
+      'order_disputed',
+    ],
+    [
+      'a list without the person that is dated before the removal',
+      {
+        steps: [
+          { ...leave, at: '2026-01-01T00:10:00Z' },
+          { ...people([person('ann')]), at: '2026-01-01T00:00:00Z' },
+        ],
+      },
+      // Where one of them has no time, the numbers alone say what came later.
+      { steps: [leave, { ...people([person('ann')]), at: '2026-01-01T00:00:00Z' }] },
+      'order_disputed',
     ],
   ])
 })
