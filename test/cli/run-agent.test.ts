@@ -97,10 +97,7 @@ describe('--agent', () => {
 
   it('stands beside configurations of a file, which may be agents too', async () => {
     const file = join(made, 'agents.yaml')
-    writeFileSync(
-      file,
-      'mine: { agent: { command: my-agent, args: ["{task}"], output: result } }\n',
-    )
+    writeFileSync(file, 'mine: { agent: { command: "true", args: ["{task}"], output: result } }\n')
     const { plan } = await planned(words(KEYS, '--config', file, '--agent', 'sh -c true {task}'))
     assert.deepEqual(
       plan.plan.configurations.map(({ name }) => name),

@@ -6,6 +6,7 @@ import { TouchstoneError } from '../../errors.ts'
 import { refusalOf } from '../model/provider-refusal.ts'
 import type { Deadline } from '../model/trial-clock.ts'
 import type { RunningServer } from '../server/running.ts'
+import { filledIn, headersFilledIn } from '../server/variables.ts'
 import { reasonOf } from '../wire/mcp.ts'
 import type { Agent, AgentTask } from './agent.ts'
 import { bridgeTo, type Ended, httpServers, read, type Trial } from './agent-trial.ts'
@@ -17,6 +18,18 @@ import { Gateway, type GatewayEnd } from './gateway.ts'
 import { runHttp } from './http-agent.ts'
 import type { Recorder } from './recorder.ts'
 import { toolSet } from './tool-set.ts'
+
+/**
+ * The variables that an agent is given by its configuration. @throws TouchstoneError
+ * `setting_missing` for one that is not set
+ */
+export function requireSettings(name: string, source: object | { agent: Agent }): void {
+  if (!('agent' in source)) return
+  const { how } = source.agent
+  const where = `configuration ${name}`
+  if (how.kind === 'command') filledIn(how.options.env ?? {}, `${where}: env`)
+  if (how.kind === 'http') headersFilledIn(how.options.headers ?? {}, `${where}: headers`)
+}
 
 /**
  * Run an agent for one trial. Never rejects: how it ended is part of the result.

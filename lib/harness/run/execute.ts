@@ -4,6 +4,7 @@ import type { Manifest } from '../../log/index.ts'
 import { progress } from '../../progress.ts'
 import { signalOf } from '../../signal.ts'
 import { lookAt } from '../../stats/index.ts'
+import { requireSettings } from '../agent/own-agent.ts'
 import { plansOf } from '../case/planned-servers.ts'
 import { LIMITERS, type Limiters } from '../model/limiter.ts'
 import { open } from '../report/open.ts'
@@ -27,6 +28,8 @@ import { settled } from './until.ts'
  */
 export async function execute(given: RunPlan, limiters: Limiters = LIMITERS): Promise<Run> {
   const prepared = await prepare(given, limiters)
+  // A plan that is only looked at needs no key. Workers have an environment of their own.
+  if (!given.queue) for (const [name, { source }] of prepared.sources) requireSettings(name, source)
   return tracedRun(prepared.manifest, (traceparent) => carriedOut(prepared, limiters, traceparent))
 }
 

@@ -58,7 +58,7 @@ export async function prepare(plan: RunPlan, limiters: Limiters = LIMITERS): Pro
     const source = await sourceOf(name, configuration, limiters, cassette)
     sources.set(name, { configuration, source })
   }
-  requireSomeProgram(sources)
+  if (!plan.queue) requirePrograms(sources)
   const cases = plan.cases.filter((test) => missingPackage(test.requires) === null)
   for (const { source } of sources.values())
     if ('agent' in source && source.agent.how.kind === 'command')
@@ -97,14 +97,14 @@ export async function prepare(plan: RunPlan, limiters: Limiters = LIMITERS): Pro
   return { plan: present, sources, users, judge, manifest }
 }
 
-/** Nothing would be tested by a run whose agents are programs that are not there, each of them. */
-function requireSomeProgram(sources: Sources): void {
-  const missing = [...sources.values()].map(({ source }) =>
+/** Of an agent whose program is not there, here, no trial could say anything. */
+function requirePrograms(sources: Sources): void {
+  const missing = [...sources.values()].flatMap(({ source }) =>
     'agent' in source && source.agent.how.kind === 'command'
-      ? missingProgram(source.agent.how.options)
-      : null,
+      ? (missingProgram(source.agent.how.options) ?? [])
+      : [],
   )
-  if (missing.includes(null)) return
+  if (missing.length === 0) return
   throw new TouchstoneError(
     'dependency_missing',
     `expected a program that can be started, got none of that name: ${missing.join(', ')}`,

@@ -1,6 +1,6 @@
 /** Agents that are not ours: whatever they are written in, they leave the same record, and no end of theirs stops the run. */
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -494,10 +494,12 @@ describe('an agent that is a program', () => {
     assert.deepEqual([row.outcome, row.error?.code, row.attempt], ['error', 'agent_unavailable', 1])
   })
 
-  it('that is not there is an error that names it, once, and the other configuration goes on', async () => {
+  it('whose program cannot be started is an error that names it, once, and the other configuration goes on', async () => {
+    const broken = join(made, 'broken')
+    writeFileSync(broken, '#!/no/such/interpreter\n', { mode: 0o755 })
     const done = await harness
       .run(honest)
-      .config('gone', { agent: harness.agent.command({ command: 'no-such-agent' }) })
+      .config('gone', { agent: harness.agent.command({ command: broken }) })
       .config('there', { agent: () => 'x' })
       .repeat(1)
       .out(null)
@@ -505,7 +507,7 @@ describe('an agent that is a program', () => {
     assert.deepEqual(
       done.trials.map(({ outcome, attempt, error }) => [outcome, attempt, error?.message]),
       [
-        ['error', 0, 'expected a program that can be started, got ENOENT (no-such-agent)'],
+        ['error', 0, `expected a program that can be started, got ENOENT (${broken})`],
         ['fail', 0, undefined],
       ],
     )
@@ -582,12 +584,6 @@ describe('an agent that is a program', () => {
     for (const file of ['manifest.json', 'transcripts.ndjson', 'trials.ndjson'])
       assert.ok(!readFileSync(join(done.dir, file), 'utf8').includes('sk-very-secret'), file)
     assert.deepEqual(done.transcript(done.trials[0]?.key as string)['said'], ['[redacted]'])
-  })
-
-  it('without a variable that it names is an error that names the variable', async () => {
-    const { row } = await trial(sh('true', { env: { KEY: '$NOT_SET_ANYWHERE' } }))
-    assert.deepEqual([row.outcome, row.error?.code], ['error', 'setting_missing'])
-    assert.match(row.error?.message ?? '', /NOT_SET_ANYWHERE/)
   })
 
   it('may get the servers as programs, in the file that its client reads', () => {
@@ -673,15 +669,33 @@ url = "http://127.0.0.1:1/a/mcp"
     assert.deepEqual(transcript['said'], ['API Error: 529'])
   })
 
-  it('that is not there, and the only one, is refused before the first trial, with the package that brings it', async () => {
+  it('that is not there is refused before the first trial, alone or beside others, with the package that brings it', async () => {
     const agent = harness.agent.command({ command: 'no-such-agent', from: '@acme/no-such-agent' })
-    await assert.rejects(
-      async () => harness.run(honest).config('gone', { agent }).out(null).quiet(),
-      {
+    const gone = harness.run(honest).config('gone', { agent }).out(null).quiet()
+    for (const plan of [gone, gone.config('there', { model: 'sim/perfect' })])
+      await assert.rejects(async () => plan, {
         code: 'dependency_missing',
         message: /none of that name: no-such-agent of @acme\/no-such-agent/,
-      },
-    )
+      })
+  })
+
+  it('is given variables that are set, or nothing is begun; a forecast needs none', async () => {
+    const name = 'TOUCHSTONE_TEST_UNSET'
+    delete process.env[name]
+    const agents = [
+      [sh('true', { env: { MY_KEY: `$${name}` } }), 'env.MY_KEY'],
+      [harness.agent.http({ url: 'http://127.0.0.1:9/', headers: { k: `$${name}` } }), 'headers.k'],
+    ] as const
+    for (const [agent, where] of agents) {
+      const dir = join(made, 'unset')
+      const plan = harness.run(honest).config('mine', { agent }).repeat(1).out(dir).quiet()
+      await plan.forecast()
+      await assert.rejects(async () => plan, {
+        code: 'setting_missing',
+        message: `expected ${name} to be set (configuration mine: ${where})`,
+      })
+      assert.ok(!existsSync(dir))
+    }
   })
 
   it('is known by its name: with more words, more variables and a name of its own', () => {
