@@ -117,7 +117,7 @@ describe('a run', () => {
       assert.match(harness.stepSummary(again, held), /goal met/)
       const rows = (await harness.history(folder)).text()
       // A run is named as each verb takes it.
-      assert.match(rows, / three +6 /)
+      assert.match(rows, / three +\d+ /)
     })
   }
 
