@@ -99,7 +99,7 @@ function foldersMeant(word: string): string[] {
 const ID = /^\d{4}-\d\d-\d\dT/
 
 /** The folder of the run that is meant. @throws TouchstoneError `run_unknown` with what there is */
-function runFolder(word: string | undefined): string {
+export function runFolder(word: string | undefined): string {
   if (word === undefined) {
     const [newest] = foldersIn(RUNS)
     if (newest !== undefined) return newest

@@ -89,6 +89,22 @@ describe('the name of a run', () => {
     assert.ok(below.includes(quoted(['open', 'artifacts/may 4/deep'])), below)
   })
 
+  it('behind --after leaves a worse run that was looked at out of the exit code, and no later one', async () => {
+    const seen = await touchstone('history', 'ci', '--after', 'ci/days/2')
+    assert.deepEqual([seen.status, seen.stderr], [0, ''])
+    assert.match(seen.stdout, /First worse beyond the noise: ci\/days\/2\./)
+    assert.match(seen.stdout, /\nNo run after ci\/days\/2 is worse beyond the noise\.\n$/)
+    const first = await touchstone('history', 'ci', '--after', 'ci/days/1')
+    assert.equal(first.status, 1)
+    assert.match(first.stdout, /^Look at it: .* open ci\/days\/2$/m)
+    const other = await touchstone('history', 'ci', '--after', 'shallow')
+    assert.equal(other.status, 2)
+    assert.match(
+      other.stderr,
+      /^run_unknown: expected a run of this history, got "shallow" \(--after\)/,
+    )
+  })
+
   it('is a path where a run in runs/ hides behind one of the same name', async () => {
     cpSync(join(cwd, 'ci/days/1'), join(cwd, 'shallow'), { recursive: true })
     try {
