@@ -147,6 +147,10 @@ describe('action.yml', () => {
     for (const line of read) assert.match(line, /^::(error|warning) title=(Gate|lying_success)/)
   })
 
+  it('hides no variable of the job from an agent', () => {
+    for (const name of Object.keys(step('Run the cases').env ?? {})) assert.match(name, /^INPUT_/)
+  })
+
   it('names its inputs as the options of the run, in the table of the docs too', () => {
     const docs = readFileSync(join(root, 'docs/ci.md'), 'utf8')
     for (const name of Object.keys(action.inputs)) {
