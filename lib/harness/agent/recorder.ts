@@ -353,7 +353,13 @@ function isTimeout(cause: unknown): boolean {
   return cause instanceof ReplyLost || (cause as { code?: unknown } | null)?.code === -32001
 }
 
-function isGone(cause: unknown): boolean {
-  const code = (cause as { code?: unknown } | null)?.code
-  return code === -32000 || code === 'ECONNREFUSED' || code === 'ECONNRESET' || code === 'EPIPE'
+/** A connection that is closed, refused or broken, or that this machine has no room for. */
+const GONE = /^(-32000|ECONNREFUSED|ECONNRESET|EPIPE|EMFILE|ENFILE|ENOBUFS|ENOMEM)$/
+
+/** The system's own word may stand behind another, as behind `fetch failed`. */
+function isGone(cause: unknown, deepest = 3): boolean {
+  const { code, cause: inner } = (cause ?? {}) as { code?: unknown; cause?: unknown }
+  return (
+    GONE.test(String(code)) || (deepest > 0 && inner !== undefined && isGone(inner, deepest - 1))
+  )
 }

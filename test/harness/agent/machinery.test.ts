@@ -7,6 +7,8 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, it } from 'node:test'
+import { Recorder, ServerGone } from '../../../lib/harness/agent/recorder.ts'
+import type { RunningServer } from '../../../lib/harness/server/running.ts'
 import { cases, harness } from '../../../lib/index.ts'
 import { withoutMounts } from '../../servers/in-shell.ts'
 import { temporaryFolder } from '../../temporary.ts'
@@ -192,6 +194,30 @@ describe('a process without descriptors', {
         JSON.stringify(all),
       )
     }
+  })
+})
+
+describe('a call that cannot reach its server', () => {
+  const called = async (cause: unknown) => {
+    const server = { name: 'far', tools: [], client: {}, call: () => Promise.reject(cause) }
+    const recorder = new Recorder([server as unknown as RunningServer], {
+      runId: 'run',
+      callTimeoutMs: 1000,
+    })
+    const tool = { server: server as unknown as RunningServer, tool: { name: 'look' } }
+    return recorder.call(tool, {}, new AbortController().signal)
+  }
+  const failed = (code: string) =>
+    new TypeError('fetch failed', { cause: Object.assign(new Error('connect'), { code }) })
+
+  it('for want of a descriptor, or since nobody listens any more, is no answer of the server: the machinery’s', async () => {
+    for (const code of ['EMFILE', 'ENFILE', 'ECONNREFUSED', 'ECONNRESET'])
+      await assert.rejects(called(failed(code)), ServerGone)
+  })
+
+  it('for any other reason is an answer that the agent is told', async () => {
+    assert.equal((await called(failed('ERR_OTHER'))).result.isError, true)
+    assert.equal((await called(new Error('no'))).result.isError, true)
   })
 })
 
