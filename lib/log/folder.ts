@@ -16,7 +16,7 @@ import {
 import { join } from 'node:path'
 import { type Digest, digest } from '../canonical.ts'
 import { TouchstoneError } from '../errors.ts'
-import { makeFolder, readJson, unwritable, writing } from '../files.ts'
+import { makeFolder, readJson, unreadable, unwritable, writing } from '../files.ts'
 import type { Json, JsonObject } from '../json.ts'
 import { LineWriter } from '../lines.ts'
 import type { Lock } from '../lock.ts'
@@ -359,29 +359,30 @@ export async function eachRecord(dir: string, see: (read: ReadRecord) => void): 
  * Refuse a run's folder in which one of its files is a link, a pipe, a device or a folder: a pipe
  * keeps whoever reads it waiting without end, and a link leads out of the folder.
  *
- * @throws TouchstoneError `run_invalid`
+ * @throws TouchstoneError `run_invalid`; `file_unreadable` for what is no folder, or a closed one
  */
 export function requirePlainFiles(dir: string): void {
   for (const name of [...Object.values(FILES), LOCK]) {
-    const found = lstatSync(join(dir, name), { throwIfNoEntry: false })
+    const where = join(dir, name)
+    let found: ReturnType<typeof statSync>
+    try {
+      found = lstatSync(where, { throwIfNoEntry: false })
+    } catch (cause) {
+      throw unreadable(dir, cause, "a run's folder")
+    }
     if (!found || found.isFile()) continue
-    const got = found.isSymbolicLink()
-      ? 'a link'
-      : found.isFIFO()
-        ? 'a pipe'
-        : found.isDirectory()
-          ? 'a folder'
-          : 'a device or socket'
-    throw new TouchstoneError('run_invalid', `expected a plain file, got ${got}`, {
-      where: join(dir, name),
-    })
+    const got =
+      (found.isSymbolicLink() && 'a link') ||
+      (found.isFIFO() && 'a pipe') ||
+      (found.isDirectory() ? 'a folder' : 'a device or socket')
+    throw new TouchstoneError('run_invalid', `expected a plain file, got ${got}`, { where })
   }
 }
 
 /**
  * Every reader of a run's folder begins here.
  *
- * @throws TouchstoneError `run_unknown` when there is no run; `run_invalid`
+ * @throws TouchstoneError `run_unknown` when there is no run; `run_invalid`, `file_unreadable`
  */
 export async function readManifest(dir: string): Promise<Manifest> {
   requirePlainFiles(dir)

@@ -1,7 +1,14 @@
 /** The command line as a shell sees it: what stands on each stream, and the exit code. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join, resolve } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { startCommands } from '../servers/commands.ts'
@@ -55,6 +62,56 @@ describe('temporary files that cannot be made', {
     assert.equal(status, 2)
     assert.equal(existsSync(dir), false)
   })
+})
+
+it('input that is not there, a folder in the place of a file or a file in that of a folder is exit code 2 with one line, for each verb', async () => {
+  const [none, folder, file] = [join(made, 'none'), join(made, 'folder'), join(made, 'plain')]
+  mkdirSync(folder)
+  writeFileSync(file, '')
+  const decisions = join(made, 'decisions.ndjson')
+  writeFileSync(decisions, '')
+  const sim = ['--config', 'a=sim/naive', '--out', join(made, 'never')]
+  const files = [
+    ['verify'],
+    ['verify', decisions, '--audit'],
+    ['audit', 'import', 'github'],
+    ['run', '--dry-run', '--config'],
+    ['run', ...sim, '--prices'],
+    ['notebook'],
+    ['sweep'],
+    ['probe', '--config'],
+    ['scenarios', 'verify'],
+  ]
+  const folders = [
+    ['list'],
+    ['list', '--in'],
+    ['show', '--run'],
+    ['open'],
+    ['compare'],
+    ['history'],
+    ['export', '--parquet', join(made, 'parquet')],
+    ['run', ...sim, '--baseline'],
+    ['run', ...sim.slice(0, 2), '--resume'],
+  ]
+  for (const words of [
+    ...files.flatMap((verb) => [
+      [...verb, none],
+      ...(verb.includes('--audit') ? [] : [[...verb, folder]]),
+    ]),
+    ...folders.flatMap((verb) => [
+      [...verb, none],
+      [...verb, file],
+    ]),
+    ['run', none],
+    ['run', folder],
+    ['cases', none],
+    ['cases', folder],
+  ]) {
+    const { status, stderr } = await said(...words)
+    assert.equal(status, 2, words.join(' '))
+    assert.match(stderr, /^[a-z_0-9]+: .+\n$/, words.join(' '))
+  }
+  assert.equal(existsSync(join(made, 'never')), false)
 })
 
 describe('touchstone run', () => {

@@ -76,7 +76,7 @@ export async function checkReceipt(
   if (key !== null) publicKeyOf(key)
   // A pipe may be a receipt that is named; one that lies in a run's folder only keeps the reader
   // waiting.
-  if (folder && statSync(file, { throwIfNoEntry: false })?.isFile() === false)
+  if (folder && attempt(() => statSync(file).isFile()).value === false)
     throw new TouchstoneError(
       'file_unreadable',
       'expected a readable file, got a folder or a device',
