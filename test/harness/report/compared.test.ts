@@ -105,6 +105,10 @@ describe('the text of a run', () => {
         }
     assert.match(table, /Each in full: touchstone compare --b NAME/)
     assert.match((two as harness.Run).text(), /careful against naive: goal met, paired over/)
+    assert.match(
+      (two as harness.Run).text({ width: 40 }),
+      /^careful against naive: goal met, paired\nover .{1,40}$/m,
+    )
   })
 
   it('rounds what hardly ever happens beside what often does, and no interval from 0 up is one', () => {

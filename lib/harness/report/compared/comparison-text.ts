@@ -29,7 +29,10 @@ export function comparisonText(comparison: Comparisons, look: Look = {}): string
   const { these, 'like these': other } = answers
   const is = textWidth(b) > MOST ? 'verdict' : `${b} is`
   const lines = [
-    `${tone(`${b} against ${a}`, 'strong', look)}: ${metricNamed(primary.metric).label}, paired over ${sizeText(other.primary)}`,
+    wrap(
+      `${b} against ${a}: ${metricNamed(primary.metric).label}, paired over ${sizeText(other.primary)}`,
+      width,
+    ).replace(`${b} against ${a}`, (names) => tone(names, 'strong', look)),
     table(
       [
         { head: 'question' },
