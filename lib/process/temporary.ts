@@ -92,12 +92,16 @@ export function pageFolder(now = Date.now()): string {
   return written(() => {
     for (const name of readdirSync(tmpdir())) {
       const path = join(tmpdir(), name)
-      if (!/^touchstone-page-\w{6}$/.test(name) || !isOwn(path)) continue
+      if (!/^touchstone-page-\w{6}$/.test(name) || !isOwn(path) || !holdsPage(path)) continue
       if (now - lstatSync(path).mtimeMs > PAGE_DAYS * 86_400_000) removed(path)
     }
     return mkdtempSync(join(tmpdir(), 'touchstone-page-'))
   })
 }
+
+/** A page, its details beside it, and nothing else. */
+const holdsPage = (folder: string) =>
+  readdirSync(folder).every((name) => name === 'report.html' || name === 'report-trials')
 
 /** Remove the folders of processes that are gone, or those that `ofOwner` says. */
 export function removeLeftOver(ofOwner: (token: string) => boolean = isGone): void {

@@ -180,12 +180,21 @@ export async function history(
   const top = resolve(dir)
   const runs: Run[] = []
   const skipped: { dir: string; reason: string }[] = []
+  const first = new Map<string, string>()
   for (const path of runFoldersIn(top)) {
     try {
       const run = await open(path)
       run.requireSound()
+      const { id } = run.manifest
+      const twin = first.get(id)
       if (run.columns.size === 0) skipped.push({ dir: path, reason: 'no trial has ended' })
-      else runs.push(run)
+      // A copy is no second fact.
+      else if (twin !== undefined)
+        skipped.push({ dir: path, reason: `the same run as ${relative(top, twin)}` })
+      else {
+        first.set(id, path)
+        runs.push(run)
+      }
     } catch (cause) {
       if (!(cause instanceof TouchstoneError)) throw cause
       skipped.push({ dir: path, reason: `${cause.code}: ${cause.message}` })

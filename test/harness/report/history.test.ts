@@ -159,6 +159,25 @@ describe('harness.history', () => {
     writeFileSync(path, `${lines.filter((line) => keep(JSON.parse(line).case)).join('\n')}\n`)
   }
 
+  it('a copy of a run is no second one', async () => {
+    const dir = join(made, 'copies')
+    for (const [from, to] of [
+      ['day-1', 'day-1'],
+      ['day-1', 'day-1-copy'],
+      ['day-2', 'day-2'],
+    ] as const)
+      cpSync(join(runs, from), join(dir, to), { recursive: true })
+    const found = await harness.history(dir)
+    assert.deepEqual(
+      found.series.map(({ points }) => points.length),
+      found.series.map(() => 2),
+    )
+    assert.deepEqual(
+      found.skipped.map((one) => [one.dir, one.reason]),
+      [[join(dir, 'day-1-copy'), 'the same run as day-1']],
+    )
+  })
+
   it('a run that was stopped leaves later ones all of their cases', async () => {
     const dir = join(made, 'stopped')
     mkdirSync(dir)

@@ -5,7 +5,12 @@ import { join, resolve } from 'node:path'
 import { before, describe, it } from 'node:test'
 import type { RunningServer } from '../../../lib/harness/server/running.ts'
 import type { ServerPlan } from '../../../lib/harness/server/server-plan.ts'
-import { GivenUp, ServerStarts, STARTS_TRIED } from '../../../lib/harness/server/server-starts.ts'
+import {
+  GivenUp,
+  ServerStarts,
+  STARTS_TRIED,
+  TRIED_AGAIN_MS,
+} from '../../../lib/harness/server/server-starts.ts'
 import { cases, harness, TouchstoneError } from '../../../lib/index.ts'
 import { freePort } from '../../servers/port.ts'
 import { temporaryFolder } from '../../temporary.ts'
@@ -71,7 +76,7 @@ describe('a server that fails at each start', () => {
     assert.equal(given.length, 20 - STARTS_TRIED / 2)
     assert.match(
       given.at(-1) ?? '',
-      /start 1: no config.*; not started any more, since 8 starts in a row failed and none came up \(server counter\)$/s,
+      /start 1: no config.*; not started any more but once in 30 s, since 8 starts in a row failed and none came up \(server counter\)$/s,
     )
     const last = run.trials.findLast((row) => row.case === 'own/dead')
     assert.deepEqual([last?.error?.code, last?.attempt], ['server_unreachable', 0])
@@ -176,6 +181,22 @@ describe('starts of a server', () => {
     assert.equal(await givenUp(starts), true)
     assert.equal(await givenUp(starts, of({ stdio: { ...plan.stdio, args: ['other'] } })), false)
     assert.equal(await givenUp(new ServerStarts()), false)
+  })
+
+  it('of one that was given up are tried again now and then, until one comes up', async () => {
+    let now = 0
+    const starts = new ServerStarts(() => now)
+    for (let n = 0; n < STARTS_TRIED; n++) await assert.rejects(starts.start(of(), failing))
+    assert.equal(await givenUp(starts), true)
+    now += TRIED_AGAIN_MS - 1
+    assert.equal(await givenUp(starts), true)
+    now += 1
+    await assert.rejects(starts.start(of(), failing), (cause) => !(cause instanceof GivenUp))
+    assert.equal(await givenUp(starts), true)
+    now += TRIED_AGAIN_MS
+    assert.equal(await givenUp(starts), false)
+    for (let n = 0; n < 20; n++) await assert.rejects(starts.start(of(), failing))
+    assert.equal(await givenUp(starts), false)
   })
 
   it('of which one came up while others failed give nothing up', async () => {

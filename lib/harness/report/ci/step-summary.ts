@@ -21,9 +21,11 @@ export function standing(
 ): 'as hoped' | 'fell short' | 'undecided' | 'incomplete' {
   requireRun(run)
   if (run.unsound.length > 0) return 'incomplete'
-  const states = [...gates, ...baseline].map(({ state }) => state)
-  if (states.includes('missed')) return 'fell short'
+  // A gate that is missed is so whatever is missing; a comparison does not ask that.
+  if (gates.some(({ state }) => state === 'missed')) return 'fell short'
   if (!run.complete) return 'incomplete'
+  if (baseline.some(({ state }) => state === 'missed')) return 'fell short'
+  const states = [...gates, ...baseline].map(({ state }) => state)
   return states.includes('undecided') ? 'undecided' : 'as hoped'
 }
 

@@ -224,6 +224,10 @@ describe('a gate knows three answers', () => {
       assert.equal(standing('naive:goal>=95%'), 'fell short')
       assert.equal(standing('naive:goal>=1%'), 'incomplete')
       assert.equal(standing('careful:goal>=95%'), 'incomplete')
+      // A comparison with an earlier run does not ask what the missing trials could have been.
+      const baseline = [{ state: 'missed' } as never]
+      assert.equal(harness.standing(short, { gates: [], baseline }), 'incomplete')
+      assert.equal(harness.standing(run, { gates: [], baseline }), 'fell short')
     }
     // With as many missing that they could turn it, it is not known.
     const most = changed((row) =>
