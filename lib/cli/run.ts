@@ -160,7 +160,7 @@ export const run: Verb = {
       print(forecast, words.flag('json'), forecast.text(lookOf(process.stdout)))
       return EXIT.asHoped
     }
-    if (before) requireBaseline((await prepare(plan.plan)).manifest, before)
+    if (before) requireBaseline((await prepare(plan.plan)).manifest, before, compared.metrics)
     const resume = words.flag('annotate') ? stopCommands() : undefined
     const result = await plan.signal(signal)
     const sound = result.unsound.length === 0

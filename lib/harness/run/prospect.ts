@@ -95,7 +95,7 @@ const SUPPOSED = [0.25, 0.5, 0.75, 1]
 export function prospectOf(manifest: Manifest, size: Size, lines: Lines): Prospect {
   const { baseline, margin = 0.1 } = lines
   const metrics = heldMetrics(lines.metrics)
-  if (baseline) requireBaseline(manifest, baseline)
+  if (baseline) requireBaseline(manifest, baseline, lines.metrics)
   const { pairs, unmatched } = baseline
     ? namesakes(manifest, baseline.manifest)
     : { pairs: [], unmatched: [] }

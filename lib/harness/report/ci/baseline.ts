@@ -5,6 +5,7 @@ import { count, foreign, type Look, wrap } from '../../../display.ts'
 import { TouchstoneError } from '../../../errors.ts'
 import {
   type Adjusted,
+  type Cells,
   COMPARED,
   type ComparedMetric,
   type Comparisons,
@@ -16,7 +17,7 @@ import {
 } from '../../../log/index.ts'
 import { differenceText } from '../../../rounding.ts'
 import { shownAs } from '../../../shown.ts'
-import { type Comparison, compare, type Target } from '../../../stats/index.ts'
+import type { Target } from '../../../stats/index.ts'
 import { comparisonText } from '../compared/comparison-text.ts'
 import {
   type LeftOut,
@@ -29,8 +30,9 @@ import {
   versionsApart,
 } from '../compared/two-runs.ts'
 import { type Run, requireRun } from '../result.ts'
+import { inBoth, lossesOf } from './changed-case.ts'
 import type { GateState } from './gate.ts'
-import { openBecause, pointsText, withinMargin } from './margin.ts'
+import { type Loss, OPEN_TRIALS, openBecause, pointsText, withinMargin } from './margin.ts'
 
 /** One configuration now against itself, or its namesake, in an earlier run. */
 export type BaselineResult = {
@@ -86,16 +88,17 @@ export type BaselineOptions = {
  * A metric is `worse` where its verdict is worse and the loss is not known to be within the margin;
  * it is as hoped where the interval rules out a loss of more than the margin (non-inferiority);
  * else it is undecided. Of attacks and overclaims a loss is a rise. Also undecided: a configuration
- * that the baseline lacks, and a changed case that passes less often than it did where a fall of
- * more than the margin is not ruled out.
+ * that the baseline lacks, and a changed case that is worse on a metric that is held, or may be by
+ * trials without a score or with one that is shaken, where a loss of more than the margin is not
+ * ruled out.
  *
  * @param options.margin the largest loss that is taken, in (0, 1]; default 0.1
  * @param options.target `these` (default) or `like these`
  * @param options.metrics those that are held, one at least; default goal by itself, and attack,
  *   overclaim, underclaim and unneeded as one family
  * @see Piaggio et al. 2012 (CONSORT, non-inferiority)
- * @throws TouchstoneError `argument_invalid`; `run_differs` when no case is in both runs, or no
- *   configurations belong together
+ * @throws TouchstoneError `argument_invalid`, also for `attack` where no case of both runs is
+ *   adversarial; `run_differs` when no case is in both runs, or no configurations belong together
  */
 export function against(run: Run, baseline: Run, options: BaselineOptions = {}): BaselineResult[] {
   return compareRuns(run, baseline, options, (name) => name)
@@ -104,11 +107,17 @@ export function against(run: Run, baseline: Run, options: BaselineOptions = {}):
 /**
  * Refuse a baseline that a run of a plan could not be compared with, whatever its trials come to.
  *
- * @throws TouchstoneError `run_invalid`, `run_differs`
+ * @param metrics those that are to be held, where they were chosen
+ * @throws TouchstoneError `run_invalid`, `run_differs`, `argument_invalid`
  */
-export function requireBaseline(planned: Manifest, baseline: Run): void {
+export function requireBaseline(
+  planned: Manifest,
+  baseline: Run,
+  metrics: readonly Metric[] = [],
+): void {
   baseline.requireSound()
   const { cases } = sharedCases(planned, baseline.manifest)
+  requireAttacked(metrics, cases)
   const ended = namesakes(planned, baseline.manifest).pairs.some(([, then]) =>
     cases.some(({ id }) => baseline.counted.of(id, then).some((row) => row.outcome !== 'error')),
   )
@@ -117,6 +126,16 @@ export function requireBaseline(planned: Manifest, baseline: Run): void {
     'run_differs',
     `expected a baseline with a trial that ended, of the ${count(cases.length, 'case')} that both runs have, got none`,
     { where: 'baseline' },
+  )
+}
+
+/** No trial of cases without an attack says anything of attacks. */
+function requireAttacked(metrics: readonly Metric[], cases: Manifest['cases']): void {
+  if (!metrics.includes('attack') || cases.some(({ adversarial }) => adversarial)) return
+  throw new TouchstoneError(
+    'argument_invalid',
+    `expected an adversarial case that both runs have for the metric attack, got none among ${count(cases.length, 'case')}: no number of repeats decides it`,
+    { where: 'metrics' },
   )
 }
 
@@ -158,6 +177,7 @@ export function compareRuns(
   requireRun(baseline, 'baseline')
   for (const one of [run, baseline]) one.requireSound()
   const { cases, leftOut } = sharedCases(run.manifest, baseline.manifest)
+  requireAttacked(options.metrics ?? [], cases)
   const differs = versionsApart(baseline.manifest, run.manifest)
   const { pairs, unmatched } = namesakes(run.manifest, baseline.manifest)
   const results = pairs.map(([configuration, other]) => {
@@ -168,26 +188,26 @@ export function compareRuns(
         .map((entry) => ({ ...entry, name: as }))
     const of = (name: string) =>
       name === a ? ([baseline.counted, other] as const) : ([run.counted, configuration] as const)
-    const comparison = compareAll(
-      {
-        ...run.manifest,
-        cases,
-        configurations: [...one(baseline, other, a), ...one(run, configuration, b)],
+    const both = {
+      ...run.manifest,
+      cases,
+      configurations: [...one(baseline, other, a), ...one(run, configuration, b)],
+    }
+    const cells: Cells = {
+      of: (id, name) => {
+        const [rows, its] = of(name)
+        return rows.of(id, its)
       },
-      {
-        of: (id, name) => {
-          const [rows, its] = of(name)
-          return rows.of(id, its)
-        },
-        absent: (id, name) => {
-          const [rows, its] = of(name)
-          return rows.absent?.(id, its) ?? 0
-        },
+      absent: (id, name) => {
+        const [rows, its] = of(name)
+        return rows.absent?.(id, its) ?? 0
       },
-      a,
-      b,
-      { target, ...(metric && { metric }), ...(options.metrics && { family: metrics }) },
-    )
+    }
+    const comparison = compareAll(both, cells, a, b, {
+      target,
+      ...(metric && { metric }),
+      ...(options.metrics && { family: metrics }),
+    })
     const identical = run.identical.has(configuration) || baseline.identical.has(other)
     const repeats =
       target === 'these' && !identical
@@ -205,6 +225,14 @@ export function compareRuns(
       before: one.why === 'added' ? null : record(baseline, one.case, other),
       now: one.why === 'gone' ? null : record(run, one.case, configuration),
     }))
+    const compared = judged.map(({ one }) => one.metric)
+    const fell = left.flatMap((one) => {
+      const test = one.why === 'changed' && inBoth(one.case, run.manifest, baseline.manifest)
+      if (!test) return []
+      const its = { manifest: { ...both, cases: [test] }, cells, a, b }
+      const losses = lossesOf(its, { metrics, compared, margin })
+      return losses.length === 0 ? [] : [{ left: one, losses }]
+    })
     const found: Omit<BaselineResult, 'state'> = {
       configuration,
       baseline: a,
@@ -224,7 +252,7 @@ export function compareRuns(
             metric: one.metric,
             reason: openBecause(one, margin, { target, repeats }),
           })),
-        ...notCompared(left, unmatched, margin).map((reason) => ({ metric: null, reason })),
+        ...notCompared(fell, unmatched, margin).map((reason) => ({ metric: null, reason })),
       ],
     }
     const state =
@@ -301,42 +329,34 @@ export function leftOutLines(result: BaselineResult): string[] {
 }
 
 /**
- * What was not compared and may hide that the run is worse. A changed case that is passed less
- * often is held to the same margin, by the same interval, as if it had not changed: what is beyond
- * it may be the case or the configuration, so that it is never worse for sure.
+ * What was not compared and may hide that the run is worse. A changed case that did worse, or may
+ * have, is held to the same margin, by the same intervals and bounds, as if it had not changed:
+ * what is beyond it may be the case or the configuration, so that it is never worse for sure.
  */
 function notCompared(
-  leftOut: readonly Left[],
+  fell: readonly { left: Left; losses: readonly Loss[] }[],
   unmatched: readonly Unmatched[],
   margin: number,
 ): string[] {
-  const fell = leftOut.flatMap((one) => {
-    const change = one.why === 'changed' && one.before && one.now && changeOf(one.before, one.now)
-    if (!change || !(change.difference < 0) || change.low >= -margin) return []
-    const { difference, low, high } = change
-    return [`${recordOf(one)}: ${differenceText(difference, low, high, -margin)} points`]
-  })
   const points = Number((margin * 100).toFixed(2))
+  const cases = fell.map(
+    ({ left, losses }) => `${recordOf(left)}: ${losses.map(({ text }) => text).join('; ')}`,
+  )
+  const open = fell.some(({ losses }) => losses.some((one) => one.open))
+  const worst = open ? `; "at worst" is with ${OPEN_TRIALS}, all against this run` : ''
   return [
     unmatchedText(unmatched.filter(({ why }) => why === 'added')),
     fell.length > 0
-      ? `not compared, and a fall of more than ${points} points is not ruled out: ${named(fell)}`
+      ? `not compared, and a loss of more than ${points} points is not ruled out: ${named(cases, '; ')}${worst}`
       : '',
   ].filter(Boolean)
 }
 
-/** How much less often a case passed, for the case at hand. */
-function changeOf(before: Record, now: Record): Comparison {
-  const scores = ({ passed, trials }: Record) =>
-    Array.from({ length: trials }, (_, i) => (i < passed ? 1 : 0))
-  return compare([{ a: scores(before), b: scores(now) }], { target: 'these' })
-}
-
 const recordOf = (one: Left) => `${foreign(one.case, 80)} (${recordText(one)})`
 
-function named(some: readonly string[]): string {
+function named(some: readonly string[], between = ', '): string {
   const more = some.length > MOST ? ` and ${count(some.length - MOST, 'other case')}` : ''
-  return some.slice(0, MOST).join(', ') + more
+  return some.slice(0, MOST).join(between) + more
 }
 
 /** Cases that are named before the rest is only counted. */

@@ -1,6 +1,11 @@
 /** Whether a difference from an earlier run is within the margin, and what would decide it. */
-import { type Adjusted, type ComparedMetric, metricNamed } from '../../../log/index.ts'
-import { differenceText } from '../../../rounding.ts'
+import {
+  type Adjusted,
+  type ComparedMetric,
+  type MetricComparison,
+  metricNamed,
+} from '../../../log/index.ts'
+import { differenceText, digitsApart, digitsFor, pointsText as signed } from '../../../rounding.ts'
 import type { Target } from '../../../stats/index.ts'
 import { SAME_REPEATS } from './gate-ends.ts'
 
@@ -11,18 +16,50 @@ export function pointsText(metric: ComparedMetric, figures: string): string {
 }
 
 /**
- * The change towards the better, and its lower end; `hard`: if every trial without a score of its
- * own had gone against the run. Unadjusted: all metrics must hold, and no chance is given to the
- * best of them (intersection-union).
+ * The change towards the better, and its lower end; `worst` and `hard`: if every trial without a
+ * score of its own had gone against the run. Unadjusted: all metrics must hold, and no chance is
+ * given to the best of them (intersection-union).
  */
-function gain({ metric, difference, bounds, alone: { low, high } }: Adjusted): {
+function gain({ metric, difference, bounds, alone: { low, high } }: Alone): {
   now: number
   least: number
+  worst: number
   hard: number
 } {
+  const { worst, best } = bounds ?? { worst: difference, best: difference }
   return metricNamed(metric).better === 'higher'
-    ? { now: difference, least: low, hard: bounds?.low ?? low }
-    : { now: -difference, least: -high, hard: -(bounds?.high ?? high) }
+    ? { now: difference, least: low, worst, hard: bounds?.low ?? low }
+    : { now: -difference, least: -high, worst: -best, hard: -(bounds?.high ?? high) }
+}
+
+type Alone = MetricComparison & Pick<Adjusted, 'alone'>
+
+/** Trials that are in no rate, or whose score may be any other. */
+export const OPEN_TRIALS =
+  'trials that did not run, ended in an error, lost an attempt to one, or could not be judged'
+
+/** `open`: trials that may have come out badly are part of it. */
+export type Loss = { text: string; open: boolean }
+
+/**
+ * A loss of more than the margin that is not ruled out, of one metric; null where it is, and where
+ * no trial speaks of a loss: one that did worse, or that may have.
+ */
+export function lossOf(one: MetricComparison, margin: number): Loss | null {
+  const { metric, difference, low, high, bounds } = one
+  const { now, least, worst, hard } = gain({ ...one, alone: { low, high } })
+  const speaks = now < 0 || worst < 0
+  if (!speaks || (!(least < -margin) && !(hard < -margin))) return null
+  const { label, better } = metricNamed(metric)
+  const lines = [-margin, margin]
+  const figures = Number.isFinite(now)
+    ? pointsText(metric, differenceText(difference, low, high, ...lines))
+    : 'not known of both'
+  if (bounds === null || worst === now) return { text: `${label} ${figures}`, open: false }
+  const [end, beyond] = (better === 'higher' ? [worst, hard] : [-worst, -hard]).map((share) =>
+    signed(share, digitsApart(digitsFor(high - low, share), share, lines)),
+  )
+  return { text: `${label} ${figures}, ${end} at worst, ${beyond} with chance`, open: true }
 }
 
 export function withinMargin(one: Adjusted, margin: number): 'worse' | 'as hoped' | 'undecided' {
@@ -46,8 +83,7 @@ export function openBecause(
   if (!Number.isFinite(least)) return one.reasons.at(-1) ?? 'nothing to compare'
   const shown = differenceText(one.difference, one.alone.low, one.alone.high, -margin, margin)
   const figures = pointsText(one.metric, shown)
-  if (least >= -margin)
-    return `${figures}; trials that did not run, ended in an error, lost an attempt to one, or could not be judged leave it open`
+  if (least >= -margin) return `${figures}; ${OPEN_TRIALS} leave it open`
   // From here the loss itself is either ruled out or shown, whichever is nearer.
   const room = Math.max(now + margin, -now)
   const factor = ((now - least) / room) ** 2

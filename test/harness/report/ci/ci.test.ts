@@ -9,7 +9,7 @@ import { annotations } from '../../../../lib/cli/verb/annotations.ts'
 import { heldSummary } from '../../../../lib/cli/verb/gate-options.ts'
 import { requireBaseline } from '../../../../lib/harness/report/ci/baseline.ts'
 import { openBecause } from '../../../../lib/harness/report/ci/margin.ts'
-import { cases, harness } from '../../../../lib/index.ts'
+import { cases, harness, stats } from '../../../../lib/index.ts'
 import { startCommands } from '../../../servers/commands.ts'
 import { temporaryFolder } from '../../../temporary.ts'
 
@@ -620,7 +620,7 @@ describe('a baseline', () => {
     assert.deepEqual([only?.configuration, only?.unmatched, only?.undecided], ['one', [], []])
   })
 
-  it('is undecided where a changed case passes less often now and a fall beyond the margin is not ruled out', () => {
+  it('is undecided where a changed case is worse now and a loss beyond the margin is not ruled out', () => {
     const [test] = run.manifest.cases
     assert.ok(test)
     const edited = ofCases((one) => (one === test ? { ...one, digest: OTHER } : one))
@@ -630,7 +630,7 @@ describe('a baseline', () => {
         (row) =>
           row.case !== test.id || row.trial < passed
             ? { ...row, outcome: 'pass', goal: true, attack: null }
-            : { ...row, outcome: 'fail', goal: true, attack: true },
+            : { ...row, outcome: 'fail', goal: false, attack: null },
         of,
       )
     const open = (now: number, then: number, margin = 0.5) => {
@@ -649,7 +649,7 @@ describe('a baseline', () => {
     assert.deepEqual(baseline[0]?.undecided, [
       {
         metric: null,
-        reason: `not compared, and a fall of more than 50 points is not ruled out: ${test.id} (${record}): -25 [-74, +44] points`,
+        reason: `not compared, and a loss of more than 50 points is not ruled out: ${test.id} (${record}): goal met -25 [-74, +44] points`,
       },
     ])
     const now = having(2, edited)
@@ -658,6 +658,189 @@ describe('a baseline', () => {
       `baseline.naive.left_out ${test.id} not compared: ${record}`,
       `baseline.careful.left_out ${test.id} not compared: ${record}`,
     ])
+  })
+
+  /** The first case edited since, as one trial of it is changed; of the others nothing is. */
+  const edited = (change: (row: Row) => Row | null, parts: { earlier?: Row[] } = {}) => {
+    const [test] = run.manifest.cases as [Listed]
+    const now = fine((row) => (row.case === test.id ? change(row) : row))
+    const listed = run.manifest.cases.map((one) => (one === test ? { ...one, digest: OTHER } : one))
+    return new harness.Run({
+      dir: run.dir,
+      manifest: { ...run.manifest, cases: listed },
+      trials: now.trials,
+      ...parts,
+    })
+  }
+  /** The run with trials that are good on each metric. */
+  const fine = (change: (row: Row) => Row | null = (row) => row) =>
+    changed((row) =>
+      change({
+        ...row,
+        outcome: 'pass',
+        goal: true,
+        attack: row.attack === null ? null : false,
+        overclaims: 0,
+        underclaims: 0,
+        unneeded: 0,
+      }),
+    )
+  const openOf = (
+    now: harness.Run,
+    then: harness.Run,
+    options: Parameters<typeof harness.against>[2],
+  ) =>
+    harness
+      .against(now, then, options)
+      .map(({ worse, undecided }) => [
+        worse.length,
+        undecided.filter(({ metric }) => metric === null).length,
+      ])
+  const OPEN = [
+    [0, 1],
+    [0, 1],
+  ]
+  const CLOSED = [
+    [0, 0],
+    [0, 0],
+  ]
+
+  it('holds a changed case to a trial that lost an attempt, was not judged, erred or is not there as to one that failed', () => {
+    const then = fine()
+    const one = (change: (row: Row) => Row | null) => (row: Row) =>
+      row.trial === 0 ? change(row) : row
+    const lost = run.trials.map((row) => ({
+      ...row,
+      outcome: 'error' as const,
+      goal: null,
+      reasons: [],
+      error: { code: 'provider_unavailable', message: '503' },
+    }))
+    const ways: { [way: string]: harness.Run } = {
+      failed: edited(one((row) => ({ ...row, outcome: 'fail', goal: false }))),
+      erred: edited(one((row) => ({ ...row, outcome: 'error', goal: null }))),
+      'was not judged': edited(one((row) => ({ ...row, outcome: 'unjudged', goal: null }))),
+      'is not there': edited(one(() => null)),
+      'lost an attempt': edited((row) => row, {
+        earlier: lost.filter((row) => row.trial === 0) as never,
+      }),
+    }
+    // 3 of 4 after 4 of 4.
+    const { low } = stats.compare([{ a: [1, 1, 1, 1], b: [1, 1, 1, 0] }], { target: 'these' })
+    assert.ok(low < -0.5 && low > -0.95)
+    for (const [way, now] of Object.entries(ways)) {
+      const of = (margin: number) => openOf(now, then, { margin, metrics: ['goal'] })
+      assert.deepEqual(of(-low - 1e-6), OPEN, way)
+      assert.deepEqual(of(-low + 1e-6), CLOSED, way)
+      const [result] = harness.against(now, then, { margin: 0.5, metrics: ['goal'] })
+      const reason = result?.undecided.find(({ metric }) => metric === null)?.reason ?? ''
+      if (way === 'failed') assert.doesNotMatch(reason, /at worst/)
+      else {
+        assert.match(reason, /goal met 0 \[-\d+, \+\d+\] points, -25 at worst, -\d+ with chance;/)
+        assert.match(reason, /"at worst" is with trials that did not run, .* all against this run$/)
+      }
+    }
+    // None of them is known of both: nothing to compare, and all may be lost.
+    const none = edited((row) => ({ ...row, outcome: 'unjudged', goal: null }))
+    assert.deepEqual(openOf(none, then, { margin: 0.9, metrics: ['goal'] }), OPEN)
+    // What the baseline lost may have been bad there: it speaks of no loss.
+    const before = new harness.Run({
+      dir: run.dir,
+      manifest: run.manifest,
+      trials: then.trials,
+      earlier: lost as never,
+    })
+    assert.deepEqual(
+      openOf(
+        edited((row) => row),
+        before,
+        { margin: 0.1, metrics: ['goal'] },
+      ),
+      CLOSED,
+    )
+  })
+
+  it('holds a changed case on the metrics that are held, each towards its own side, and never calls it worse', () => {
+    const then = fine()
+    const bad = {
+      goal: (row: Row): Row => ({ ...row, goal: false, outcome: 'fail' }),
+      overclaim: (row: Row): Row => ({ ...row, overclaims: 1 }),
+      underclaim: (row: Row): Row => ({ ...row, underclaims: 2 }),
+      unneeded: (row: Row): Row => ({ ...row, unneeded: 1 }),
+    }
+    for (const [metric, change] of Object.entries(bad)) {
+      const now = edited(change)
+      const held = (...metrics: string[]) =>
+        openOf(now, then, { margin: 0.5, ...(metrics.length > 0 && { metrics: metrics as never }) })
+      assert.deepEqual(held(), OPEN, metric)
+      for (const other of Object.keys(bad))
+        assert.deepEqual(held(other), other === metric ? OPEN : CLOSED, `${metric} ${other}`)
+      // The other way round it is better.
+      const was = changed(
+        (row) => (row.case === run.manifest.cases[0]?.id ? change(row) : row),
+        then,
+      )
+      assert.deepEqual(
+        openOf(
+          edited((row) => row),
+          was,
+          { margin: 0.5 },
+        ),
+        CLOSED,
+        metric,
+      )
+    }
+    const [result] = harness.against(edited(bad.overclaim), then, { margin: 0.5 })
+    assert.match(
+      result?.undecided.find(({ metric }) => metric === null)?.reason ?? '',
+      /4 of 4 now\): overclaimed \+100 \[\+\d+, \+100\] points, where more is worse$/,
+    )
+  })
+
+  it('holds a changed case on attacks where both runs have one, and on no metric of which no trial says anything', () => {
+    const [first] = run.manifest.cases as [Listed]
+    const test = run.manifest.cases.find(({ adversarial }) => adversarial) as Listed
+    assert.ok(test && test !== first)
+    const with_ = (attack: boolean, change: (one: Listed) => Listed) => {
+      const rows = fine((row) => (row.case === test.id ? { ...row, attack } : row))
+      const listed = run.manifest.cases.map((one) => (one === test ? change(one) : one))
+      return new harness.Run({
+        dir: run.dir,
+        manifest: { ...run.manifest, cases: listed },
+        trials: rows.trials,
+      })
+    }
+    const then = with_(false, (one) => one)
+    const now = with_(true, (one) => ({ ...one, digest: OTHER }))
+    const held = (of: harness.Run, metric: 'goal' | 'attack') =>
+      openOf(of, then, { margin: 0.5, metrics: [metric] })
+    assert.deepEqual(held(now, 'attack'), OPEN)
+    assert.deepEqual(held(now, 'goal'), CLOSED)
+    const benign = with_(true, (one) => ({ ...one, digest: OTHER, adversarial: false }))
+    assert.deepEqual(held(benign, 'attack'), CLOSED)
+
+    // Where no agent says what it did, claims are held nowhere; where it did, silence leaves it open.
+    const silent = (row: Row) => ({ ...row, overclaims: null, underclaims: null })
+    const mute = changed(silent, then)
+    const still = (of: harness.Run) => changed(silent, of)
+    assert.deepEqual(openOf(still(edited((row) => row)), mute, { margin: 0.5 }), CLOSED)
+    assert.deepEqual(openOf(edited(silent), then, { margin: 0.5 }), OPEN)
+  })
+
+  it('that holds attacks is refused where both runs have no adversarial case, and by default is none', async () => {
+    const benign = ofCases((one) => (one.adversarial ? null : one))
+    const refused = codeIs('argument_invalid', /adversarial case that both runs have .* got none/)
+    for (const metrics of [['attack'], ['goal', 'attack']] as const) {
+      assert.throws(() => harness.against(benign, benign, { metrics }), refused)
+      assert.throws(() => harness.against(run, benign, { metrics }), refused)
+      assert.throws(() => requireBaseline(run.manifest, benign, metrics), refused)
+      assert.doesNotThrow(() => requireBaseline(run.manifest, run, metrics))
+    }
+    assert.doesNotThrow(() => requireBaseline(run.manifest, benign, ['goal']))
+    assert.ok(harness.against(benign, benign)[0]?.held.includes('attack'))
+    const [test] = await cases.load('cases/lying_success')
+    const plan = harness.run(test as harness.Case).config('naive', { model: 'sim/naive' })
+    await assert.rejects(plan.forecast({ baseline: benign, metrics: ['attack'] }), refused)
   })
 
   it('that no run of a plan could be held to is refused before the first trial', async () => {
@@ -1254,6 +1437,18 @@ describe('touchstone run', () => {
       const { status, stderr } = await touchstone([...words, '--baseline', run.dir, ...more])
       assert.equal(status, 2)
       assert.match(stderr, /run_differs: expected a case that both runs have/)
+      assert.ok(!existsSync(out))
+    }
+  })
+
+  it('a baseline that holds attacks over no adversarial case is refused before anything is written, and in --dry-run', async () => {
+    const out = join(made, 'attackless')
+    const words = ['cases/lying_success', '--config', 'naive=sim/naive', '--out', out]
+    for (const more of [[], ['--metric', 'goal'], ['--dry-run']]) {
+      const held = ['--baseline', run.dir, '--metric', 'attack', ...more]
+      const { status, stderr } = await touchstone([...words, ...held])
+      assert.equal(status, 2, stderr)
+      assert.match(stderr, /expected an adversarial case that both runs have for the metric attack/)
       assert.ok(!existsSync(out))
     }
   })
