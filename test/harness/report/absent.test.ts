@@ -21,15 +21,17 @@ before(async () => {
   perfect = await of('sim/perfect')
 })
 
-/** A run's folder without the records of the last `n` trials of each case. */
+/** A run's folder without the records of the last `n` trials of each case, nor their evidence. */
 function without(dir: string, n: number, name: string): string {
   const to = join(made, name)
   cpSync(dir, to, { recursive: true })
-  const path = join(to, 'trials.ndjson')
-  const kept = readFileSync(path, 'utf8')
-    .split('\n')
-    .filter((line) => line !== '' && JSON.parse(line).trial < REPEATS - n)
-  writeFileSync(path, kept.map((line) => `${line}\n`).join(''))
+  for (const file of ['trials', 'decisions', 'transcripts', 'audit']) {
+    const path = join(to, `${file}.ndjson`)
+    const kept = readFileSync(path, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '' && Number(JSON.parse(line).key.split('|')[2]) < REPEATS - n)
+    writeFileSync(path, kept.map((line) => `${line}\n`).join(''))
+  }
   return to
 }
 
