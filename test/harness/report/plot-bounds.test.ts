@@ -13,15 +13,21 @@ const TWIN = `${LIE}.benign`
 
 let [whole, run]: harness.Run[] = []
 
-/** A run's folder without the records that are not kept, opened. */
+/** A run's folder without the trials that are not kept, and all that was written of them, opened. */
 async function keeping(
   dir: string,
   keep: (record: harness.TrialRecord) => boolean,
 ): Promise<harness.Run> {
-  const path = join(dir, 'trials.ndjson')
-  const lines = readFileSync(path, 'utf8').split('\n').filter(Boolean)
-  const kept = lines.filter((line) => keep(JSON.parse(line)))
-  writeFileSync(path, kept.map((line) => `${line}\n`).join(''))
+  const linesOf = (file: string) =>
+    readFileSync(join(dir, `${file}.ndjson`), 'utf8')
+      .split('\n')
+      .filter(Boolean)
+  const records: harness.TrialRecord[] = linesOf('trials').map((line) => JSON.parse(line))
+  const keys = new Set(records.filter(keep).map(({ key }) => key))
+  for (const file of ['trials', 'decisions', 'audit', 'transcripts']) {
+    const kept = linesOf(file).filter((line) => keys.has(JSON.parse(line).key))
+    writeFileSync(join(dir, `${file}.ndjson`), kept.map((line) => `${line}\n`).join(''))
+  }
   return harness.open(dir)
 }
 
