@@ -24,14 +24,27 @@ export function startCommands(options: { cwd: string; env?: NodeJS.ProcessEnv })
   })
   const past = Promise.all([child.stdout, child.stderr].map((stream) => text(stream as never)))
   const gone = once(child, 'exit')
+  // A test file whose tests are all left out never closes it, and is not held by it.
+  const parts = [child, child.channel, child.stdout, child.stderr] as {
+    ref?(): void
+    unref?(): void
+  }[]
+  const hold = () => {
+    for (const part of parts) part?.ref?.()
+  }
+  const letGo = () => {
+    for (const part of parts) part?.unref?.()
+  }
+  letGo()
   let before: Promise<unknown> = Promise.resolve()
   const one = async (words: string[]): Promise<Said> => {
     const ended = gone.then(async () => {
       throw new Error(`${words.join(' ')} ended the process: ${(await past).join('')}`)
     })
     const answer = once(child, 'message').then(([said]) => said as Said)
+    hold()
     child.send(words)
-    return Promise.race([answer, ended])
+    return Promise.race([answer, ended]).finally(letGo)
   }
   return {
     run(...words) {
@@ -40,6 +53,7 @@ export function startCommands(options: { cwd: string; env?: NodeJS.ProcessEnv })
       return said
     },
     async close() {
+      hold()
       if (child.connected) child.disconnect()
       // One that stands still hears nothing.
       const late = setTimeout(() => child.kill('SIGKILL'), 30_000)
