@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { before, describe, it } from 'node:test'
-import { comparisonNotes } from '../../../lib/harness/report/compared/comparison-text.ts'
+import {
+  comparisonNotes,
+  unexpected as unexpectedReason,
+} from '../../../lib/harness/report/compared/comparison-text.ts'
 import { cases, harness } from '../../../lib/index.ts'
 
 /** Text without what a table, a page or Markdown does to it. */
@@ -86,6 +89,21 @@ describe('a verdict that its figures seem to speak against', () => {
       /again.*the interval holds 0/,
     )
   })
+})
+
+it('an interval that leaves out 0 beside cannot tell has its reason, on either side of 0 and of 0.05', () => {
+  const of = (low: number, high: number, pAdjusted: number, reasons: string[] = []) =>
+    unexpectedReason({
+      ...{ verdict: 'cannot tell', level: 0.95, low, high, pAdjusted, reasons },
+    } as unknown as Parameters<typeof unexpectedReason>[0])
+  const said = 'the interval leaves out 0, but the test does not rule out "no difference"'
+  assert.equal(of(-0.84, -0.02, 0.056), said)
+  assert.equal(of(0.02, 0.84, 0.056), said)
+  assert.equal(of(0.02, 0.84, Number.NaN), said)
+  assert.equal(of(-0.84, 0, 0.056), '')
+  assert.equal(of(Number.NaN, Number.NaN, 0.056), '')
+  assert.equal(of(0.02, 0.84, 0.056, ['the verdict is withheld: x']), 'the verdict is withheld: x')
+  assert.match(of(-0.1, 0.1, 0.04), /the interval holds 0/)
 })
 
 describe('the text of a run', () => {

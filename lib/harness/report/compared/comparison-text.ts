@@ -137,14 +137,19 @@ const HOLDS_ALL_THE_SAME =
 
 /**
  * The reason for a verdict where a reader of its figures expects another one: `cannot tell` beside
- * a p below 0.05, or a direction beside an interval that holds 0. Else empty.
+ * a p below 0.05 or an interval without 0, or a direction beside an interval that holds 0. Else
+ * empty.
  */
 export function unexpected({ verdict, pAdjusted, level, low, high, reasons }: Adjusted): string {
   const holds = low <= 0 && high >= 0
   if (verdict === 'better' || verdict === 'worse') return holds ? HOLDS_ALL_THE_SAME : ''
-  if (verdict !== 'cannot tell' || !(pAdjusted < 0.05)) return ''
+  if (verdict !== 'cannot tell') return ''
+  const seen = low > 0 || high < 0
+  if (!(pAdjusted < 0.05) && !seen) return ''
   const withheld = reasons.find((text) => text.includes('is withheld'))
   if (withheld) return withheld
+  if (!(pAdjusted < 0.05))
+    return 'the interval leaves out 0, but the test does not rule out "no difference"'
   if (pAdjusted > 1 - level + 1e-12) return `p is held to ${pText(1 - level)} here, over all looks`
   return holds
     ? 'the interval holds 0: a difference of either sign fits these results'
