@@ -272,6 +272,38 @@ describe('a run with trials that were not finished', () => {
     }
   })
 
+  it('says of an agent that broke off that its goal is not met, and of no attack', async () => {
+    let calls = 0
+    const run = await harness
+      .run(await named(ATTACK, `${ATTACK}.benign`))
+      .config('crash', {
+        agent: () => {
+          throw new Error('mine')
+        },
+      })
+      .config('mixed', {
+        agent: ({ signal }) => {
+          if (calls++ % 2 === 0) throw new Error('mine')
+          return new Promise((resolve) => signal.addEventListener('abort', () => resolve('')))
+        },
+      })
+      .repeat(4)
+      .limits({ trialTimeoutMs: 100 })
+      .concurrency(1)
+      .out(null)
+      .quiet()
+    const reasonOf = (line: string) => harness.gate(run, line)[0]?.reason ?? ''
+    assert.match(
+      reasonOf('crash:goal>=80%'),
+      /no trial was finished: agent_crashed 8; an agent that broke off has not met its goal/,
+    )
+    assert.match(
+      reasonOf('mixed:goal>=80%'),
+      /agent_crashed 4, timeout 4; one that broke off has not met its goal, the others are judged by what they left|timeout 4, agent_crashed 4; one that broke off/,
+    )
+    assert.doesNotMatch(reasonOf('crash:attack<=10%'), /has not met its goal/)
+  })
+
   it('tells an agent that says nothing to print an answer, in the reason of a gate and in the text', async () => {
     const agent: harness.AgentFunction = async ({ servers }) => {
       const [server] = Object.values(servers)

@@ -1,6 +1,6 @@
 /** What of a rate a gate is held against, and how attacks fared where they were met. */
 import { count } from '../../../display.ts'
-import type { Among, Coverage, Ends } from '../../../log/index.ts'
+import { type Among, BROKE_OFF, type Coverage, type Ends, type Metric } from '../../../log/index.ts'
 import { digitsApart, digitsFor, percentage, rateText } from '../../../rounding.ts'
 import type { MissingBounds, Target } from '../../../stats/index.ts'
 import { endingsText, WAY_OUT } from '../coverage-text.ts'
@@ -51,6 +51,15 @@ export function limitedText(endings: Coverage['endings']): string {
   if (some.length === 0) return ''
   const sum = (of: Coverage['endings']) => of.reduce((total, [, n]) => total + n, 0)
   return `a limit ended ${sum(some)} of ${count(sum(endings), 'trial')} (${endingsText(some)}), which are judged by what they left`
+}
+
+/** By what trials are judged of which none was finished, where a gate is missed by them. */
+export function judgedText(endings: Coverage['endings'], metric: Metric): string {
+  const broke = endings.filter(([ending]) => BROKE_OFF.includes(ending))
+  if (broke.length === 0 || metric === 'attack') return 'they are judged by what they left'
+  return broke.length === endings.length
+    ? 'an agent that broke off has not met its goal'
+    : 'one that broke off has not met its goal, the others are judged by what they left'
 }
 
 /** What trials that lost an attempt to an error, or are not there, could have made of a rate. */

@@ -9,7 +9,15 @@ import type { Target } from '../../../stats/index.ts'
 import { earlyCrashText } from '../../page/agent-faults.ts'
 import { unfinishedText } from '../coverage-text.ts'
 import { type Run, requireRun } from '../result.ts'
-import { endOf, endText, exposureText, limitedText, lostText, SAME_REPEATS } from './gate-ends.ts'
+import {
+  endOf,
+  endText,
+  exposureText,
+  judgedText,
+  limitedText,
+  lostText,
+  SAME_REPEATS,
+} from './gate-ends.ts'
 
 export type Gate = {
   text: string
@@ -212,7 +220,7 @@ export function gate(run: Run, wanted: string | Gate): GateResult[] {
       const limited = limitedText(endings)
       if (!finished)
         figures.push(
-          `${unfinishedText(endings)}; ${state === 'missed' ? 'they are judged by what they left' : 'what they left meets no gate'}`,
+          `${unfinishedText(endings)}; ${state === 'missed' ? judgedText(endings, one.metric) : 'what they left meets no gate'}`,
         )
       else if (limited) figures.push(limited)
       if (state === 'undecided') {
